@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Database, openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
+import { rawSql } from '../test/support/sql.ts'
 
 const NO_TIMEOUTS = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
 
@@ -20,7 +21,7 @@ export async function withDatabases<T>(
       const name = `sms_quota_bench_${process.pid}_${suffix}`
       const url = new URL(server.url)
       url.pathname = name
-      await admin.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
+      await admin.query({ text: rawSql`create database ${name} template template0 encoding 'UTF8'` })
       // One connection: measurements call one at a time.
       const db = openDatabase({ url: url.href, maxConnections: 1, ...NO_TIMEOUTS })
       made.push({ name, db })
@@ -30,7 +31,7 @@ export async function withDatabases<T>(
   } finally {
     for (const { name, db } of made) {
       await db.close()
-      await admin.query({ text: `drop database ${name}` })
+      await admin.query({ text: rawSql`drop database ${name}` })
     }
     await admin.close()
     await server.stop()

@@ -1,5 +1,7 @@
 /** The statements that the service sends, and the plans that PostgreSQL makes for them. */
 import type { Database, Queryable } from '../src/db/database.ts'
+import { sql } from '../src/db/sql.ts'
+import { rawSql } from '../test/support/sql.ts'
 
 export type Statement = Parameters<Queryable['query']>[0]
 
@@ -90,17 +92,17 @@ async function planTextOf(db: Queryable, statement: Statement): Promise<string> 
 /** The generic plan of a statement, which holds for any parameters: PostgreSQL may use it for a named statement. */
 export function genericPlanOf(db: Database, { text, values = [] }: Statement): Promise<PlanNode> {
   return db.transaction(async tx => {
-    await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
-    await tx.query({ text: `prepare generic as ${text}` })
+    await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
+    await tx.query({ text: sql`prepare generic as ${text}` })
     const literals = values.map(value => `'${value}'`).join(', ')
-    const plan = await planOf(tx, { text: `execute generic (${literals})` })
-    await tx.query({ text: 'deallocate generic' })
+    const plan = await planOf(tx, { text: rawSql`execute generic (${literals})` })
+    await tx.query({ text: sql`deallocate generic` })
     return plan
   })
 }
 
 async function explain<Row>(db: Queryable, options: string, { text, values = [] }: Statement): Promise<Row[]> {
-  const rows = await db.query<{ 'QUERY PLAN': Row }>({ text: `explain (${options}) ${text}`, values })
+  const rows = await db.query<{ 'QUERY PLAN': Row }>({ text: rawSql`explain (${options}) ${text}`, values })
   return rows.map(row => row['QUERY PLAN'])
 }
 

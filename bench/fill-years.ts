@@ -4,9 +4,11 @@
  * `verify` finds nothing.
  */
 import type { Database } from '../src/db/database.ts'
+import { type Sql, sql } from '../src/db/sql.ts'
 import { timestampParam } from '../src/db/values.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../src/domain/time.ts'
+import { rawSql } from '../test/support/sql.ts'
 import { withoutIndexes } from './fill.ts'
 
 /** A platform on which each user sends the same number of messages, of one unit, on each day. */
@@ -41,23 +43,23 @@ export async function fillYears(
   start.setUTCFullYear(start.getUTCFullYear() - 3, start.getUTCMonth(), 1)
   await db.query({ text: platformView(platform, start.getTime(), today) })
   await db.query({
-    text: 'insert into bench_user select shard, user_id from unnest($1::smallint[]) with ordinality t (shard, user_id)',
+    text: sql`insert into bench_user select shard, user_id from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [Array.from({ length: platform.users }, (_, index) => shardOf(index + 1))],
   })
   for (const { table, text } of STEPS) {
     const began = performance.now()
-    if (LARGE.has(table)) await withoutIndexes(db, table, () => db.query({ text }))
-    else await db.query({ text })
+    if (LARGE.has(table)) await withoutIndexes(db, table, () => db.query({ text: rawSql`${text}` }))
+    else await db.query({ text: rawSql`${text}` })
     say(`  ${table}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
   }
-  await db.query({ text: 'drop view bench_platform; drop table bench_user' })
-  await db.query({ text: 'vacuum (analyze)' })
+  await db.query({ text: sql`drop view bench_platform; drop table bench_user` })
+  await db.query({ text: sql`vacuum (analyze)` })
 }
 
 /** The platform as one row, and its users as a table, for the statements below. */
-function platformView({ users, messages, events, denials }: Platform, start: EpochMs, today: EpochMs): string {
+function platformView({ users, messages, events, denials }: Platform, start: EpochMs, today: EpochMs): Sql {
   const [from, to] = [`timestamptz '${timestampParam(start)}'`, `timestamptz '${timestampParam(today)}'`]
-  return `
+  return rawSql`
     create table bench_user (shard smallint not null, user_id bigint primary key);
     create view bench_platform as select ${users}::bigint as users, ${messages}::int as messages, ${events}::int as events,
       ${denials}::int as denials, ${from} as start, ${to} as today,

@@ -4,11 +4,13 @@
  * quotas, where many sends would be denied.)
  */
 import type { Database } from '../src/db/database.ts'
+import { sql } from '../src/db/sql.ts'
 import { TOP_LIST } from '../src/db/usage-rollup.ts'
 import { timestampParam } from '../src/db/values.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'
+import { rawSql } from '../test/support/sql.ts'
 
 /** What users have beyond a grant. */
 export interface UserOptions {
@@ -28,13 +30,13 @@ export async function fillUsers(db: Database, count: number, now: EpochMs, optio
   const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(timestampParam)
   const kinds = hasCaps ? ['grant', 'cap'] : ['grant']
   await db.query({
-    text: `insert into account (shard, user_id, live)
+    text: sql`insert into account (shard, user_id, live)
       select shard, user_id, $2 from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [shards, kinds.length],
   })
   const insertQuotas = () =>
     db.query({
-      text: `insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit,
+      text: rawSql`insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit,
           priority, starts_at, alert_at, enabled, metadata, window_start, window_end, created_at, created_by,
           updated_at, updated_by)
         select shard, (n + (nth - 1) * $4::bigint) * ${SHARD_COUNT} + shard, n, kind,
@@ -43,21 +45,21 @@ export async function fillUsers(db: Database, count: number, now: EpochMs, optio
         from unnest($1::smallint[]) with ordinality t (shard, n), unnest($6::text[]) with ordinality k (kind, nth)`,
       values: [shards, ...window, all, count, kinds],
     })
-  await db.query({ text: `select setval('quota_number', $1)`, values: [all * kinds.length] })
+  await db.query({ text: sql`select setval('quota_number', $1)`, values: [all * kinds.length] })
   if (isFresh) {
     await insertQuotas()
     return
   }
   await withoutIndexes(db, 'quota', insertQuotas)
-  await db.query({ text: 'vacuum (analyze) account, quota' })
+  await db.query({ text: sql`vacuum (analyze) account, quota` })
 }
 
 /** Switches autovacuum off for all tables of the service, and with it automatic statistics. */
 export async function disableAutovacuum(db: Database): Promise<void> {
   const tables = await db.query<{ name: string }>({
-    text: `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+    text: sql`select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
   })
-  for (const { name } of tables) await db.query({ text: `alter table ${name} set (autovacuum_enabled = false)` })
+  for (const { name } of tables) await db.query({ text: rawSql`alter table ${name} set (autovacuum_enabled = false)` })
 }
 
 /** Users first…first + count − 1. */
@@ -72,7 +74,7 @@ export async function fillReservations(db: Database, count: number, users: UserR
   await withoutIndexes(db, 'reservation', async () => {
     for (let from = 0; from < count; from += step) {
       await db.query({
-        text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
+        text: rawSql`insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
             refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
           select shard, user_id, 'past-' || n, 'reserve', 1, false, false, 1, 1, 0, 0, 'release',
             false, array[user_id * ${SHARD_COUNT} + shard, 0, 0, 0, 0, 1], at, at, at
@@ -90,7 +92,7 @@ export async function fillReservations(db: Database, count: number, users: UserR
       })
     }
   })
-  await db.query({ text: 'vacuum (analyze) reservation' })
+  await db.query({ text: sql`vacuum (analyze) reservation` })
 }
 
 /** Usage of the days before `now`: in `times` quarters of an hour of each day, evenly spread. */
@@ -105,7 +107,7 @@ export interface UsagePast {
 export async function fillUsage(db: Database, users: UserRange, past: UsagePast, now: EpochMs): Promise<void> {
   const { days, times, grants, countries } = past
   await db.query({
-    text: `insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages,
+    text: rawSql`insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages,
         refunded, refunded_messages, denied, denied_messages)
       select shard, user_id, date_bin('15 min', $3::timestamptz - day * interval '1 day' - time * interval '1 day' / $5::int,
           timestamptz 'epoch'), (user_id * 1000 + quota) * ${SHARD_COUNT} + shard, country, 'otp', 20 + mod(user_id, 97), 10,
@@ -115,20 +117,20 @@ export async function fillUsage(db: Database, users: UserRange, past: UsagePast,
         generate_series(1, $6::int) quota, unnest($7::text[]) country`,
     values: [shardsOf(users), users.first, timestampParam(now), days, times, grants, [...countries]],
   })
-  await db.query({ text: 'vacuum (analyze) usage' })
+  await db.query({ text: sql`vacuum (analyze) usage` })
 }
 
 /** What the rollup keeps of all users beside their rows: totals, and the lists of the top users of each day. */
 export async function fillUsageOfAll(db: Database): Promise<void> {
   await db.query({
-    text: `insert into usage_total
+    text: sql`insert into usage_total
       select 0, case grouping(country, message_type) when 3 then 0 when 1 then 1 else 2 end, bucket,
         case grouping(country, message_type) when 1 then country when 2 then message_type end, sum(committed), sum(committed_messages), sum(refunded),
         sum(refunded_messages), sum(denied), sum(denied_messages), null, null, null, null, null, null, 0, 0
       from usage group by grouping sets ((bucket), (bucket, country), (bucket, message_type))`,
   })
   await db.query({
-    text: `insert into usage_top
+    text: sql`insert into usage_top
       select shard, day, array_agg(user_id order by units desc) filter (where place <= $1),
         array_agg(units order by units desc) filter (where place <= $1), coalesce(max(units) filter (where place > $1), 0)
       from (
@@ -144,13 +146,13 @@ export async function fillUsageOfAll(db: Database): Promise<void> {
 /** Further totals, as of a platform that sends to so many countries in each quarter of an hour. */
 export async function fillTotals(db: Database, countries: number, days: number, now: EpochMs): Promise<void> {
   await db.query({
-    text: `insert into usage_total
+    text: sql`insert into usage_total
       select 0, 1, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'X' || country, 500, 500, 1, 1,
         2, 2, null, null, null, null, 2, 2, 0, 0
       from generate_series(0, $2::int * 96 - 1) n, generate_series(1, $3::int) country`,
     values: [timestampParam(now), days, countries],
   })
-  await db.query({ text: 'vacuum (analyze) usage_total' })
+  await db.query({ text: sql`vacuum (analyze) usage_total` })
 }
 
 function shardsOf({ first, count }: UserRange): number[] {
@@ -169,23 +171,23 @@ const asGrown = (made: string) => (/ with \(|using brin/i.test(made) ? made : ma
 /** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
 export async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
   const keys = await db.query<{ name: string; made: string }>({
-    text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
+    text: sql`select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
       where conrelid = $1::regclass and contype in ('p', 'u')`,
     values: [table],
   })
   const indexes = await db.query<{ name: string; made: string }>({
-    text: `select indexname as name, indexdef as made from pg_indexes
+    text: sql`select indexname as name, indexdef as made from pg_indexes
       where tablename = $1 and indexname <> all ($2::text[])`,
     values: [table, keys.map(({ name }) => name)],
   })
-  for (const { name } of keys) await db.query({ text: `alter table ${table} drop constraint ${name}` })
-  for (const { name } of indexes) await db.query({ text: `drop index ${name}` })
+  for (const { name } of keys) await db.query({ text: rawSql`alter table ${table} drop constraint ${name}` })
+  for (const { name } of indexes) await db.query({ text: rawSql`drop index ${name}` })
   await work()
   await db.transaction(async tx => {
-    await tx.query({ text: `set local maintenance_work_mem = '512MB'` })
+    await tx.query({ text: sql`set local maintenance_work_mem = '512MB'` })
     for (const { name, made } of keys) {
-      await tx.query({ text: `alter table ${table} add constraint ${name} ${asGrown(made)}` })
+      await tx.query({ text: rawSql`alter table ${table} add constraint ${name} ${asGrown(made)}` })
     }
-    for (const { made } of indexes) await tx.query({ text: asGrown(made) })
+    for (const { made } of indexes) await tx.query({ text: rawSql`${asGrown(made)}` })
   })
 }

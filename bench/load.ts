@@ -3,10 +3,12 @@
  * options give the same rows.
  */
 import type { Queryable } from '../src/db/database.ts'
+import { sql } from '../src/db/sql.ts'
 import { timestampParam } from '../src/db/values.ts'
 import { EXHAUSTED } from '../src/domain/alerts.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
+import { rawSql } from '../test/support/sql.ts'
 
 export interface LoadOptions {
   quotas: number
@@ -25,7 +27,7 @@ export interface LoadOptions {
 export async function loadQuotas(db: Queryable, { quotas, users, now, isFresh = false }: LoadOptions): Promise<void> {
   const shards = Array.from({ length: users }, (_, index) => shardOf(index + 1))
   await db.query({
-    text: `insert into account (shard, user_id)
+    text: sql`insert into account (shard, user_id)
            select shard, user_id from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [shards],
   })
@@ -35,15 +37,15 @@ export async function loadQuotas(db: Queryable, { quotas, users, now, isFresh = 
     await db.query({ text: QUOTAS, values: [shards, quotas, timestampParam(now), from, to] })
   }
   await db.query({ text: MARKS })
-  await db.query({ text: `select setval('quota_number', $1)`, values: [quotas] })
+  await db.query({ text: sql`select setval('quota_number', $1)`, values: [quotas] })
   await db.query({ text: LIVE, values: [timestampParam(now)] })
   await db.query({ text: SHARD_HEADS })
   if (isFresh) return
   // Sets the visibility map for index-only scans, as autovacuum does in production…
-  await db.query({ text: 'vacuum (analyze) quota, quota_alert, account, shard_head' })
+  await db.query({ text: sql`vacuum (analyze) quota, quota_alert, account, shard_head` })
   // …and clears it for some pages, as traffic does: every tenth live quota is updated.
   await db.query({
-    text: `update quota set used = used, seq = seq + 1
+    text: sql`update quota set used = used, seq = seq + 1
            where deleted_at is null and enabled and (expires_at is null or expires_at > $1)
              and hashint8extended(id, 100) % 10 = 0`,
     values: [timestampParam(now)],
@@ -60,7 +62,7 @@ const oneOf = (salt: number, ...values: readonly string[]) =>
   `(array[${values.map(value => (value === 'null' ? value : `'${value}'`)).join(', ')}])[1 + floor(${values.length} * ${random(salt)})::int]`
 
 /** `$1`: the users' shards, `$2`: the number of quotas, `$3`: now, `$4` and `$5`: the first and the last to insert. Each step uses the columns of the previous ones. */
-const QUOTAS = `
+const QUOTAS = rawSql`
   with numbered as (
     select n, 1 + floor(cardinality($1::smallint[]) * power(${random(1)}, 1.3))::int as user_id,
       $3::timestamptz - ($2::int - n) * (interval '730 days' / $2::int) as created_at
@@ -132,19 +134,19 @@ const QUOTAS = `
   from drawn order by n`
 
 /** The marks of all quotas. Those of windows that have ended are kept, as on the first of a month. */
-const MARKS = `
+const MARKS = sql`
   insert into quota_alert (shard, quota_id, percent, at, ends_at)
   select shard, id, percent, greatest(window_start, created_at),
     greatest(window_start, least(coalesce(window_end, 'infinity'), coalesce(expires_at, 'infinity')))
   from quota, unnest(alerted) percent where deleted_at is null`
 
-const LIVE = `
+const LIVE = sql`
   update account a set live = q.live
   from (select shard, user_id, count(*) as live from quota
         where deleted_at is null and (expires_at is null or expires_at > $1) group by shard, user_id) q
   where a.shard = q.shard and a.user_id = q.user_id`
 
-const SHARD_HEADS = `
+const SHARD_HEADS = sql`
   update shard_head h set grants = q.grants, caps = q.caps, deleted_grants = q.deleted_grants,
     deleted_caps = q.deleted_caps
   from (select shard,

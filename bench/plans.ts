@@ -9,6 +9,7 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { sql } from '../src/db/sql.ts'
 import { CALLS, compare, quantile, type Side, timeOf } from './compare.ts'
 import { withDatabases } from './databases.ts'
 import { blocksOf, isSetting, plansOf, planTextsOf, transactionOf } from './explain.ts'
@@ -41,7 +42,7 @@ await withDatabases(async makeDatabase => {
   say('comparing')
   const comparisons = await compare(small, large)
   const [facts] = await large.db.query<Facts>({
-    text: `select split_part(current_setting('server_version'), ' ', 1) as version,
+    text: sql`select split_part(current_setting('server_version'), ' ', 1) as version,
              current_setting('shared_buffers') as buffers,
              pg_size_pretty(pg_relation_size('quota')) as "table", pg_size_pretty(pg_indexes_size('quota')) as indexes`,
   })

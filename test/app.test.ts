@@ -5,6 +5,7 @@ import { createQuota } from '../src/admin/create-quota.ts'
 import { createApp, type Overrides } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/db/database.ts'
+import { sql } from '../src/db/sql.ts'
 import { DAY_MS } from '../src/domain/time.ts'
 import { whenDone } from './support/cleanup.ts'
 import { freshDatabase } from './support/database.ts'
@@ -70,7 +71,7 @@ describe('people, jobs and readiness do not wait for connections of each other',
     expect((await call('POST', '/api/sms/sender/quota/reserve', reserve)).json()).toMatchObject({ granted: true })
     await whileBusy(app.parts.db, 2, async () => {
       expect((await call('GET', '/readyz')).statusCode).toBe(200)
-      const isExpired = () => db.query({ text: `select expired from reservation where id = 'm'` })
+      const isExpired = () => db.query({ text: sql`select expired from reservation where id = 'm'` })
       await expect.poll(isExpired).toEqual([{ expired: true }])
     })
   })

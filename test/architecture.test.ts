@@ -1,6 +1,13 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { chainsFrom, cyclesOf, parseSource, readSources, type SourceFile } from './support/source-code.ts'
+import {
+  type ComposedText,
+  chainsFrom,
+  cyclesOf,
+  parseSource,
+  readSources,
+  type SourceFile,
+} from './support/source-code.ts'
 
 /** The rooms of src/ in levels, from the inside out. A file imports from its own room and from lower levels only. */
 const LEVELS: Record<string, RegExp>[] = [
@@ -137,14 +144,67 @@ test('no verdict comes from a list of errors: only the place that describes them
   expect(others.flatMap(file => linesWith(file, /\.Errors\(/))).toEqual([])
 })
 
+const STATEMENT = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
+
 test('SQL stays in src/db', () => {
-  const statement = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
   const literals = ({ code }: SourceFile) => code.match(/`[^`]*`|'[^'\n]*'/g) ?? []
   const wrong = server
     .filter(({ path }) => !path.startsWith('src/db/'))
-    .filter(file => literals(file).some(literal => statement.test(literal)))
+    .filter(file => literals(file).some(literal => STATEMENT.test(literal)))
   expect(wrong.map(({ path }) => path)).toEqual([])
 })
+
+/** What only SQL has, in text of which □ (`PART`) stands for a part. */
+const PARTS_OF_SQL = [
+  STATEMENT,
+  /\bis (?:not )?null\b|\b(?:order|group|partition) by\b|\bfor update\b|\bunion all\b|\blateral\b|\bfilter \(where\b|\bcase when\b/,
+  // A cast, a parameter, a call.
+  /::\w|\$\d|\$□|\b(?:coalesce|unnest|greatest|least|sum|max|min|count|any|array_agg|lower|array_to_string|chr)\(|\bselect \w+\(/,
+  // A clause of a part, or before one; a comparison with one, or of one.
+  /\b(?:select|from|join|where|having|limit|offset|returning|values|set local|into|using)[\s(]+□/,
+  /□\)? (?:desc|asc|and|in|union|where|from|values|limit|returning|at time zone)\b|^ and □$/,
+  /□\)? (?:=|<>|[<>]=?|[-+*/] □) |\.□ = |\w+\)? (?:=|<>|[<>]=?) \(?□|^□ (?:and|or) □$/,
+  /^(?:do|truncate|copy|lock table|(?:create|alter|drop) (?:table|view|index|database|role|sequence))\b/,
+]
+
+/** What the service only shows to people: statements for them to run, and words that look like SQL. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'alter system set max_prepared_transactions = □, and restart it',
+  "select citus_activate_node('□)",
+  "select citus_set_coordinator_host('□)",
+  '□ is off, so it can lose confirmed commits; set □ = on',
+])
+
+const looksLikeSql = ({ text, isStatement }: ComposedText) => isStatement || PARTS_OF_SQL.some(part => part.test(text))
+
+test('SQL is put together by the tag `sql` only, whose type admits no text of a caller', () => {
+  const untagged = inRoom('db').flatMap(({ path, texts }) =>
+    texts.filter(text => text.tag !== 'sql' && looksLikeSql(text)).map(text => ({ path, ...text })),
+  )
+  expect(untagged.filter(({ text }) => !SHOWN.has(text))).toEqual([])
+  expect(new Set(untagged.map(({ text }) => text))).toEqual(SHOWN)
+})
+
+/** The modules that make `Sql` of other text, each with where that comes from. */
+const TRUSTED_TEXT: Record<string, string> = {
+  'src/db/sql.ts': 'it is the module',
+  'src/db/migration-files.ts': 'the files of migrations',
+  'src/db/ledger-calls.ts': 'a statement of the ledger, in the words that a cluster takes',
+  'src/db/ledger/shard-tables.ts': 'a statement of the ledger, with names of tables from the catalog of the cluster',
+  'test/support/sql.ts': 'statements of tests',
+}
+
+test('only named modules make SQL of other text, and only `sql.ts` says that text is SQL', () => {
+  const files = [...server, ...['bench', 'scripts', 'test'].flatMap(readSources)]
+  const users = files.filter(({ path, code }) => /\btrustedSql\b/.test(code) && path !== 'test/architecture.test.ts')
+  expect(users.map(({ path }) => path).sort()).toEqual(Object.keys(TRUSTED_TEXT).sort())
+  expect(files.flatMap(castsToSql).filter(cast => !cast.startsWith('src/db/sql.ts:'))).toEqual([])
+  expect(server.filter(({ imports }) => imports.some(target => target.startsWith('test/')))).toEqual([])
+})
+
+function castsToSql({ path, casts }: SourceFile): string[] {
+  return casts.filter(({ type }) => /\bSql\b|\bany\b/.test(type)).map(({ line, type }) => `${path}:${line}: ${type}`)
+}
 
 test('the engine knows no HTTP', () => {
   const words =
@@ -221,4 +281,27 @@ test('the checks above find what they look for', () => {
     { name: 'short', line: 82, lines: 1 },
   ])
   expect(linesWith(four, /404/)).toEqual([])
+
+  const textsOf = (text: string) => file('five.ts', text.replaceAll('§', '$')).texts.filter(looksLikeSql)
+  for (const planted of [
+    'const text = `§{column} is null`',
+    'const text = `select * from t where name = §{name}`',
+    "const text = `§{key === undefined ? '' : `order by §{key}`}`",
+    "const text = 'select a from t order by ' + key",
+    "const where = conditions.join(' and ')",
+    'db.query({ text: `vacuum §{table}` })',
+    'client.query(`vacuum §{table}`)',
+    'client.query(copyFrom(`§{anything}`))',
+  ]) {
+    expect(textsOf(planted), planted).not.toEqual([])
+    expect(textsOf(`throw new Error(${planted.replace(/^const \w+ = /, '')})`), planted).toEqual([])
+  }
+  expect(textsOf('const text = sql`§{column} is null`').map(({ tag }) => tag)).toEqual(['sql'])
+  expect(textsOf('log.info(`the table §{name} is of §{owner}`)')).toEqual([])
+  const casts = [
+    'text as Sql',
+    'text as unknown as readonly Sql[]',
+    '{}; function isSql(text: string): text is Sql { return true }',
+  ]
+  for (const cast of casts) expect(castsToSql(file('six.ts', `const one = ${cast}`)), cast).toHaveLength(1)
 })

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
+import { sql } from '../src/db/sql.ts'
 import { createDispatcher } from '../src/jobs/webhook-dispatcher.ts'
 import { startTracing } from '../src/tracing.ts'
 import { createReceiver } from './support/receiver.ts'
@@ -88,16 +89,16 @@ test('a caller that does not sample is not traced, and a malformed header begins
 })
 
 test('an answer of 500 or more is an error', async () => {
-  await service.db.query({ text: 'alter table webhook rename to elsewhere' })
+  await service.db.query({ text: sql`alter table webhook rename to elsewhere` })
   await call('GET', '/api/sms/admin/webhooks')
-  await service.db.query({ text: 'alter table elsewhere rename to webhook' })
+  await service.db.query({ text: sql`alter table elsewhere rename to webhook` })
   await spanOf('GET /api/sms/admin/webhooks').toMatchObject({ status: { code: 2 } })
 })
 
 test('an attempt at a webhook carries the header of its span', async () => {
   const tracing = await startTracing({ endpoint, ratio: 1, version: '1.0.0' })
   await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.invalid/hook' } })
-  await service.db.query({ text: 'update webhook set url = $1', values: [receiver.url] })
+  await service.db.query({ text: sql`update webhook set url = $1`, values: [receiver.url] })
   await call('POST', '/api/sms/admin/quota', { body: { user_id: 5, limit: 5 } })
   const dispatcher = createDispatcher({
     keys: PLAIN,

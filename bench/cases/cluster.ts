@@ -1,4 +1,6 @@
 /** A Citus cluster compared with one PostgreSQL, both on this machine, by the same binaries: the store's CPU, and calls over HTTP. */
+
+import { sql } from '../../src/db/sql.ts'
 import type { EngineJob } from '../engine-runner.ts'
 import { fillUsers } from '../fill.ts'
 import { measure, measureRounds, type Sample } from '../measure.ts'
@@ -31,7 +33,7 @@ export async function clusterCase(bench: Bench): Promise<Findings> {
   ]
   for (const { db } of sides) {
     await fillUsers(db, USERS, bench.now, { isFresh: true })
-    await db.query({ text: 'vacuum (analyze) account, quota' })
+    await db.query({ text: sql`vacuum (analyze) account, quota` })
   }
   await cluster.checkpoint()
 

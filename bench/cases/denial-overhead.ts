@@ -2,6 +2,8 @@
  * The cost of logging denials: two engines on one database, one that logs and one that does not, take turns with 30 % of
  * all commands denied. What is looked for is a few percent, so many short turns are compared in pairs.
  */
+
+import { sql } from '../../src/db/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { fillUsers } from '../fill.ts'
 import { median } from '../measure.ts'
@@ -52,7 +54,7 @@ export async function denialOverheadCase({ postgres, cleanup, settings, say, now
     }
   }
   const [log] = await db.query<{ rows: number; bytes: number }>({
-    text: `select count(*) as rows, pg_total_relation_size('denial') as bytes from denial`,
+    text: sql`select count(*) as rows, pg_total_relation_size('denial') as bytes from denial`,
   })
   if (log !== undefined) {
     findings.notes.push(`- A logged denial takes ${Math.round(log.bytes / log.rows)} bytes with its indexes.`)

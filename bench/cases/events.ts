@@ -4,9 +4,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createFeed, type FeedQuery } from '../../src/events/feed.ts'
+import { rawSql } from '../../test/support/sql.ts'
 import { timeOf } from '../compare.ts'
 import { fillUsers } from '../fill.ts'
 import { newSecret, startService } from '../servers/test-bed.ts'
@@ -37,10 +39,10 @@ async function emit(bench: Bench, ends: number, services: number): Promise<{ url
   await fillUsers(db, ends, now - 60 * DAY_MS)
   // Without a period: a package has one window, until its end.
   await db.query({
-    text: 'update quota set period = null, window_end = null, expires_at = $1',
+    text: sql`update quota set period = null, window_end = null, expires_at = $1`,
     values: [timestampParam(now)],
   })
-  await db.query({ text: 'vacuum (analyze) quota' })
+  await db.query({ text: sql`vacuum (analyze) quota` })
   await postgres.checkpoint()
   const secret = newSecret()
   const began = performance.now()
@@ -54,7 +56,7 @@ async function emit(bench: Bench, ends: number, services: number): Promise<{ url
 
 async function countEmitted(db: Database): Promise<number> {
   const [row] = await db.query<{ emitted: number }>({
-    text: 'select sum(last_event)::bigint as emitted from shard_head',
+    text: sql`select sum(last_event)::bigint as emitted from shard_head`,
   })
   return row?.emitted ?? 0
 }
@@ -81,7 +83,7 @@ async function read({ say, cleanup }: Bench, url: string, ends: number): Promise
     let [shard, number] = [0, 0]
     for (let rows = 1; rows > 0; ) {
       const page = await db.query<{ shard: number; number: number }>({
-        text: `select shard, number, type, at, user_id, sequence, data from event
+        text: rawSql`select shard, number, type, at, user_id, sequence, data from event
           where (shard, number) > ($1, $2) order by shard, number limit ${PAGE}`,
         values: [shard, number],
       })

@@ -2,6 +2,8 @@
  * Statistics that are missing or wrong: PostgreSQL's CPU per call right after an import, before any ANALYZE, and denials
  * where ANALYZE ran while there were no reservations. Autovacuum is off, so that the statistics stay as they are.
  */
+
+import { sql } from '../../src/db/sql.ts'
 import { disableAutovacuum, fillUsers } from '../fill.ts'
 import { measureRounds } from '../measure.ts'
 import { FULL_LOAD, newSecret, startLoadGenerator, startService, type Target, USERS } from '../servers/test-bed.ts'
@@ -23,7 +25,7 @@ export async function freshCase(bench: Bench): Promise<Findings> {
     const { db, url } = await postgres.make(`bench_fresh_${name}`)
     await disableAutovacuum(db)
     await fillUsers(db, USERS, bench.now, { denied: DENIED_USERS, isFresh: true })
-    const analyze = () => db.query({ text: 'analyze' })
+    const analyze = () => db.query({ text: sql`analyze` })
     return { analyze, service: () => startService(bench, url, secret) }
   }
   const warmUp = (target: Target) =>

@@ -3,6 +3,7 @@
  * millions), and that updates stay heap-only.
  */
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { EngineJob } from '../engine-runner.ts'
 import { fillReservations, fillUsers } from '../fill.ts'
 import { measure, measureRounds, type Sample } from '../measure.ts'
@@ -89,7 +90,7 @@ function costOf(sample: Sample | undefined): number | null {
 
 async function heapOnlyRow({ name, db }: Side): Promise<Row> {
   const [row] = await db.query<{ updates: number; hot: number }>({
-    text: `select n_tup_upd as updates, n_tup_hot_upd as hot from pg_stat_user_tables where relname = 'quota'`,
+    text: sql`select n_tup_upd as updates, n_tup_hot_upd as hot from pg_stat_user_tables where relname = 'quota'`,
   })
   const { updates = 0, hot = 0 } = row ?? {}
   const share = updates === 0 ? null : hot / updates

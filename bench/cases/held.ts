@@ -1,5 +1,6 @@
 /** The latency of other users while another session locks the rows of one user, who sends too. */
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { fillUsers } from '../fill.ts'
 import { type Job, type LoadResult, MEASURED, MEASURING } from '../load-generator/job.ts'
 import { type Candidate, measureRounds } from '../measure.ts'
@@ -77,8 +78,8 @@ async function lockUser(db: Database, userId: number): Promise<() => Promise<voi
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: locked, resolve: onLocked, reject } = Promise.withResolvers<void>()
   const transaction = db.transaction(async tx => {
-    await tx.query({ text: 'select 1 from account where user_id = $1 for update', values: [userId] })
-    await tx.query({ text: 'select 1 from quota where user_id = $1 for update', values: [userId] })
+    await tx.query({ text: sql`select 1 from account where user_id = $1 for update`, values: [userId] })
+    await tx.query({ text: sql`select 1 from quota where user_id = $1 for update`, values: [userId] })
     onLocked()
     await released
   })

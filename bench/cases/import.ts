@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { writeQuotaFile } from '../import-file.ts'
 import type { Job, LoadResult } from '../load-generator/job.ts'
@@ -177,14 +178,14 @@ async function importKilled(bench: Bench, file: string, rows: number): Promise<R
 }
 
 async function countQuotas(db: Database): Promise<number> {
-  const [row] = await db.query<{ count: number }>({ text: 'select count(*) as count from quota' })
+  const [row] = await db.query<{ count: number }>({ text: sql`select count(*) as count from quota` })
   return row?.count ?? 0
 }
 
 /** Of all quotas without their ids and times, and of how many changes and events there are. */
 async function checksumOf(db: Database): Promise<string> {
   const [row] = await db.query<{ checksum: string }>({
-    text: `select md5(string_agg(line, ',' order by line)) as checksum from (
+    text: sql`select md5(string_agg(line, ',' order by line)) as checksum from (
              select concat_ws('|', user_id, external_ref, version, kind, name, "limit", period, time_zone, countries, window_end,
                used, reserved, deleted_at is null) as line from quota
              union all select 'changes ' || count(*) from quota_change

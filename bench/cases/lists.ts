@@ -3,6 +3,7 @@
  * and the time of each of them at ten million quotas (one million with --quick).
  */
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { type Comparison, compare, quantile, type Side, timeOf } from '../compare.ts'
 import { withoutIndexes } from '../fill.ts'
 import { loadQuotas } from '../load.ts'
@@ -33,7 +34,7 @@ async function load({ postgres, say, now }: Bench, quotas: number): Promise<Side
   const { db } = await postgres.make(`bench_lists_${quotas}`)
   const loaded = { quotas, users: quotas / 10, now }
   await withoutIndexes(db, 'quota', () => loadQuotas(db, loaded))
-  await db.query({ text: 'analyze quota' })
+  await db.query({ text: sql`analyze quota` })
   return { db, loaded }
 }
 

@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { quantile, timeOf } from '../compare.ts'
@@ -82,7 +83,7 @@ export async function usageCase(bench: Bench): Promise<Findings> {
     await measure(`${DAYS} days of the busy user by day`, 'usage', report),
     await measure(`${DAYS} days of the busy user by day and country`, 'usage', { ...report, group_by: 'country' }),
   ]
-  const quota = await db.query<{ id: number }>({ text: 'select id from quota where user_id = $1', values: [busy] })
+  const quota = await db.query<{ id: number }>({ text: sql`select id from quota where user_id = $1`, values: [busy] })
   const ofCrowded = { ...report, user_id: crowded }
   const month = { ...since(30), interval: 'day' }
   const reportsOfAll = [
@@ -128,7 +129,7 @@ async function compact(db: Database, now: number): Promise<string> {
       isBehind = done.isBehind
     }
   })
-  await db.query({ text: 'vacuum (analyze) usage, usage_day, usage_total, usage_busy' })
+  await db.query({ text: sql`vacuum (analyze) usage, usage_day, usage_total, usage_busy` })
   return `compacted ${rows.toLocaleString('en')} rows, ${Math.round((1000 * rows) / ms).toLocaleString('en')} a second`
 }
 

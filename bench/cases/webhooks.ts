@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import type { Database } from '../../src/db/database.ts'
 import { fanOut } from '../../src/db/fan-out.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { SHARD_COUNT, SHARDS } from '../../src/domain/shard.ts'
 import { SOME_SECRET } from '../../test/support/secrets.ts'
@@ -83,7 +84,7 @@ async function deliver(site: Site, latencies: readonly number[], events: number)
     const received = await receiver.ask<Received[]>({ do: 'count' } satisfies ReceiverJob)
     const ours = paths.flatMap(path => received.filter(one => one.path === path))
     if (ours.length === paths.length && ours.every(({ count }) => count >= events)) {
-      await db.query({ text: 'update webhook set enabled = false where id = any($1)', values: [ids] })
+      await db.query({ text: sql`update webhook set enabled = false where id = any($1)`, values: [ids] })
       return ours
     }
     await pause(50)
@@ -99,7 +100,7 @@ async function addWebhook(db: Database, url: string, now: number): Promise<numbe
 /** Appends events of 600 bytes to the outbox, evenly to all shards. */
 async function addEvents(db: Database, count: number, now: number): Promise<void> {
   await db.query({
-    text: `with added as (
+    text: sql`with added as (
         insert into event (shard, number, user_id, sequence, type, at, data)
         select n % $2, h.last_event + 1 + n / $2, 1000000 + n, 1 + h.last_event, 'quota.updated', $3,
           jsonb_build_object('quota', repeat('x', 600))
@@ -118,14 +119,14 @@ async function measureFanOut({ settings, postgres, now }: Bench) {
   const id = await addWebhook(db, 'http://127.0.0.1:1/', now)
   const events = settings.isQuick ? 100_000 : 1_000_000
   await addEvents(db, events, now)
-  await db.query({ text: 'vacuum (analyze) event' })
+  await db.query({ text: sql`vacuum (analyze) event` })
   await postgres.checkpoint()
   const seconds = async (work: () => Promise<void>) => {
     const began = performance.now()
     await work()
     return (performance.now() - began) / 1_000
   }
-  const text = 'select shard, number, user_id, sequence, type, at, data from event where shard = $1 order by number'
+  const text = sql`select shard, number, user_id, sequence, type, at, data from event where shard = $1 order by number`
   const readSeconds = await seconds(async () => {
     for (const shard of SHARDS) await db.query({ text, values: [shard] })
   })

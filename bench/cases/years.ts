@@ -3,6 +3,7 @@
  * searches, summaries and reports take. The years are filled in compressed form (`fill-years.ts`).
  */
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
@@ -53,7 +54,7 @@ export async function yearsCase(bench: Bench): Promise<Findings> {
 
 async function sizesOf(db: Database): Promise<string[][]> {
   const rows = await db.query<{ name: string; rows: number; size: string }>({
-    text: `select relname as name, greatest(0, reltuples)::bigint as rows, pg_size_pretty(pg_total_relation_size(oid)) as size
+    text: sql`select relname as name, greatest(0, reltuples)::bigint as rows, pg_size_pretty(pg_total_relation_size(oid)) as size
       from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > 0
       order by pg_total_relation_size(oid) desc`,
   })
@@ -210,7 +211,7 @@ function loopsOf(db: Database, patient: Database, at: EpochMs, log: Log): Record
 }
 
 async function countDeliveries(db: Database): Promise<number> {
-  const [row] = await db.query<{ count: number }>({ text: 'select count(*) as count from webhook_delivery' })
+  const [row] = await db.query<{ count: number }>({ text: sql`select count(*) as count from webhook_delivery` })
   return row?.count ?? 0
 }
 

@@ -3,11 +3,12 @@
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { numberArray } from '../../src/db/ledger/arrays.ts'
 import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/pipelined-connection.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
 
 export const BARE_STATEMENTS = {
-  'bare-counters': `update quota q set reserved = q.reserved + k.reserved, seq = q.seq + 1
+  'bare-counters': sql`update quota q set reserved = q.reserved + k.reserved, seq = q.seq + 1
     from unnest($2::bigint[], $3::bigint[]) k (id, reserved) where q.shard = $1 and q.id = k.id`,
 }
 

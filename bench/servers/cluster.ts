@@ -2,6 +2,8 @@
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
+import { rawSql } from '../../test/support/sql.ts'
 import type { Made, Postgres } from './postgres.ts'
 import { type Cleanup, cpuSeconds } from './processes.ts'
 
@@ -23,7 +25,7 @@ export async function openCluster(url: string, cleanup: Cleanup): Promise<BenchC
   }
   const coordinator = open(url)
   const workers = await coordinator.query<{ host: string; port: number }>({
-    text: 'select nodename as host, nodeport as port from pg_dist_node where groupid > 0 order by groupid',
+    text: sql`select nodename as host, nodeport as port from pg_dist_node where groupid > 0 order by groupid`,
   })
   const nodes = [{ url: new URL(url), db: coordinator }]
   for (const { host, port } of workers) {
@@ -33,7 +35,7 @@ export async function openCluster(url: string, cleanup: Cleanup): Promise<BenchC
   }
   const pids = await Promise.all(nodes.map(({ db }) => postmasterOf(db)))
   const [version] = await coordinator.query<{ text: string }>({
-    text: `select current_setting('server_version') || ', Citus ' || extversion as text
+    text: sql`select current_setting('server_version') || ', Citus ' || extversion as text
       from pg_extension where extname = 'citus'`,
   })
 
@@ -51,9 +53,9 @@ export async function openCluster(url: string, cleanup: Cleanup): Promise<BenchC
     return address.href
   }
   const create = async ({ url: node, db }: (typeof nodes)[number], name: string) => {
-    await db.query({ text: `drop database if exists ${name} with (force)` })
-    await db.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
-    cleanup.add(() => db.query({ text: `drop database ${name} with (force)` }))
+    await db.query({ text: rawSql`drop database if exists ${name} with (force)` })
+    await db.query({ text: rawSql`create database ${name} template template0 encoding 'UTF8'` })
+    cleanup.add(() => db.query({ text: rawSql`drop database ${name} with (force)` }))
     return addressIn(node, name)
   }
 
@@ -86,26 +88,26 @@ export async function openCluster(url: string, cleanup: Cleanup): Promise<BenchC
       return (await sum(nodes.map(({ db }) => walOf(db)))) ?? 0
     },
     async checkpoint() {
-      for (const { db } of nodes) await db.query({ text: 'checkpoint' })
+      for (const { db } of nodes) await db.query({ text: sql`checkpoint` })
     },
   }
 }
 
 async function withDatabase(url: string, text: string): Promise<void> {
   const db = openDatabase({ url, maxConnections: 1, ...NO_TIMEOUTS })
-  await db.query({ text }).finally(() => db.close())
+  await db.query({ text: rawSql`${text}` }).finally(() => db.close())
 }
 
 async function postmasterOf(db: Database): Promise<number> {
   const [row] = await db.query<{ pid: number }>({
-    text: `select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
+    text: sql`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
   })
   return row?.pid ?? 0
 }
 
 async function walOf(db: Database): Promise<number> {
   const [row] = await db.query<{ bytes: number }>({
-    text: `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint as bytes`,
+    text: sql`select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint as bytes`,
   })
   return row?.bytes ?? 0
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
+import { rawSql } from '../../test/support/sql.ts'
 import { type Cleanup, cpuSeconds } from './processes.ts'
 
 export interface Postgres {
@@ -37,7 +39,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
   const admin = openDatabase({ url: server.url, maxConnections: 1, ...NO_TIMEOUTS })
   cleanup.add(() => admin.close())
   const [row] = await admin.query<{ pid: number }>({
-    text: `select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
+    text: sql`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
   })
   const pid = row?.pid ?? 0
 
@@ -46,7 +48,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
     async make(name, { empty = false } = {}) {
       const url = new URL(server.url)
       url.pathname = name
-      await admin.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
+      await admin.query({ text: rawSql`create database ${name} template template0 encoding 'UTF8'` })
       if (!empty) await migrate({ url: url.href })
       const db = openDatabase({ url: url.href, maxConnections: 2, ...NO_TIMEOUTS })
       cleanup.add(() => db.close())
@@ -55,12 +57,12 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
     cpu: () => cpuSeconds(pid, true),
     async walBytes() {
       const [wal] = await admin.query<{ bytes: number }>({
-        text: `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint as bytes`,
+        text: sql`select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint as bytes`,
       })
       return wal?.bytes ?? 0
     },
     async checkpoint() {
-      await admin.query({ text: 'checkpoint' })
+      await admin.query({ text: sql`checkpoint` })
     },
   }
 }

@@ -11,6 +11,7 @@ import { LISTS } from './planner-settings.ts'
 import { NOT_DELETED } from './quota-conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** A quota that has reached a percent of its `alert_at`. */
@@ -51,7 +52,7 @@ export const MAX_ALERTS_SCANNED = 10_000
  * A mark is listed if the quota is live, its window is still the one of the mark (a roll empties `alerted`), and its
  * percent is the highest of those emitted at which the quota stands, by the rule of `alertedBy`.
  */
-const STANDING = `${NOT_DELETED} and q.enabled and q.starts_at <= $1 and (q.expires_at is null or q.expires_at > $1)
+const STANDING = sql`${NOT_DELETED} and q.enabled and q.starts_at <= $1 and (q.expires_at is null or q.expires_at > $1)
   and (q.window_end is null or q.window_end > $1) and q.used > 0
   and a.reached = (select max(p) from unnest(q.alerted) p
     where p = any (q.alert_at) and q.used * 100 >= p * (q."limit" + q.rolled_over))`
@@ -66,7 +67,7 @@ export function listAlerts(
 ): Promise<AlertSlice> {
   const values: SqlValue[] = [timestampParam(now)]
   const marks = marksAfter(after, values, maxScanned)
-  const page = `select ${QUOTA_COLUMNS}, a.reached, a.reached_at
+  const page = sql`select ${QUOTA_COLUMNS}, a.reached, a.reached_at
     from (${marks}) a join quota q on q.shard = a.of_shard and q.id = a.of_quota
     where a.ends_at > $1 and ${STANDING}
     order by a.reached desc, a.reached_at desc, a.of_quota desc limit ${bind(values, size + 1)}`
@@ -85,10 +86,10 @@ export function listAlerts(
   }, 'snapshot')
 }
 
-function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: number): string {
+function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: number): Sql {
   const key = after && [after.percent, timestampParam(after.at), after.id].map(value => bind(values, value))
-  return `select shard as of_shard, quota_id as of_quota, percent as reached, at as reached_at, ends_at from quota_alert
-    where percent <= 100${key === undefined ? '' : ` and (percent, at, quota_id) < (${key.join(', ')})`}
+  return sql`select shard as of_shard, quota_id as of_quota, percent as reached, at as reached_at, ends_at from quota_alert
+    where percent <= 100${key === undefined ? sql`` : sql` and (percent, at, quota_id) < (${joinSql(key)})`}
     order by percent desc, at desc, quota_id desc limit ${bind(values, limit)}`
 }
 
@@ -96,7 +97,7 @@ function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: numb
 async function endOfScan(tx: Queryable, after: AlertKey | undefined, maxScanned: number): Promise<AlertKey | null> {
   const values: SqlValue[] = []
   const ends = await tx.query<AlertKey>({
-    text: `select reached as percent, reached_at as at, of_quota as id from (${marksAfter(after, values, maxScanned + 1)}) a
+    text: sql`select reached as percent, reached_at as at, of_quota as id from (${marksAfter(after, values, maxScanned + 1)}) a
            order by reached desc, reached_at desc, of_quota desc offset ${bind(values, maxScanned - 1)}`,
     values,
   })
@@ -122,18 +123,18 @@ export async function replaceAlerts(
   const kept = marks.filter(({ isKept }) => isKept)
   const ids = changed.map(({ quota }) => quota.id)
   await tx.query({
-    text: `delete from quota_alert a using unnest($1::smallint[], $2::bigint[]) k (shard, quota_id)
-           where a.shard = k.shard ${inShards(tx, 'a.shard', '$1')} and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
+    text: sql`delete from quota_alert a using unnest($1::smallint[], $2::bigint[]) k (shard, quota_id)
+           where a.shard = k.shard ${inShards(tx, sql`a.shard`, sql`$1`)} and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
              select * from unnest($3::bigint[], $4::smallint[])
            )`,
     values: [ids.map(shardOfQuota), ids, kept.map(({ quota_id }) => quota_id), kept.map(({ percent }) => percent)],
   })
   if (marks.length === 0) return
   await tx.query({
-    text: `insert into quota_alert (shard, quota_id, percent, at, ends_at)
-           select ${tx.isCluster ? 'h' : 'k'}.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
+    text: sql`insert into quota_alert (shard, quota_id, percent, at, ends_at)
+           select ${tx.isCluster ? sql`h` : sql`k`}.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
            from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::timestamptz[]) k (shard, quota_id, percent, ends_at)
-           ${tx.isCluster ? 'join shard_head h on h.shard = k.shard where h.shard = any($1::smallint[])' : ''}
+           ${tx.isCluster ? sql`join shard_head h on h.shard = k.shard where h.shard = any($1::smallint[])` : sql``}
            on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at`,
     values: [
       marks.map(({ quota_id }) => shardOfQuota(quota_id)),
@@ -153,7 +154,7 @@ export function removeEndedAlerts(db: Database, shard: Shard, endedBy: EpochMs, 
   return db.transaction(async tx => {
     await tx.query({ text: LISTS })
     const removed = await tx.query({
-      text: `delete from quota_alert
+      text: sql`delete from quota_alert
              where shard = $1 and ends_at <= $2 and (quota_id, percent) in (
                select quota_id, percent from quota_alert where shard = $1 and ends_at <= $2
                order by shard, ends_at limit $3 for update skip locked

@@ -5,10 +5,11 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
 import { inParts } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { joinSql, sql, sqlName } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** The tables of changes, and what they are changes of. */
-const KEYS = { quota_change: 'quota_id', webhook_change: 'webhook_id' } as const
+const KEYS = { quota_change: sql`quota_id`, webhook_change: sql`webhook_id` }
 
 export type ChangeTable = keyof typeof KEYS
 export const CHANGE_TABLES: readonly ChangeTable[] = ['quota_change', 'webhook_change']
@@ -18,17 +19,20 @@ export const CHANGE_TABLES: readonly ChangeTable[] = ['quota_change', 'webhook_c
  * none is left, or another transaction has locked the others.
  */
 export function removeOldChanges(db: Database, table: ChangeTable, cutoff: EpochMs, rows: number): Promise<number> {
-  const key = ['shard', KEYS[table], 'version']
+  const key = [sql`shard`, KEYS[table], sql`version`]
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     if (tx.isCluster) return removeFromCluster(tx, table, cutoff, rows)
     const [page] = await tx.query<{ removed: number }>({
       name: `remove-old-${table}`,
-      text: `with page as materialized (
-               select ${key.join(', ')} from ${table} where at <= $1
-               order by ${['at', ...key].join(', ')} limit $2 for update skip locked
+      text: sql`with page as materialized (
+               select ${joinSql(key)} from ${sqlName(table)} where at <= $1
+               order by ${joinSql([sql`at`, ...key])} limit $2 for update skip locked
              ), removed as (
-               delete from ${table} c using page p where ${key.map(column => `c.${column} = p.${column}`).join(' and ')}
+               delete from ${sqlName(table)} c using page p where ${joinSql(
+                 key.map(column => sql`c.${column} = p.${column}`),
+                 sql` and `,
+               )}
                returning 1
              )
              select count(*) as removed from removed`,
@@ -42,7 +46,7 @@ export function removeOldChanges(db: Database, table: ChangeTable, cutoff: Epoch
 async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: EpochMs, rows: number): Promise<number> {
   const id = KEYS[table]
   const page = await tx.query<{ shard: Shard; id: number; version: number }>({
-    text: `select shard, ${id} as id, version from ${table} where at <= $1 order by at, shard, ${id}, version limit $2`,
+    text: sql`select shard, ${id} as id, version from ${sqlName(table)} where at <= $1 order by at, shard, ${id}, version limit $2`,
     values: [timestampParam(cutoff), rows],
   })
   const removed = await inParts(
@@ -51,13 +55,13 @@ async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: Ep
     ({ shard }) => shard,
     part =>
       tx.query({
-        text: `with locked as materialized (
+        text: sql`with locked as materialized (
                  select c.shard, c.${id} as id, c.version
                  from unnest($1::smallint[], $2::bigint[], $3::bigint[]) p (shard, id, version)
-                 join ${table} c on c.shard = p.shard and c.${id} = p.id and c.version = p.version
+                 join ${sqlName(table)} c on c.shard = p.shard and c.${id} = p.id and c.version = p.version
                  where c.shard = any($1::smallint[]) for update of c skip locked
                )
-               delete from ${table} c using locked l
+               delete from ${sqlName(table)} c using locked l
                where c.shard = l.shard and c.${id} = l.id and c.version = l.version and c.shard = any($1::smallint[])
                returning 1`,
         values: [part.map(({ shard }) => shard), part.map(({ id }) => id), part.map(({ version }) => version)],

@@ -9,6 +9,7 @@ import type { Database, Queryable, SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql, sqlName } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
@@ -58,32 +59,32 @@ const MAX_SCANNED = 5_000
 /** A table of changes. */
 interface Source {
   resource: AuditedResource
-  table: string
+  table: Sql
   /** The columns of the key, in the order of `AuditKey`. */
-  key: readonly string[]
-  columns: string
+  key: readonly [Sql, ...Sql[]]
+  columns: Sql
 }
 
 const SOURCES: readonly Source[] = [
   {
     resource: 'quota',
-    table: 'quota_change',
-    key: ['at', 'shard', 'quota_id', 'version'],
-    columns: `at, 'quota' as resource, shard, quota_id as id, version, action, actor, request_id,
+    table: sql`quota_change`,
+    key: [sql`at`, sql`shard`, sql`quota_id`, sql`version`],
+    columns: sql`at, 'quota' as resource, shard, quota_id as id, version, action, actor, request_id,
       (after ->> 'user_id')::bigint as user_id, reason, before, after`,
   },
   {
     resource: 'webhook',
-    table: 'webhook_change',
-    key: ['at', 'shard', 'webhook_id', 'version'],
-    columns: `at, 'webhook' as resource, shard, webhook_id as id, version, action, actor, request_id,
+    table: sql`webhook_change`,
+    key: [sql`at`, sql`shard`, sql`webhook_id`, sql`version`],
+    columns: sql`at, 'webhook' as resource, shard, webhook_id as id, version, action, actor, request_id,
       null::bigint as user_id, null as reason, before, after`,
   },
   {
     resource: 'user',
-    table: 'erasure',
-    key: ['requested_at', 'shard', 'user_id'],
-    columns: `requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
+    table: sql`erasure`,
+    key: [sql`requested_at`, sql`shard`, sql`user_id`],
+    columns: sql`requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
       requested_by as actor, request_id, user_id, null as reason, null::jsonb as before, null::jsonb as after`,
   },
 ]
@@ -155,7 +156,7 @@ async function listOf(
   const scanned = scanOf(source, filter, after, values)
   const selected = selectionOf(filter, values)
   const rows = await tx.query<AuditedChange>({
-    text: `select * from (
+    text: sql`select * from (
         select ${source.columns} from (${scanned} limit ${bind(values, maxScanned)}) scanned
       ) c where ${selected} limit ${bind(values, size + 1)}`,
     values,
@@ -177,7 +178,7 @@ async function endOfScan(
   const values: SqlValue[] = []
   const scanned = scanOf(source, filter, after, values)
   const ends = await tx.query<AuditKey>({
-    text: `select at, resource, shard, id, version from (
+    text: sql`select at, resource, shard, id, version from (
         select ${source.columns} from (${scanned} offset ${bind(values, maxScanned - 1)} limit 2) ends
       ) c`,
     values,
@@ -186,40 +187,41 @@ async function endOfScan(
 }
 
 /** Selects the rows that an index finds, in its order: of a quota, webhook or user, a request, an actor, or all. */
-function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): string {
+function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
   const conditions = accessOf(source, filter, values)
   // The changes of one quota or webhook are in the order of their versions, which is that of the primary key.
-  const key = isOfOne(filter) ? ['version'] : source.key
+  const key = isOfOne(filter) ? [sql`version`] : source.key
   const [time] = source.key
   if (!isOfOne(filter)) {
-    if (filter.from !== undefined) conditions.push(`${time} >= ${bind(values, timestampParam(filter.from))}`)
+    if (filter.from !== undefined) conditions.push(sql`${time} >= ${bind(values, timestampParam(filter.from))}`)
     // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
     if (filter.to !== undefined && after === undefined)
-      conditions.push(`${time} < ${bind(values, timestampParam(filter.to))}`)
+      conditions.push(sql`${time} < ${bind(values, timestampParam(filter.to))}`)
   }
   if (after !== undefined) {
     const bounds = isOfOne(filter) ? [after.version] : boundsOf(source, after).slice(0, key.length)
-    conditions.push(`(${key.join(', ')}) < (${bounds.map(bound => bind(values, bound)).join(', ')})`)
+    conditions.push(sql`(${joinSql(key)}) < (${joinSql(bounds.map(bound => bind(values, bound)))})`)
   }
-  const where = conditions.length === 0 ? 'true' : conditions.join(' and ')
-  return `select * from ${source.table} where ${where} order by ${key.map(column => `${column} desc`).join(', ')}`
+  const where = conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
 /** Whether the list is that of one quota or webhook. */
 const isOfOne = ({ quotaId, webhookId }: AuditFilter) => quotaId !== undefined || webhookId !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
-function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): string[] {
+function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { quotaId, webhookId, userId, requestId, actor } = filter
   const id = quotaId ?? webhookId
-  if (id !== undefined) return [`shard = ${bind(values, shardOfQuota(id))}`, `${resource}_id = ${bind(values, id)}`]
+  if (id !== undefined)
+    return [sql`shard = ${bind(values, shardOfQuota(id))}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
   if (resource === 'user') {
     if (userId === undefined) return []
-    return [`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`]
+    return [sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`]
   }
-  if (requestId !== undefined) return [`request_id = ${bind(values, requestId)}`]
-  if (userId !== undefined) return [`(after ->> 'user_id')::bigint = ${bind(values, userId)}`]
-  return actor === undefined ? [] : [`actor = ${bind(values, actor)}`]
+  if (requestId !== undefined) return [sql`request_id = ${bind(values, requestId)}`]
+  if (userId !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, userId)}`]
+  return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
 }
 
 /** The place after which a table's rows follow a change: a table holds the changes of one resource only. */
@@ -231,15 +233,15 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 }
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
-function selectionOf(filter: AuditFilter, values: SqlValue[]): string {
+function selectionOf(filter: AuditFilter, values: SqlValue[]): Sql {
   const { action, actor, requestId, userId, from, to } = filter
-  const conditions: string[] = []
+  const conditions: Sql[] = []
   for (const [column, value] of Object.entries({ action, actor, request_id: requestId, user_id: userId })) {
-    if (value !== undefined) conditions.push(`${column} = ${bind(values, value)}`)
+    if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)
   }
   if (isOfOne(filter)) {
-    if (from !== undefined) conditions.push(`at >= ${bind(values, timestampParam(from))}`)
-    if (to !== undefined) conditions.push(`at < ${bind(values, timestampParam(to))}`)
+    if (from !== undefined) conditions.push(sql`at >= ${bind(values, timestampParam(from))}`)
+    if (to !== undefined) conditions.push(sql`at < ${bind(values, timestampParam(to))}`)
   }
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }

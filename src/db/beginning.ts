@@ -1,4 +1,5 @@
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
+import { type Sql, sql } from './sql.ts'
 
 /**
  * A `snapshot` only reads, and all its statements see the same state of the database. A `keyed snapshot` is planned by
@@ -6,14 +7,14 @@ import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
  */
 export type TransactionMode = 'write' | 'snapshot' | 'keyed snapshot'
 
-const SNAPSHOT = 'begin isolation level repeatable read read only'
+const SNAPSHOT = sql`begin isolation level repeatable read read only`
 
 /**
  * What begins a transaction. The coordinator of a cluster passes on the whole text in which a setting stands, so there
  * `begin` must not be in it.
  */
-export function beginningOf(mode: TransactionMode, isCluster: boolean): readonly string[] {
-  if (mode === 'write') return ['begin isolation level read committed read write']
+export function beginningOf(mode: TransactionMode, isCluster: boolean): readonly Sql[] {
+  if (mode === 'write') return [sql`begin isolation level read committed read write`]
   if (mode === 'snapshot') return [SNAPSHOT]
-  return isCluster ? [SNAPSHOT, BY_KEYS_IN_ORDER] : [`${SNAPSHOT}; ${BY_KEYS_IN_ORDER}`]
+  return isCluster ? [SNAPSHOT, BY_KEYS_IN_ORDER] : [sql`${SNAPSHOT}; ${BY_KEYS_IN_ORDER}`]
 }

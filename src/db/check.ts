@@ -4,6 +4,7 @@ import { checkCluster } from './cluster/check.ts'
 import { type Database, isUnavailable, openDatabase, type Queryable } from './database.ts'
 import { pendingMigrations } from './migrate.ts'
 import { sharingFault } from './own-sessions.ts'
+import { sql } from './sql.ts'
 import { connectionFault, readConnections, readTrust } from './trust.ts'
 
 export interface Check {
@@ -60,7 +61,7 @@ export async function checkDatabase(options: CheckOptions): Promise<Check[]> {
 async function checkConnection(db: Queryable): Promise<Check> {
   try {
     const [row] = await db.query<{ role: string; name: string }>({
-      text: 'select current_user as role, current_database() as name',
+      text: sql`select current_user as role, current_database() as name`,
     })
     return good('connection', `to the database ${row?.name} as the role ${row?.role}`)
   } catch (error) {
@@ -102,7 +103,7 @@ async function checkTls(db: Queryable, url: string): Promise<Check> {
   if (!isBeyondThisMachine(url)) return good('TLS', 'not needed on this machine')
   if (isUnencrypted(url)) return good('TLS', 'not required, because DATABASE_TLS is off')
   const [row] = await db.query<{ version: string | null }>({
-    text: 'select version from pg_stat_ssl where pid = pg_backend_pid()',
+    text: sql`select version from pg_stat_ssl where pid = pg_backend_pid()`,
   })
   const version = row?.version ?? 'used up to a proxy or pooler; the server sees none'
   return good('TLS', version)
@@ -149,7 +150,7 @@ interface Rights {
   readonly closedSequence: string | null
 }
 
-const RIGHTS = `with own as (
+const RIGHTS = sql`with own as (
     select oid, relname, relowner, relkind from pg_class
     where relnamespace = coalesce(
       (select relnamespace from pg_class where oid = to_regclass('schema_migration')), to_regnamespace(current_schema()))

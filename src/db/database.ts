@@ -6,6 +6,7 @@ import { beginningOf, type TransactionMode } from './beginning.ts'
 import { clientsOf, Hosts } from './hosts.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
+import { type Sql, sql } from './sql.ts'
 import { endsConnection, leavesCommitOpen, reasonOf } from './sql-errors.ts'
 import { getTypeParser } from './values.ts'
 
@@ -15,7 +16,7 @@ export type SqlValue = string | number | boolean | null | Uint8Array | readonly 
 /** With a `name`, the statement is parsed and planned once per connection. A name always stands for the same text. */
 interface Statement {
   readonly name?: string
-  readonly text: string
+  readonly text: Sql
   readonly values?: readonly SqlValue[]
 }
 
@@ -169,7 +170,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 async function readClock(db: Queryable): Promise<{ now: EpochMs; isReadOnly: boolean }> {
   const [row] = await db.query<{ now: EpochMs; isReadOnly: boolean }>({
-    text: `select clock_timestamp() as now, current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+    text: sql`select clock_timestamp() as now, current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
   })
   if (row === undefined) throw new Error('the database returned no row')
   return row
@@ -261,7 +262,7 @@ class Connection implements Transaction {
 
   /** Success is the tag COMMIT. */
   async commit(): Promise<void> {
-    const { command } = await this.sendLast({ text: 'commit' }).catch(error => {
+    const { command } = await this.sendLast({ text: sql`commit` }).catch(error => {
       throw leavesCommitOpen(error) ? new ConnectionLost('the outcome of the commit is unknown', error) : error
     })
     if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
@@ -270,7 +271,7 @@ class Connection implements Transaction {
   /** If it fails, the pool closes the connection, and the server rolls back by itself. */
   async rollback(): Promise<void> {
     const { client, connections } = this
-    if (!connections.isLost(client)) await this.send({ text: 'rollback' }).catch(() => connections.lose(client))
+    if (!connections.isLost(client)) await this.send({ text: sql`rollback` }).catch(() => connections.lose(client))
   }
 
   /** Sends what ends a transaction. A warning means that a standby has not confirmed the commit. */

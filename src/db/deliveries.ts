@@ -5,6 +5,7 @@ import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Database, Transaction } from './database.ts'
 import { findEvents, type Positions, type StoredEvent } from './outbox.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -51,7 +52,7 @@ export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhoo
     await tx.query({ text: BY_KEYS })
     return tx.query<BusyWebhook>({
       name: 'webhook-busy',
-      text: `select w.id, c.positions, c.restart_from is not null as is_restarting,
+      text: sql`select w.id, c.positions, c.restart_from is not null as is_restarting,
                exists (select 1 from webhook_delivery d where d.shard = w.shard and d.webhook_id = w.id
                        and d.status = 'pending' and d.next_attempt_at <= $1) as is_due
              from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
@@ -66,20 +67,23 @@ export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhoo
  * from it: a planner that may use them as constants reads all deliveries of the webhook, because without statistics it
  * takes them for one row.
  */
-export function sameDelivery(one: string, other: string): string {
-  return ['shard', 'webhook_id', 'event_shard', 'number']
-    .map(column => `${one}.${column} = ${other}.${column}`)
-    .join(' and ')
+export function sameDelivery(one: Sql, other: Sql): Sql {
+  return joinSql(
+    [sql`shard`, sql`webhook_id`, sql`event_shard`, sql`number`].map(
+      column => sql`${one}.${column} = ${other}.${column}`,
+    ),
+    sql` and `,
+  )
 }
 
 /**
  * Selects pending deliveries, `d`, among those that are found by their keys. Only these have a next attempt. (By
  * `status = 'pending'` a planner without statistics takes the index of what is due, and reads all of it for each key.)
  */
-export const IS_PENDING = 'd.next_attempt_at is not null'
+export const IS_PENDING = sql`d.next_attempt_at is not null`
 
 /** What begins a new series of attempts, beside the time of the first. */
-export const RESTART = `status = 'pending', began_at = null, failures = 0`
+export const RESTART = sql`status = 'pending', began_at = null, failures = 0`
 
 /**
  * Claims deliveries that are due, while the webhook is enabled. This process has until `leaseUntil` to settle each; then
@@ -96,7 +100,7 @@ export function claimDeliveries(
     await tx.query({ text: BY_KEYS })
     return tx.query<Claim>({
       name: 'delivery-claim',
-      text: `with due as materialized (
+      text: sql`with due as materialized (
                select shard, webhook_id, event_shard, number from webhook_delivery
                where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
                order by next_attempt_at limit $5 for update skip locked
@@ -106,7 +110,7 @@ export function claimDeliveries(
                began_at = case when d.began_at <= w.restarted_at then $3 else coalesce(d.began_at, $3) end,
                failures = case when d.began_at <= w.restarted_at then 0 else d.failures end
              from due join webhook w on w.shard = due.shard and w.id = due.webhook_id
-             where ${sameDelivery('d', 'due')} and d.shard = $1 and w.shard = $1 and w.enabled
+             where ${sameDelivery(sql`d`, sql`due`)} and d.shard = $1 and w.shard = $1 and w.enabled
              returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
       values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
     })
@@ -122,7 +126,7 @@ export function findClaimedEvents(db: Database, claims: readonly Claim[]): Promi
 }
 
 /** Claims as a table, `c`, of their keys and proofs. In the order of keys, so that two processes cannot deadlock. */
-const CLAIMS = `c as materialized (
+const CLAIMS = sql`c as materialized (
   select $1::smallint as shard, $2::bigint as webhook_id, u.*
   from unnest($3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[]) with ordinality
     as u (event_shard, number, attempts, last_attempt_at, place)
@@ -130,7 +134,7 @@ const CLAIMS = `c as materialized (
 )`
 
 /** Selects the deliveries that still are the claims'. */
-const IS_CLAIMED = `${sameDelivery('d', 'c')} and d.shard = $1
+const IS_CLAIMED = sql`${sameDelivery(sql`d`, sql`c`)} and d.shard = $1
   and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and ${IS_PENDING}`
 
 const claimParams = (id: number, claims: readonly Claim[]) => [
@@ -162,7 +166,7 @@ export async function lockDeliveries(
   await tx.query({ text: BY_KEYS })
   return tx.query<ClaimedDelivery>({
     name: 'delivery-lock',
-    text: `with ${CLAIMS}
+    text: sql`with ${CLAIMS}
            select c.place, d.failures
            from c cross join lateral (select failures from webhook_delivery d where ${IS_CLAIMED} for update) d`,
     values: claimParams(id, claims),
@@ -174,7 +178,7 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
   if (settlements.length === 0) return
   await tx.query({
     name: 'delivery-record',
-    text: `with s as materialized (
+    text: sql`with s as materialized (
              select $1::smallint as shard, $2::bigint as webhook_id, u.*
              from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[],
                $9::int[]) as u (event_shard, number, status, next_attempt_at, response_code, error, failures)
@@ -182,7 +186,7 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
            update webhook_delivery d
            set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
              failures = d.failures + s.failures
-           from s where ${sameDelivery('d', 's')} and d.shard = $1`,
+           from s where ${sameDelivery(sql`d`, sql`s`)} and d.shard = $1`,
     values: [
       shardOfWebhook(id),
       id,
@@ -209,7 +213,7 @@ export async function releaseDeliveries(
     await tx.query({ text: BY_KEYS })
     await tx.query({
       name: 'delivery-release',
-      text: `with ${CLAIMS} update webhook_delivery d set next_attempt_at = $7 from c where ${IS_CLAIMED}`,
+      text: sql`with ${CLAIMS} update webhook_delivery d set next_attempt_at = $7 from c where ${IS_CLAIMED}`,
       values: [...claimParams(id, claims), timestampParam(now)],
     })
   })
@@ -230,7 +234,7 @@ export function readPending(db: Database, bound = 100_000): Promise<PendingDeliv
     await tx.query({ text: BY_KEYS })
     const [row] = await tx.query<PendingDeliveries>({
       name: 'delivery-count',
-      text: `select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
+      text: sql`select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
              from (
                select d.created_at, d.next_attempt_at
                from webhook w join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending'

@@ -5,6 +5,7 @@ import type { Database, Queryable, SqlValue } from './database.ts'
 import { RESTART } from './deliveries.ts'
 import { FAN_OUT_PAGE, findRedelivery, type RedeliveryScope, redeliverRange } from './fan-out.ts'
 import { shardsOf } from './outbox.ts'
+import { type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -26,19 +27,19 @@ export interface DeliveryKey extends EventKey {
   created_at: EpochMs
 }
 
-const COLUMNS = `d.event_shard as shard, d.number, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at, d.response_code,
+const COLUMNS = sql`d.event_shard as shard, d.number, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at, d.response_code,
   d.error, d.created_at`
 
 /** Reads the deliveries that a statement selects, newest first, with the types of their events. Retention may have removed these. */
-function readDeliveries(db: Database, selected: string, values: SqlValue[]): Promise<Delivery[]> {
+function readDeliveries(db: Database, selected: Sql, values: SqlValue[]): Promise<Delivery[]> {
   return db.onConnection(async connection => {
-    const from = `from (${selected}) d`
-    const inOrder = 'order by d.created_at desc, d.event_shard desc, d.number desc'
+    const from = sql`from (${selected}) d`
+    const inOrder = sql`order by d.created_at desc, d.event_shard desc, d.number desc`
     if (connection.isCluster) {
-      const text = `select ${COLUMNS} ${from} ${inOrder}`
+      const text = sql`select ${COLUMNS} ${from} ${inOrder}`
       return withTypes(connection, await connection.query<Omit<Delivery, 'type'>>({ text, values }))
     }
-    const text = `select ${COLUMNS}, e.type ${from}
+    const text = sql`select ${COLUMNS}, e.type ${from}
                   left join event e on e.shard = d.event_shard and e.number = d.number ${inOrder}`
     return connection.query<Delivery>({ text, values })
   })
@@ -48,7 +49,7 @@ function readDeliveries(db: Database, selected: string, values: SqlValue[]): Pro
 async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'type'>[]): Promise<Delivery[]> {
   if (deliveries.length === 0) return []
   const events = await db.query<EventKey & { type: string }>({
-    text: `select e.shard, e.number, e.type
+    text: sql`select e.shard, e.number, e.type
            from unnest($1::smallint[], $2::bigint[]) k (shard, number)
            join event e on e.shard = k.shard and e.number = k.number where e.shard = any($3::smallint[])`,
     values: [deliveries.map(({ shard }) => shard), deliveries.map(({ number }) => number), shardsOf(deliveries)],
@@ -65,7 +66,7 @@ export async function listDeliveries(
 ): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
   const rows = await readDeliveries(
     db,
-    `select * from webhook_delivery
+    sql`select * from webhook_delivery
      where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
        and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
      order by created_at desc, event_shard desc, number desc limit $7`,
@@ -92,7 +93,7 @@ export async function listDeliveries(
 export async function findDelivery(db: Database, id: number, key: EventKey): Promise<Delivery | undefined> {
   const [delivery] = await readDeliveries(
     db,
-    'select * from webhook_delivery where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4',
+    sql`select * from webhook_delivery where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
     [shardOfWebhook(id), id, key.shard, key.number],
   )
   return delivery
@@ -101,7 +102,7 @@ export async function findDelivery(db: Database, id: number, key: EventKey): Pro
 /** Makes a delivery due again, regardless of its status. Returns whether it exists. */
 export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
-    text: `update webhook_delivery d set ${RESTART}, next_attempt_at = $5
+    text: sql`update webhook_delivery d set ${RESTART}, next_attempt_at = $5
            where d.shard = $1 and d.webhook_id = $2 and d.event_shard = $3 and d.number = $4
              and exists (select 1 from webhook w where w.shard = $1 and w.id = $2 and w.deleted_at is null)
            returning d.number`,

@@ -5,6 +5,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { inShards } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** A denial to be removed. */
@@ -15,7 +16,7 @@ export interface OldDenial extends DenialKey {
 /** Denials read at a time; a few more if several are of the same millisecond. */
 export const DENIAL_PAGE = 2_000
 
-const AT = `(at at time zone 'UTC')`
+const AT = sql`(at at time zone 'UTC')`
 
 /**
  * The first denials of all shards after `after` and at `cutoff` at the latest, oldest first: about `rows` of them. Takes no
@@ -26,7 +27,7 @@ export function findOldDenials(db: Database, after: EpochMs, cutoff: EpochMs, ro
     await tx.query({ text: BY_KEYS })
     return tx.query<OldDenial>({
       name: 'find-old-denials',
-      text: `select shard, user_id, at, number from denial
+      text: sql`select shard, user_id, at, number from denial
              where ${AT} > ($1::timestamptz at time zone 'UTC') and ${AT} <= ($2::timestamptz at time zone 'UTC')
              order by ${AT} fetch first ($3::bigint) rows with ties`,
       values: [timestampParam(after), timestampParam(cutoff), rows],
@@ -43,9 +44,9 @@ export function removeDenials(db: Database, denials: readonly OldDenial[]): Prom
     await tx.query({ text: BY_KEYS })
     const removed = await tx.query({
       name: 'remove-denials',
-      text: `delete from denial d
+      text: sql`delete from denial d
              using unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[]) k (shard, user_id, at, number)
-             where d.shard = k.shard ${inShards(tx, 'd.shard', '$1')} and d.user_id = k.user_id and d.at = k.at and d.number = k.number
+             where d.shard = k.shard ${inShards(tx, sql`d.shard`, sql`$1`)} and d.user_id = k.user_id and d.at = k.at and d.number = k.number
              returning 1`,
       values: [
         denials.map(({ shard }) => shard),

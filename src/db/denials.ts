@@ -11,6 +11,7 @@ import { readEndedQuotas, readEndedQuotasOfShard } from './ledger/load-ended-quo
 import { bind } from './parameters.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from './planner-settings.ts'
 import { sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** A denial in the log, without its explanation. */
@@ -44,16 +45,17 @@ export interface DenialSlice {
 /** Denials that a page scans, at most, for those that its filters select: a page of rare ones does not take long. */
 export const MAX_SCANNED = 10_000
 
-const COLUMNS = ['at', 'number', ...DENIAL_COLUMNS].join(', ')
+const COLUMNS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS])
 /** The subject, after the page is cut. */
-const SENDER = '(select subject from principal where id = d.sender) as sender'
+const SENDER = sql`(select subject from principal where id = d.sender) as sender`
 
 /**
  * What each index orders by: `denial_by_id` for a sender's id and the primary key for one user, `denial_by_time` for all.
  * The last one holds an expression, so that the planner cannot take it for the page of one user.
  */
-const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc('at') : 'at')
-const inUtc = (timestamp: string) => `(${timestamp} at time zone 'UTC')`
+const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc(AT) : AT)
+const AT = sql`at`
+const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 
 /** A page of denials, newest first. */
 export function listDenials(
@@ -66,7 +68,7 @@ export function listDenials(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
-  const page = `select ${COLUMNS}, ${SENDER} from (
+  const page = sql`select ${COLUMNS}, ${SENDER} from (
       select shard, ${COLUMNS}, sender, ${timeOf(filter)} as denied_at from denial where ${among}
       order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
     ) d where ${selected} order by denied_at desc, number desc limit ${bind(values, size + 1)}`
@@ -91,7 +93,7 @@ async function endOfScan(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const ends = await tx.query<DenialKey>({
-    text: `select user_id, at, number from denial where ${among} order by ${timeOf(filter)} desc, number desc
+    text: sql`select user_id, at, number from denial where ${among} order by ${timeOf(filter)} desc, number desc
            offset ${bind(values, maxScanned - 1)} limit 2`,
     values,
   })
@@ -103,46 +105,46 @@ function keyOf({ user_id, at, number }: LoggedDenial): DenialKey {
 }
 
 /** The conditions that an index bounds: the sender's id or the user, the time, and the cursor. */
-function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: SqlValue[]): string {
+function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: SqlValue[]): Sql {
   const { userId, id, from, to } = filter
-  const conditions: string[] = []
+  const conditions: Sql[] = []
   const timestamp = (at: EpochMs) => {
-    const bound = `${bind(values, timestampParam(at))}::timestamptz`
-    return timeOf(filter) === 'at' ? bound : inUtc(bound)
+    const bound = sql`${bind(values, timestampParam(at))}::timestamptz`
+    return timeOf(filter) === AT ? bound : inUtc(bound)
   }
-  if (id !== undefined) conditions.push(`id = ${bind(values, id)}`)
+  if (id !== undefined) conditions.push(sql`id = ${bind(values, id)}`)
   else if (userId !== undefined)
-    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
-  if (from !== undefined) conditions.push(`${timeOf(filter)} >= ${timestamp(from)}`)
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  if (from !== undefined) conditions.push(sql`${timeOf(filter)} >= ${timestamp(from)}`)
   // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
   if (after !== undefined)
-    conditions.push(`(${timeOf(filter)}, number) < (${timestamp(after.at)}, ${bind(values, after.number)})`)
-  else if (to !== undefined) conditions.push(`${timeOf(filter)} < ${timestamp(to)}`)
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+    conditions.push(sql`(${timeOf(filter)}, number) < (${timestamp(after.at)}, ${bind(values, after.number)})`)
+  else if (to !== undefined) conditions.push(sql`${timeOf(filter)} < ${timestamp(to)}`)
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
 /** What a message did not name. Text of the statement comes from here, never from the filter itself. */
-const WITHOUT: Readonly<Record<Unnamed, string>> = {
-  country: 'country is null',
-  message_type: 'message_type is null',
-  sender: 'sender is null',
+const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
+  country: sql`country is null`,
+  message_type: sql`message_type is null`,
+  sender: sql`sender is null`,
 }
 
 /** The conditions that are read from the rows. */
 function selectionOf(
   { userId, id, reason, country, messageType, sender, without }: DenialFilter,
   values: SqlValue[],
-): string {
-  const conditions: string[] = []
+): Sql {
+  const conditions: Sql[] = []
   if (id !== undefined && userId !== undefined)
-    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
-  for (const [column, value] of Object.entries({ reason, country, message_type: messageType })) {
-    if (value !== undefined) conditions.push(`${column} = ${bind(values, value)}`)
-  }
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  if (reason !== undefined) conditions.push(sql`reason = ${bind(values, reason)}`)
+  if (country !== undefined) conditions.push(sql`country = ${bind(values, country)}`)
+  if (messageType !== undefined) conditions.push(sql`message_type = ${bind(values, messageType)}`)
   if (sender !== undefined)
-    conditions.push(`sender = (select id from principal where subject = ${bind(values, sender)})`)
+    conditions.push(sql`sender = (select id from principal where subject = ${bind(values, sender)})`)
   if (without !== undefined) conditions.push(WITHOUT[without])
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
 /** A denial with its explanation as it was logged. */
@@ -159,7 +161,7 @@ export function findDenial(db: Database, { user_id, at, number }: DenialKey): Pr
     await tx.query({ text: BY_KEYS })
     const [row] = await tx.query<ListedDenial & { explanation: ExplanationView[] }>({
       name: 'find-denial',
-      text: `select ${COLUMNS}, ${SENDER}, explanation from denial d
+      text: sql`select ${COLUMNS}, ${SENDER}, explanation from denial d
              where shard = $1 and user_id = $2 and at = $3 and number = $4`,
       values: [shardOf(user_id), user_id, timestampParam(at), number],
     })

@@ -3,6 +3,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
 import { inParts, inShards } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { type Sql, sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** A reservation with units outstanding that has expired. */
@@ -31,11 +32,11 @@ export const DUE_PAGE = 100
  * settled reservations too (leaving it when they settle would keep updates from being heap-only), so a page is bounded
  * by what it reads, not by what it finds.
  */
-const findDueIn = (shards: string) => `
+const findDueIn = (shards: Sql) => sql`
   select p.shard, page.*
   from unnest($1::smallint[], $2::timestamptz[]) p (shard, after)
   cross join lateral (
-    select case when count(*) >= ${DUE_PAGE} then max(expires_at) end as reached,
+    select case when count(*) >= ${sqlInteger(DUE_PAGE)} then max(expires_at) end as reached,
       min(expires_at) filter (where outstanding > 0) as first_open,
       coalesce(array_agg(user_id) filter (where outstanding > 0), '{}') as users,
       coalesce(array_agg(id) filter (where outstanding > 0), '{}') as ids,
@@ -45,7 +46,7 @@ const findDueIn = (shards: string) => `
       from reservation r
       where r.shard = p.shard and r.expires_at > p.after and r.expires_at <= $3 ${shards}
       order by r.expires_at
-      fetch first ${DUE_PAGE} rows with ties
+      fetch first ${sqlInteger(DUE_PAGE)} rows with ties
     ) ended
   ) page`
 
@@ -62,7 +63,7 @@ interface Row {
  * The shards of a cluster with something to read. One statement for all, so that a poll that finds nothing asks each node
  * once: `$1` the shards, `$2` for each shard from 0 on after what it is read, null for others.
  */
-const HAVE_DUE = `
+const HAVE_DUE = sql`
   select h.shard, (
     select min(r.expires_at) from reservation r
     where r.shard = h.shard and r.expires_at > ($2::timestamptz[])[h.shard + 1] and r.expires_at <= $3
@@ -103,7 +104,7 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
 function readPages(tx: Transaction, walk: Walk, until: EpochMs): Promise<Row[]> {
   return tx.query<Row>({
     name: tx.isCluster ? 'find-due-in-cluster' : 'find-due',
-    text: findDueIn(inShards(tx, 'r.shard', '$1')),
+    text: findDueIn(inShards(tx, sql`r.shard`, sql`$1`)),
     values: [walk.map(([shard]) => shard), walk.map(([, at]) => timestampParam(at)), timestampParam(until)],
   })
 }

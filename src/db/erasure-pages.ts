@@ -9,6 +9,7 @@ import type { ErasureKey } from './erasure.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { removeQuota } from './quota-removal.ts'
 import { IS_SETTLED, removalOf, removeReservations } from './settled-reservations.ts'
+import { type Sql, sql, sqlName } from './sql.ts'
 import { lockUpkeep } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
@@ -32,7 +33,7 @@ function page<Result>(
     await tx.query({ text: BY_KEYS })
     const locked = await tx.query({
       name: 'lock-erasure',
-      text: `select 1 from erasure where shard = $1 and user_id = $2 and requested_at = $3 and finished_at is null
+      text: sql`select 1 from erasure where shard = $1 and user_id = $2 and requested_at = $3 and finished_at is null
              for update skip locked`,
       values: key,
     })
@@ -42,7 +43,7 @@ function page<Result>(
     if (counted.length > 0)
       await tx.query({
         name: 'count-erased',
-        text: `update erasure set removed = removed || (
+        text: sql`update erasure set removed = removed || (
                  select jsonb_object_agg(key, coalesce((removed ->> key)::bigint, 0) + value::bigint)
                  from jsonb_each_text($4::jsonb))
                where shard = $1 and user_id = $2 and requested_at = $3`,
@@ -62,10 +63,10 @@ export interface ReservationsPage {
 }
 
 const ERASE_RESERVATIONS = removalOf(
-  `select user_id, id, committed + released < units as is_open from reservation
+  sql`select user_id, id, committed + released < units as is_open from reservation
    where shard = $1 and user_id = $2 and id > $3 order by id limit $4`,
   IS_SETTLED,
-  `(select count(*) from page) as read, array(select id from page where is_open order by id) as open,
+  sql`(select count(*) from page) as read, array(select id from page where is_open order by id) as open,
     (select case when count(*) >= $4 then max(id) end from page) as reached`,
 )
 
@@ -93,7 +94,7 @@ export function eraseQuota(db: Database, erasure: ErasureKey, rows: number): Pro
   return page(db, erasure, async tx => {
     const [quota] = await tx.query<{ id: number }>({
       name: 'next-erased-quota',
-      text: `select id from quota where shard = $1 and user_id = $2 and deleted_at is not null order by id limit 1`,
+      text: sql`select id from quota where shard = $1 and user_id = $2 and deleted_at is not null order by id limit 1`,
       values: [shard, erasure.user_id],
     })
     if (quota === undefined) return { removed: {}, result: true }
@@ -130,10 +131,10 @@ export function eraseRows(db: Database, erasure: ErasureKey, rows: number): Prom
     for (const table of TABLES_OF_USER) {
       const found = await pageOf(
         tx,
-        `with page as materialized (
-           select ctid as place from ${table} where shard = $1 and user_id = $2 limit $3
+        sql`with page as materialized (
+           select ctid as place from ${sqlName(table)} where shard = $1 and user_id = $2 limit $3
          ), removed as (
-           delete from ${table} where shard = $1 and ctid = any(array(select place from page)) returning 1
+           delete from ${sqlName(table)} where shard = $1 and ctid = any(array(select place from page)) returning 1
          ) select (select count(*) from page) as read, (select count(*) from removed) as removed`,
         [shard, erasure.user_id, rows],
       )
@@ -152,7 +153,7 @@ export function eraseTopUsers(db: Database, erasure: ErasureKey, rows: number): 
   return page(db, erasure, async tx => {
     const found = await pageOf(
       tx,
-      `with page as materialized (
+      sql`with page as materialized (
          select bucket from usage_top where shard = $1 and $2 = any(users) order by bucket limit $3
        ), removed as (
          update usage_top t set (users, units) = (
@@ -175,19 +176,19 @@ export function eraseEvents(db: Database, erasure: ErasureKey, rows: number): Pr
   return page(db, erasure, async tx => {
     const shard = shardOf(erasure.user_id)
     const events = await tx.query<{ number: number }>({
-      text: 'select number from event where shard = $1 and user_id = $2 order by sequence limit $3',
+      text: sql`select number from event where shard = $1 and user_id = $2 order by sequence limit $3`,
       values: [shard, erasure.user_id, rows],
     })
     if (events.length === 0) return { removed: {}, result: true }
     const numbers = events.map(({ number }) => number)
     // In the shards of the webhooks, so in a statement of its own.
     await tx.query({
-      text: `delete from webhook_delivery d using webhook w, unnest($2::bigint[]) k (number)
+      text: sql`delete from webhook_delivery d using webhook w, unnest($2::bigint[]) k (number)
              where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1 and d.number = k.number`,
       values: [shard, numbers],
     })
     const removed = await tx.query({
-      text: `update event set user_id = null, sequence = null, data = '{"erased": true}'
+      text: sql`update event set user_id = null, sequence = null, data = '{"erased": true}'
              where shard = $1 and number = any($2::bigint[]) returning 1`,
       values: [shard, numbers],
     })
@@ -204,7 +205,7 @@ interface PageCounts {
   removed: number
 }
 
-async function pageOf(tx: Transaction, text: string, values: number[]): Promise<PageCounts> {
+async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<PageCounts> {
   const [counts] = await tx.query<PageCounts>({ text, values })
   if (counts === undefined) throw new Error('the database returned no row')
   return counts
@@ -217,7 +218,7 @@ const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && r
 export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
   return page(db, erasure, async tx => {
     const removed = await tx.query({
-      text: `delete from idempotency where (answer ->> 'user_id')::bigint = $1 returning 1`,
+      text: sql`delete from idempotency where (answer ->> 'user_id')::bigint = $1 returning 1`,
       values: [erasure.user_id],
     })
     return { removed: { idempotency: removed.length }, result: true }
@@ -228,7 +229,7 @@ export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | 
 export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
   return page(db, erasure, async tx => {
     const removed = await tx.query({
-      text: 'delete from principal_name where user_id = $1 returning 1',
+      text: sql`delete from principal_name where user_id = $1 returning 1`,
       values: [erasure.user_id],
     })
     return { removed: { principal_name: removed.length }, result: true }
@@ -240,7 +241,7 @@ export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | ty
 /** The number of the newest batch of usage that holds the user's; null: none does. */
 export async function newestPendingUsage(db: Queryable, userId: number): Promise<number | null> {
   const [row] = await db.query<{ number: number | null }>({
-    text: 'select max(number) as number from usage_pending where shard = $1 and $2 = any(users)',
+    text: sql`select max(number) as number from usage_pending where shard = $1 and $2 = any(users)`,
     values: [shardOf(userId), userId],
   })
   return row?.number ?? null
@@ -249,7 +250,7 @@ export async function newestPendingUsage(db: Queryable, userId: number): Promise
 /** Whether a batch up to a number holds usage of the user: one that is being rolled up counts until that is committed. */
 export async function hasPendingUsage(db: Queryable, userId: number, upTo: number): Promise<boolean> {
   const rows = await db.query({
-    text: 'select from usage_pending where shard = $1 and number <= $3 and $2 = any(users) limit 1',
+    text: sql`select from usage_pending where shard = $1 and number <= $3 and $2 = any(users) limit 1`,
     values: [shardOf(userId), userId, upTo],
   })
   return rows.length > 0
@@ -268,10 +269,10 @@ export function finishErasure(
   const key = [shardOf(user_id), user_id]
   return page(db, erasure, async tx => {
     await tx.query({
-      text: 'update erasure set finished_at = $4 where shard = $1 and user_id = $2 and requested_at = $3',
+      text: sql`update erasure set finished_at = $4 where shard = $1 and user_id = $2 and requested_at = $3`,
       values: [...key, timestampParam(requested_at), timestampParam(now)],
     })
-    await tx.query({ text: 'delete from account where shard = $1 and user_id = $2', values: key })
+    await tx.query({ text: sql`delete from account where shard = $1 and user_id = $2`, values: key })
     await announce(tx)
     return { removed: {}, result: true }
   })

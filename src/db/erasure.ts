@@ -4,6 +4,7 @@ import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, Transaction } from './database.ts'
 import type { QuotaTotals } from './outbox-writes.ts'
+import { type Sql, sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** The record of an erasure. */
@@ -22,7 +23,7 @@ export interface Erasure {
 
 export type ErasureKey = Pick<Erasure, 'user_id' | 'requested_at'>
 
-const COLUMNS = 'user_id, requested_at, requested_by, request_id, force, finished_at, removed'
+const COLUMNS = sql`user_id, requested_at, requested_by, request_id, force, finished_at, removed`
 
 /* ── The record ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -32,8 +33,8 @@ const COLUMNS = 'user_id, requested_at, requested_by, request_id, force, finishe
  */
 export async function findErasure(db: Queryable, userId: number, lock: 'lock' | '' = ''): Promise<Erasure | undefined> {
   const [erasure] = await db.query<Erasure>({
-    text: `select ${COLUMNS} from erasure where shard = $1 and user_id = $2 order by requested_at desc limit 1
-           ${lock === 'lock' ? 'for update' : ''}`,
+    text: sql`select ${COLUMNS} from erasure where shard = $1 and user_id = $2 order by requested_at desc limit 1
+           ${lock === 'lock' ? sql`for update` : sql``}`,
     values: [shardOf(userId), userId],
   })
   return erasure
@@ -42,7 +43,7 @@ export async function findErasure(db: Queryable, userId: number, lock: 'lock' | 
 /** Those of the users whose erasure is under way. Conclusive only under the locks of their accounts. */
 export async function usersBeingErased(db: Queryable, userIds: readonly number[]): Promise<ReadonlySet<number>> {
   const rows = await db.query<{ user_id: number }>({
-    text: `select user_id from erasure where shard = any ($1::smallint[]) and user_id = any ($2::bigint[])
+    text: sql`select user_id from erasure where shard = any ($1::smallint[]) and user_id = any ($2::bigint[])
              and finished_at is null`,
     values: [[...new Set(userIds.map(shardOf))], userIds],
   })
@@ -52,7 +53,7 @@ export async function usersBeingErased(db: Queryable, userIds: readonly number[]
 /** A page of the erasures that are under way, in the order of shard and user, after one of them. */
 export function listErasures(db: Queryable, afterUser: number | null, limit: number): Promise<Erasure[]> {
   return db.query<Erasure>({
-    text: `select ${COLUMNS} from erasure
+    text: sql`select ${COLUMNS} from erasure
            where finished_at is null and ($1::bigint is null or (shard, user_id) > ($2::smallint, $1::bigint))
            order by shard, user_id limit $3`,
     values: [afterUser, afterUser === null ? null : shardOf(afterUser), limit],
@@ -62,7 +63,7 @@ export function listErasures(db: Queryable, afterUser: number | null, limit: num
 export async function insertErasure(tx: Transaction, erasure: Omit<Erasure, 'removed' | 'finished_at'>): Promise<void> {
   const { user_id, requested_at, requested_by, request_id, force } = erasure
   await tx.query({
-    text: `insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
+    text: sql`insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
            values ($1, $2, $3, $4, $5, $6)`,
     values: [shardOf(user_id), user_id, timestampParam(requested_at), requested_by, request_id, force],
   })
@@ -76,22 +77,22 @@ const WINDOWS_WITH_OPEN = 200
 /** Locks the user's undeleted quotas, in the engine's order. The account is locked before. */
 export async function lockUndeletedQuotas(tx: Transaction, userId: number): Promise<void> {
   await tx.query({
-    text: `select 1 from quota where shard = $1 and user_id = $2 and deleted_at is null order by id for update`,
+    text: sql`select 1 from quota where shard = $1 and user_id = $2 and deleted_at is null order by id for update`,
     values: [shardOf(userId), userId],
   })
 }
 
 /** Whether a quota of the user, deleted or not, has reserved units, in its current window or one that closed. */
 export async function hasReservedUnits(tx: Transaction, userId: number): Promise<boolean> {
-  const ofUser = (state: string) =>
-    `select id, reserved from quota where shard = $1 and user_id = $2 and deleted_at is ${state}`
+  const ofUser = (state: Sql) =>
+    sql`select id, reserved from quota where shard = $1 and user_id = $2 and deleted_at is ${state}`
   const [row] = await tx.query<{ reserved: boolean }>({
-    text: `select exists (
-             select from (${ofUser('null')} union all ${ofUser('not null')}) q
+    text: sql`select exists (
+             select from (${ofUser(sql`null`)} union all ${ofUser(sql`not null`)}) q
              where q.reserved > 0 or exists (
                select from (
                  select reserved from quota_window w where w.shard = $1 and w.quota_id = q.id
-                 order by window_no desc limit ${WINDOWS_WITH_OPEN}
+                 order by window_no desc limit ${sqlInteger(WINDOWS_WITH_OPEN)}
                ) w where w.reserved > 0
              )
            ) as reserved`,
@@ -106,7 +107,7 @@ export async function hasReservedUnits(tx: Transaction, userId: number): Promise
  */
 export async function deleteQuotas(tx: Transaction, userId: number, now: EpochMs, actor: string): Promise<QuotaTotals> {
   const deleted = await tx.query<{ kind: QuotaKind }>({
-    text: `update quota set deleted_at = $3, updated_at = $3, updated_by = $4, version = version + 1, seq = seq + 1
+    text: sql`update quota set deleted_at = $3, updated_at = $3, updated_by = $4, version = version + 1, seq = seq + 1
            where shard = $1 and user_id = $2 and deleted_at is null returning kind`,
     values: [shardOf(userId), userId, timestampParam(now), actor],
   })

@@ -3,6 +3,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
 import type { Positions } from './outbox.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -19,7 +20,7 @@ export interface HoldingWebhooks {
 export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs): Promise<HoldingWebhooks> {
   const rows = await db.query<{ id: number; positions: Positions }>({
     name: 'holding-webhooks',
-    text: `select w.id, c.positions
+    text: sql`select w.id, c.positions
            from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
            where w.deleted_at is null and (w.enabled or w.updated_at > $1)`,
     values: [timestampParam(disabledSince)],
@@ -43,7 +44,7 @@ export interface RemovedEvents {
  * The first event of a shard, in its next page, whose delivery is pending: deliveries lie in the shards of their webhooks. The
  * shard is `$1`, `$2` is how many events a page has.
  */
-const FIRST_PENDING = `
+const FIRST_PENDING = sql`
   select min(d.number) as number from unnest($3::smallint[], $4::bigint[]) w (shard, id) cross join lateral (
     select d.number from webhook_delivery d
     where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1
@@ -52,7 +53,7 @@ const FIRST_PENDING = `
   ) d`
 
 /** The same in a cluster, which refuses a limit there. */
-const FIRST_PENDING_IN_CLUSTER = `
+const FIRST_PENDING_IN_CLUSTER = sql`
   select min(d.number) as number
   from unnest($3::smallint[], $4::bigint[]) w (shard, id)
   join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id
@@ -64,7 +65,7 @@ const FIRST_PENDING_IN_CLUSTER = `
  * only if a later one of the shard is as old as the cutoff, too: so the last event that old stays, and a reader that has
  * read up to it keeps its proof. An event whose delivery is pending stays, with all behind it: `$5` is the first.
  */
-const REMOVE_EVENTS = `
+const REMOVE_EVENTS = sql`
   with head as materialized (
     select pruned from shard_head where shard = $1
   ), page as materialized (
@@ -89,7 +90,7 @@ const REMOVE_EVENTS = `
     array(select last from of_user order by user_id) as sequences`
 
 /** In the order of keys, so that two processes that write the same users cannot deadlock. */
-const KEEP_SEQUENCES = `
+const KEEP_SEQUENCES = sql`
   insert into event_sequence (shard, user_id, last)
   select h.shard, k.user_id, k.last from unnest($2::bigint[], $3::bigint[]) k (user_id, last) cross join shard_head h
   where h.shard = $1 order by k.user_id
@@ -131,7 +132,7 @@ async function firstPending(
 ): Promise<number | null> {
   const [head] = await tx.query<{ pruned: number }>({
     name: 'pruned-of-shard',
-    text: 'select pruned from shard_head where shard = $1',
+    text: sql`select pruned from shard_head where shard = $1`,
     values: [shard],
   })
   const [first] = await tx.query<{ number: number | null }>({
@@ -145,7 +146,7 @@ async function firstPending(
 async function movePruned(tx: Transaction, shard: Shard, pruned: number): Promise<void> {
   await tx.query({
     name: 'move-pruned',
-    text: 'update shard_head set pruned = greatest(pruned, $2) where shard = $1',
+    text: sql`update shard_head set pruned = greatest(pruned, $2) where shard = $1`,
     values: [shard, pruned],
   })
 }

@@ -8,10 +8,11 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** SQL: that a quota `q` of the shard of `h` has expired at `$1`, and is behind the shard's position. */
-const EXPIRED_AFTER_POSITION = `q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
+const EXPIRED_AFTER_POSITION = sql`q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
     and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)`
 
 /** A shard with quotas that have expired and are behind its position. */
@@ -22,13 +23,13 @@ export interface ExpiredShard {
 }
 
 /** SQL: the first of these quotas of each shard. */
-const SINCE = `
+const SINCE = sql`
   select h.shard, q.since from shard_head h cross join lateral (
     select q.expires_at as since from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit 1
   ) q`
 
 /** The same in a cluster, which refuses a limit there. On one PostgreSQL, the planner may answer the aggregate by another index. */
-const SINCE_IN_CLUSTER = `
+const SINCE_IN_CLUSTER = sql`
   select h.shard, (select min(q.expires_at) from quota q where ${EXPIRED_AFTER_POSITION}) as since from shard_head h`
 
 /** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
@@ -52,7 +53,7 @@ export async function readExpired(tx: Transaction, shard: Shard, now: EpochMs, l
   await tx.query({ text: BY_KEYS_IN_ORDER })
   return tx.query<Quota>({
     name: 'expired-quotas',
-    text: `select q.* from shard_head h cross join lateral (
+    text: sql`select q.* from shard_head h cross join lateral (
              select ${QUOTA_COLUMNS} from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit $3
            ) q
            where h.shard = $2`,
@@ -64,7 +65,7 @@ export async function readExpired(tx: Transaction, shard: Shard, now: EpochMs, l
 export async function moveExpiryPosition(tx: Transaction, shard: Shard, { id }: Pick<Quota, 'id'>): Promise<void> {
   await tx.query({
     name: 'move-expiry-position',
-    text: `update shard_head h set (expired_until, expired_until_id) =
+    text: sql`update shard_head h set (expired_until, expired_until_id) =
              (select q.expires_at, q.id from quota q where q.shard = $1 and q.id = $2)
            where h.shard = $1`,
     values: [shard, id],

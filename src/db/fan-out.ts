@@ -8,6 +8,7 @@ import type { Database, Transaction } from './database.ts'
 import { RESTART } from './deliveries.ts'
 import { isBehind, type Positions, readOutboxEnds } from './outbox.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -52,11 +53,11 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [cursor] = await tx.query<{ positions: Positions }>({
-      text: 'select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked',
+      text: sql`select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
       values: [shard, id],
     })
     const [webhook] = await tx.query<{ types: string[] | null }>({
-      text: 'select types from webhook where shard = $1 and id = $2 and enabled',
+      text: sql`select types from webhook where shard = $1 and id = $2 and enabled`,
       values: [shard, id],
     })
     if (cursor === undefined || webhook === undefined) return false
@@ -68,7 +69,7 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
     const reached = [...cursor.positions]
     for (const range of ranges) reached[range.shard] = range.until
     await tx.query({
-      text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
+      text: sql`update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2`,
       values: [shard, id, reached],
     })
     return isBehind(reached, ends)
@@ -85,9 +86,9 @@ async function insertDeliveries(
 ): Promise<void> {
   if (ranges.length === 0) return
   // Without a filter the index alone answers.
-  const filter = types === null ? '' : 'and e.type = any($7)'
+  const filter = types === null ? sql`` : sql`and e.type = any($7)`
   await tx.query({
-    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+    text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
            select $1, $2, r.shard, e.number, 'pending', $6, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
            join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${filter}
@@ -121,7 +122,7 @@ const CLOCK_MARGIN_MS = 60_000
  */
 export async function findRedelivery(db: Database, id: number, since: EpochMs): Promise<RedeliverySpan[] | undefined> {
   const [cursor] = await db.query<{ positions: Positions }>({
-    text: `select c.positions from webhook_cursor c join webhook w on w.shard = c.shard and w.id = c.webhook_id
+    text: sql`select c.positions from webhook_cursor c join webhook w on w.shard = c.shard and w.id = c.webhook_id
            where c.shard = $1 and c.webhook_id = $2 and w.deleted_at is null`,
     values: [shardOfWebhook(id), id],
   })
@@ -149,7 +150,7 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
       const rows = await tx.query<{ shard: Shard }>({
         name: 'event-halving',
         // An event that is not kept any more counts as the next one that is.
-        text: `select h.shard
+        text: sql`select h.shard
                from unnest($1::smallint[], $2::bigint[]) as p (shard, middle)
                join shard_head h on h.shard = p.shard
                join event e on e.shard = h.shard and e.number = greatest(p.middle, h.pruned + 1)
@@ -178,34 +179,34 @@ interface Redelivery extends EventRange {
 }
 
 /** Of the events `e` of a redelivery. */
-const IN_RANGE = `e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
+const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
   and ($8::text[] is null or e.type = any($8::text[]))`
 
-const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
-  all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
+  all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
         select $1, $2, e.shard, e.number, 'pending', $6, $6 from event e where ${IN_RANGE} order by e.number
         on conflict (shard, webhook_id, event_shard, number)
           do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
   // The range of numbers also bounds the deliveries, because a planner without statistics reads those first.
-  failed: `update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
+  failed: sql`update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
            where ${IN_RANGE} and d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.shard and d.number = e.number
              and d.number > $4 and d.number <= $5 and d.status = 'failed'`,
 }
 
 /** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
-const EVENTS_IN_CLUSTER = `select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
+const EVENTS_IN_CLUSTER = sql`select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
   and ($5::text[] is null or type = any($5::text[]))`
 
-const FAILED_IN_CLUSTER = `select min(number) as first, max(number) as last from webhook_delivery
+const FAILED_IN_CLUSTER = sql`select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
 
-const WRITE_DUE_IN_CLUSTER: Readonly<Record<RedeliveryScope, string>> = {
-  all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+const WRITE_DUE_IN_CLUSTER: Readonly<Record<RedeliveryScope, Sql>> = {
+  all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
         select h.shard, $2, $3, k.number, 'pending', $5, $5
         from unnest($4::bigint[]) k (number) cross join shard_head h where h.shard = $1 order by k.number
         on conflict (shard, webhook_id, event_shard, number)
           do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
-  failed: `update webhook_delivery set ${RESTART}, next_attempt_at = $5
+  failed: sql`update webhook_delivery set ${RESTART}, next_attempt_at = $5
            where shard = $1 and webhook_id = $2 and event_shard = $3 and number = any($4::bigint[]) and status = 'failed'`,
 }
 
@@ -225,7 +226,7 @@ export function redeliverRange(
     await tx.query({ text: BY_KEYS })
     // Deliveries are written under this lock only.
     const [webhook] = await tx.query<{ types: string[] | null }>({
-      text: `select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+      text: sql`select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
              where w.shard = $1 and w.id = $2 and w.deleted_at is null for update of c`,
       values: [shardOfWebhook(id), id],
     })
@@ -238,7 +239,7 @@ export function redeliverRange(
 async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise<number> {
   const { webhookId, shard, after, until, now, since, types, scope } = redelivery
   const [row] = await tx.query<{ written: number }>({
-    text: `with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
+    text: sql`with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
     values: [
       shardOfWebhook(webhookId),
       webhookId,
@@ -263,7 +264,7 @@ async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Prom
     values: [shard, range.after, range.until, timestampParam(since), types],
   })
   const written = await tx.query({
-    text: `${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,
+    text: sql`${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,
     values: [...key, events.map(({ number }) => number), timestampParam(now)],
   })
   return written.length

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { SHARD_COUNT, type Shard, shardFrom } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
+import { sql } from './sql.ts'
 import { violatedUnique } from './sql-errors.ts'
 import { timestampParam } from './values.ts'
 
@@ -23,7 +24,7 @@ export async function findAnswer<Answer>(
   key: string,
 ): Promise<RememberedAnswer<Answer> | undefined> {
   const [remembered] = await tx.query<RememberedAnswer<Answer>>({
-    text: `select request, answer, created_at from idempotency
+    text: sql`select request, answer, created_at from idempotency
            where shard = $1 and principal = $2 and key = $3 for update`,
     values: [shardOfKey(principal, key), principal, key],
   })
@@ -40,7 +41,7 @@ export async function insertAnswer(
   now: EpochMs,
 ): Promise<void> {
   await tx.query({
-    text: `insert into idempotency (shard, principal, key, request, created_at, answer)
+    text: sql`insert into idempotency (shard, principal, key, request, created_at, answer)
            values ($1, $2, $3, $4, $5, $6)`,
     values: [
       shardOfKey(principal, key),
@@ -56,7 +57,7 @@ export async function insertAnswer(
 /** Removes the answers of a shard that are older than `before`. */
 export async function deleteAnswers(tx: Transaction, shard: Shard, before: EpochMs): Promise<void> {
   await tx.query({
-    text: 'delete from idempotency where shard = $1 and created_at < $2',
+    text: sql`delete from idempotency where shard = $1 and created_at < $2`,
     values: [shard, timestampParam(before)],
   })
 }

@@ -7,6 +7,7 @@ import { VERSION } from '../version.ts'
 import { distributeTables, undistributedTables } from './cluster/tables.ts'
 import { type Database, type Log, openDatabase, type Queryable, sqlStateOf } from './database.ts'
 import { type ConcurrentIndex, isOlder, type Migration, readMigrations } from './migration-files.ts'
+import { type Sql, sql, sqlInteger, sqlName } from './sql.ts'
 import { assertNoWorker, findStore } from './store.ts'
 
 export interface MigrateOptions {
@@ -48,7 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       let pending = await readPending(db, known, options.version)
       if (pending.some(({ servesFrom }) => servesFrom === null)) {
         // Version 0.1.0 applies the same ones, under a lock of its own.
-        await lock.query({ text: `select pg_advisory_xact_lock(${LOCK_KEY_010})` })
+        await lock.query({ text: sql`select pg_advisory_xact_lock(${sqlInteger(LOCK_KEY_010)})` })
         pending = await readPending(db, known, options.version)
       }
       if (pending.length > 0) await createTables(db)
@@ -94,7 +95,7 @@ async function withDatabase<T>(
 async function takeLock(tx: Queryable, log: Log | undefined): Promise<void> {
   for (let n = 0; ; n++) {
     const [answer] = await tx.query<{ taken: boolean }>({
-      text: `select pg_try_advisory_xact_lock(${LOCK_KEY}) as taken`,
+      text: sql`select pg_try_advisory_xact_lock(${sqlInteger(LOCK_KEY)}) as taken`,
     })
     if (answer?.taken) return
     if (n === 0) log?.info({}, 'migrate: another process is migrating the database, waiting for it')
@@ -117,8 +118,8 @@ interface Applied {
  */
 async function readPending(db: Queryable, known: readonly Migration[], version = VERSION): Promise<Migration[]> {
   const applied = [
-    ...(await readTable(db, 'schema_migration', 'null::text')),
-    ...(await readTable(db, 'applied_migration', 'serves_from')),
+    ...(await readTable(db, 'schema_migration', sql`null::text`)),
+    ...(await readTable(db, 'applied_migration', sql`serves_from`)),
   ]
   for (const { number, name, checksum, serves_from } of applied) {
     const own = known[number - 1]
@@ -137,24 +138,24 @@ async function readPending(db: Queryable, known: readonly Migration[], version =
 }
 
 /** Looks for the table first: a role that may not create tables can start the service on a complete schema. */
-async function readTable(db: Queryable, table: string, servesFrom: string): Promise<Applied[]> {
+async function readTable(db: Queryable, table: string, servesFrom: Sql): Promise<Applied[]> {
   const [{ made } = { made: false }] = await db.query<{ made: boolean }>({
-    text: 'select to_regclass($1) is not null as made',
+    text: sql`select to_regclass($1) is not null as made`,
     values: [table],
   })
   if (!made) return []
   return db.query<Applied>({
-    text: `select number, name, checksum, ${servesFrom} as serves_from from ${table} order by number`,
+    text: sql`select number, name, checksum, ${servesFrom} as serves_from from ${sqlName(table)} order by number`,
   })
 }
 
 async function createTables(db: Queryable): Promise<void> {
-  const columns = `number integer primary key,
+  const columns = sql`number integer primary key,
     name       text not null,
     checksum   text not null,
     applied_at timestamptz not null default now()`
-  await db.query({ text: `create table if not exists schema_migration (${columns})` })
-  await db.query({ text: `create table if not exists applied_migration (${columns}, serves_from text not null)` })
+  await db.query({ text: sql`create table if not exists schema_migration (${columns})` })
+  await db.query({ text: sql`create table if not exists applied_migration (${columns}, serves_from text not null)` })
 }
 
 // -- applying --------------------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ function failureOf({ name }: Migration, error: unknown, mustWait: boolean, lockW
 /** On a cluster, the tables that it makes are distributed with it. */
 function apply(db: Database, migration: Migration): Promise<void> {
   return db.transaction(async tx => {
-    await tx.query({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` })
+    await tx.query({ text: sql`set local lock_timeout = ${sqlInteger(LOCK_TIMEOUT_MS)}` })
     for (const text of migration.statements) await tx.query({ text })
     const { isDistributed } = await findStore(tx)
     if (isDistributed) await distributeTables(tx, await undistributedTables(tx))
@@ -220,20 +221,20 @@ async function applyConcurrently(
 /** Whether there is a valid index of that name. An invalid one is dropped. */
 async function dropInvalid(db: Database, index: string): Promise<boolean> {
   const [found] = await db.query<{ valid: boolean }>({
-    text: 'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+    text: sql`select indisvalid as valid from pg_index where indexrelid = to_regclass($1)`,
     values: [index],
   })
   if (found === undefined || found.valid) return found?.valid ?? false
-  await db.query({ text: `drop index concurrently ${index}` })
+  await db.query({ text: sql`drop index concurrently ${sqlName(index)}` })
   return false
 }
 
 async function record(db: Queryable, { number, name, checksum, servesFrom }: Migration): Promise<void> {
   const values = [number, name, checksum]
   await (servesFrom === null
-    ? db.query({ text: 'insert into schema_migration (number, name, checksum) values ($1, $2, $3)', values })
+    ? db.query({ text: sql`insert into schema_migration (number, name, checksum) values ($1, $2, $3)`, values })
     : db.query({
-        text: 'insert into applied_migration (number, name, checksum, serves_from) values ($1, $2, $3, $4)',
+        text: sql`insert into applied_migration (number, name, checksum, serves_from) values ($1, $2, $3, $4)`,
         values: [...values, servesFrom],
       }))
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { type Sql, trustedSql } from './sql.ts'
 
 /** The index that the statement of a migration without a transaction creates or drops. */
 export interface ConcurrentIndex {
@@ -15,7 +16,7 @@ export interface Migration {
   readonly name: string
   readonly checksum: string
   /** In their order. A cluster takes one statement at a time. */
-  readonly statements: readonly string[]
+  readonly statements: readonly Sql[]
   /**
    * The oldest version of the service that may run on the schema that this migration leaves (`-- serves: 0.1.0`).
    * Null for the first migrations: version 0.1.0 counts them, and runs on no others.
@@ -80,10 +81,11 @@ const OPAQUE = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$
 const PARTS = new RegExp(`(?:${OPAQUE.source}|[^;])+`, 'g')
 
 /** The statements of a text, without those that are empty or only a comment. */
-export function statementsOf(sql: string): string[] {
-  return [...sql.matchAll(PARTS)]
+export function statementsOf(text: string): Sql[] {
+  return [...text.matchAll(PARTS)]
     .map(([statement]) => statement.trim())
     .filter(statement => statement.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim() !== '')
+    .map(trustedSql)
 }
 
 /** Only statements that can be repeated after a crash, one a file: nothing rolls back what ran before it. */

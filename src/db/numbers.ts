@@ -1,11 +1,12 @@
 /** Numbers of new rows, which come from sequences. */
 import type { Database } from './database.ts'
+import { type Sql, sql } from './sql.ts'
 import { violatedUnique } from './sql-errors.ts'
 
 /** The tables that are numbered, by the key that a number violates which is taken. Each has a sequence of its own. */
-const NUMBERED: ReadonlyMap<string | undefined, 'quota' | 'webhook'> = new Map([
-  ['quota_pkey', 'quota'],
-  ['webhook_pkey', 'webhook'],
+const NUMBERED: ReadonlyMap<string | undefined, Sql> = new Map([
+  ['quota_pkey', sql`quota`],
+  ['webhook_pkey', sql`webhook`],
 ])
 
 const ATTEMPTS = 3
@@ -28,13 +29,13 @@ export async function withNumbers<T>(db: Pick<Database, 'query'>, change: () => 
 }
 
 /** An id is its number × 64 + shard. Two partial indexes have the highest ids. */
-async function advance(db: Pick<Database, 'query'>, table: 'quota' | 'webhook'): Promise<void> {
-  const highest = (state: string) => `(select max(id) from ${table} where deleted_at is ${state}) / 64`
+async function advance(db: Pick<Database, 'query'>, table: Sql): Promise<void> {
+  const highest = (state: Sql) => sql`(select max(id) from ${table} where deleted_at is ${state}) / 64`
   const [row] = await db.query<{ number: number }>({
-    text: `select coalesce(greatest(${highest('null')}, ${highest('not null')}), 1) as number`,
+    text: sql`select coalesce(greatest(${highest(sql`null`)}, ${highest(sql`not null`)}), 1) as number`,
   })
   await db.query({
-    text: `select setval('${table}_number', greatest(nextval('${table}_number'), $1::bigint))`,
+    text: sql`select setval('${table}_number', greatest(nextval('${table}_number'), $1::bigint))`,
     values: [row?.number ?? 1],
   })
 }

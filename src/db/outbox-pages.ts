@@ -5,6 +5,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { type EventFilter, IS_KEPT, MAX_SCANNED, type Positions, type StoredEvent } from './outbox.ts'
 import { inShards } from './parts.ts'
+import { type Sql, sql, sqlInteger } from './sql.ts'
 
 /** A shard's outbox as a reader at some position sees it. */
 export interface OutboxHead {
@@ -45,12 +46,12 @@ export interface OutboxPage {
  * keys are in the order of shard and number, as the lateral join makes them: a row per key, or an array per shard, would
  * cost several times as much.
  */
-const READ_KEYS = `
+const READ_KEYS = sql`
   with head as materialized (
-    select h.*, least(h.last_event, h.start + ${MAX_SCANNED}) as until,
+    select h.*, least(h.last_event, h.start + ${sqlInteger(MAX_SCANNED)}) as until,
       coalesce($4::bigint, least($3::bigint,
         4 + 2 * $3::bigint / greatest(1, count(*) filter (where h.last_event > h.start) over ()))) as share,
-      (select ${epochMs('e.at')} from event e where e.shard = h.shard and e.number = h.position) as passed_at
+      (select ${epochMs(sql`e.at`)} from event e where e.shard = h.shard and e.number = h.position) as passed_at
     from (
       select h.shard, h.last_event, h.pruned, p.position,
         case when p.position is not null then greatest(p.position, h.pruned) end as start
@@ -58,7 +59,7 @@ const READ_KEYS = `
       order by h.shard
     ) h
   ), key as materialized (
-    select h.shard, e.number, ${epochMs('e.at')} as at
+    select h.shard, e.number, ${epochMs(sql`e.at`)} as at
     from head h cross join lateral (
       select e.number, e.at from event e
       where e.shard = h.shard and e.number > h.start and e.number <= h.until and h.last_event > h.start
@@ -77,8 +78,8 @@ const READ_KEYS = `
   ) keys`
 
 /** Without numeric values, which cost more than the reading. */
-function epochMs(column: string): string {
-  return `(date_part('epoch', ${column}) * 1000)::bigint`
+function epochMs(column: Sql): Sql {
+  return sql`(date_part('epoch', ${column}) * 1000)::bigint`
 }
 
 interface KeysRow {
@@ -145,7 +146,7 @@ async function readKeysOfCluster(
   share: number | null,
 ): Promise<ShardKeys[]> {
   const heads = await tx.query<OutboxHead>({
-    text: `select h.shard, h.last_event as "end", h.pruned, e.at as passed_at
+    text: sql`select h.shard, h.last_event as "end", h.pruned, e.at as passed_at
            from shard_head h left join event e on e.shard = h.shard and e.number = ($1::bigint[])[h.shard + 1]
            order by h.shard`,
     values: [[...positions]],
@@ -188,7 +189,7 @@ async function readKeysOfCluster(
   return keys
 }
 
-const KEYS_OF_CLUSTER = `
+const KEYS_OF_CLUSTER = sql`
   select shard, number, at from (
     select e.shard, e.number, e.at, row_number() over (partition by e.shard order by e.number) as place
     from unnest($1::smallint[], $2::bigint[], $3::bigint[]) k (shard, after, until)
@@ -284,10 +285,10 @@ async function readByKeys(tx: Transaction, keys: readonly EventKey[]): Promise<S
   if (keys.length === 0) return []
   return tx.query<StoredEvent>({
     name: 'outbox-events',
-    text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
+    text: sql`select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, number, place)
            join event e on e.shard = k.shard and e.number = k.number and ${IS_KEPT}
-           where true ${inShards(tx, 'e.shard', '$1')} order by k.place`,
+           where true ${inShards(tx, sql`e.shard`, sql`$1`)} order by k.place`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
 }

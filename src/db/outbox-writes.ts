@@ -9,6 +9,7 @@ import type { Transaction } from './database.ts'
 import { addEvents, addNumberedEvents, addRoutedEvents } from './ledger/add-events.ts'
 import { runLedgerCalls } from './ledger-calls.ts'
 import { inParts, inShards } from './parts.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** By how much the numbers of quotas in a shard grow, by kind. */
@@ -36,7 +37,7 @@ export async function lockExpiryPositions(
     part =>
       tx.query<ExpiryPosition & { shard: Shard }>({
         name: 'lock-expiry-positions',
-        text: `select shard, expired_until as at, expired_until_id as id from shard_head where shard = any ($1::smallint[])
+        text: sql`select shard, expired_until as at, expired_until_id as id from shard_head where shard = any ($1::smallint[])
                order by shard for update`,
         values: [part],
       }),
@@ -72,7 +73,7 @@ export async function appendSystemEvent(
 ): Promise<void> {
   await takeNumbers(tx, [{ shard, events: 1, ...UNCHANGED }])
   await tx.query({
-    text: `insert into event (shard, number, type, at, data)
+    text: sql`insert into event (shard, number, type, at, data)
            select h.shard, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
     values: [shard, type, timestampParam(now), JSON.stringify(data)],
   })
@@ -85,12 +86,12 @@ type Growth = QuotaTotals & { shard: Shard; events: number }
 async function takeNumbers(tx: Transaction, growths: readonly Growth[]): Promise<void> {
   const column = (name: keyof Growth) => growths.map(growth => growth[name])
   await tx.query({
-    text: `update shard_head h set last_event = h.last_event + k.events, grants = h.grants + k.grants,
+    text: sql`update shard_head h set last_event = h.last_event + k.events, grants = h.grants + k.grants,
              caps = h.caps + k.caps, deleted_grants = h.deleted_grants + k.deleted_grants,
              deleted_caps = h.deleted_caps + k.deleted_caps
            from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
              k (shard, events, grants, caps, deleted_grants, deleted_caps)
-           where h.shard = k.shard ${inShards(tx, 'h.shard', '$1')}`,
+           where h.shard = k.shard ${inShards(tx, sql`h.shard`, sql`$1`)}`,
     values: (['shard', 'events', 'grants', 'caps', 'deleted_grants', 'deleted_caps'] as const).map(column),
   })
 }

@@ -3,6 +3,7 @@ import type { EventKey } from '../domain/event.ts'
 import { SHARD_COUNT, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, Transaction } from './database.ts'
+import { sql } from './sql.ts'
 
 /** An event as its transaction wrote it. One that concerns no user (`webhook.disabled`) has no user and no sequence. */
 export interface StoredEvent extends EventKey {
@@ -14,7 +15,7 @@ export interface StoredEvent extends EventKey {
 }
 
 /** SQL: that an event `e` is not one of a user whose data was erased. Such events keep their number, type and time only. */
-export const IS_KEPT = "(e.user_id is not null or not e.data ? 'erased')"
+export const IS_KEPT = sql`(e.user_id is not null or not e.data ? 'erased')`
 
 export interface EventFilter {
   /** By default all. */
@@ -45,7 +46,7 @@ export const MAX_SCANNED = 1_000
 export async function readOutboxEnds(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ shard: Shard; last_event: number }>({
     name: 'outbox-ends',
-    text: 'select shard, last_event from shard_head',
+    text: sql`select shard, last_event from shard_head`,
   })
   const ends = new Array<number>(SHARD_COUNT).fill(0)
   for (const { shard, last_event } of rows) ends[shard] = last_event
@@ -54,7 +55,7 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
 
 /** Whether the server is a standby, which may show an earlier state than its primary. */
 export async function isStandby(db: Queryable): Promise<boolean> {
-  const [row] = await db.query<{ is_standby: boolean }>({ text: 'select pg_is_in_recovery() as is_standby' })
+  const [row] = await db.query<{ is_standby: boolean }>({ text: sql`select pg_is_in_recovery() as is_standby` })
   return row?.is_standby ?? false
 }
 
@@ -65,13 +66,13 @@ export async function isStandby(db: Queryable): Promise<boolean> {
 export async function readPositionsBefore(tx: Transaction, ends: Positions, count: number): Promise<Positions> {
   // A cluster refuses lateral joins with a limit. Numbers have no gaps, so a range of them is the same.
   const events = tx.isCluster
-    ? 'join event e on e.shard = u.shard and e.number <= u.last and e.number > u.last - $3 where e.shard = any($1::smallint[])'
-    : `cross join lateral (
+    ? sql`join event e on e.shard = u.shard and e.number <= u.last and e.number > u.last - $3 where e.shard = any($1::smallint[])`
+    : sql`cross join lateral (
          select * from event e where e.shard = u.shard and e.number <= u.last order by e.number desc limit $3
        ) e`
   const rows = await tx.query<{ shard: Shard; position: number }>({
     name: tx.isCluster ? 'outbox-positions-before-in-cluster' : 'outbox-positions-before',
-    text: `select shard, min(number) - 1 as position
+    text: sql`select shard, min(number) - 1 as position
            from (
              select e.shard, e.number
              from unnest($1::smallint[], $2::bigint[]) as u (shard, last) ${events}
@@ -92,7 +93,7 @@ export type EventCounts = readonly { type: string; count: number }[]
 export function countEvents(db: Queryable, shard: Shard, after: number, until: number): Promise<EventCounts> {
   // Without a name: a plan made while the outbox is small must not be kept.
   return db.query<EventCounts[number]>({
-    text: 'select type, count(*) as count from event where shard = $1 and number > $2 and number <= $3 group by type',
+    text: sql`select type, count(*) as count from event where shard = $1 and number > $2 and number <= $3 group by type`,
     values: [shard, after, until],
   })
 }
@@ -101,7 +102,7 @@ export function countEvents(db: Queryable, shard: Shard, after: number, until: n
 export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<StoredEvent[]> {
   return db.query<StoredEvent>({
     name: 'outbox-find',
-    text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
+    text: sql`select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) as u (shard, number)
            join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}
            where e.shard = any($3::smallint[])`,

@@ -1,6 +1,7 @@
 /** Whether each connection has a session of its own, which a pooler in transaction mode does not give. */
 import { randomUUID } from 'node:crypto'
 import { type Queryable, sqlStateOf } from './database.ts'
+import { sql } from './sql.ts'
 
 const SHARED =
   'a pooler gives its connections the sessions of each other; set its pool_mode = session, or connect to PostgreSQL itself'
@@ -42,7 +43,7 @@ async function haveOwnSessions(one: Queryable, other: Queryable): Promise<boolea
 async function setMark(db: Queryable, mark: string): Promise<void> {
   await db.query({
     name: 'mark_session',
-    text: "select set_config('sms_quota.session', $1, false)",
+    text: sql`select set_config('sms_quota.session', $1, false)`,
     values: [mark],
   })
 }
@@ -50,7 +51,7 @@ async function setMark(db: Queryable, mark: string): Promise<void> {
 async function readMark(db: Queryable): Promise<string | null> {
   const [row] = await db.query<{ mark: string | null }>({
     name: 'read_session_mark',
-    text: "select current_setting('sms_quota.session', true) as mark",
+    text: sql`select current_setting('sms_quota.session', true) as mark`,
   })
   return row?.mark ?? null
 }

@@ -1,7 +1,8 @@
 import type { SqlValue } from './database.ts'
+import { type Sql, sql, sqlInteger } from './sql.ts'
 
 /** Adds a parameter to a statement that is put together from parts, and returns its name (`$3`). */
-export function bind(values: SqlValue[], value: SqlValue): string {
+export function bind(values: SqlValue[], value: SqlValue): Sql {
   values.push(value)
-  return `$${values.length}`
+  return sql`$${sqlInteger(values.length)}`
 }

@@ -1,5 +1,6 @@
 import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
+import { type Sql, sql } from './sql.ts'
 
 /**
  * Runs a statement over rows of several shards: once on one PostgreSQL, once for each Citus shard on a cluster. There, a statement
@@ -26,7 +27,7 @@ export async function inParts<Row, Result>(
 async function citusShards(tx: Transaction, shards: readonly Shard[]): Promise<ReadonlyMap<Shard, number>> {
   const rows = await tx.query<{ shard: Shard; place: number }>({
     name: 'citus-shards',
-    text: `select shard, get_shard_id_for_distribution_column('account'::regclass, shard) as place
+    text: sql`select shard, get_shard_id_for_distribution_column('account'::regclass, shard) as place
            from unnest($1::smallint[]) shard`,
     values: [shards],
   })
@@ -37,6 +38,6 @@ async function citusShards(tx: Transaction, shards: readonly Shard[]): Promise<R
  * SQL: that a row is in one of the shards of an array, for a cluster, which then asks no other shards. One PostgreSQL would
  * sort the array for each row that it looks up (measured: an import of 500 rows took twice to five times as long).
  */
-export function inShards(tx: Transaction, column: string, shards: string): string {
-  return tx.isCluster ? `and ${column} = any(${shards}::smallint[])` : ''
+export function inShards(tx: Transaction, column: Sql, shards: Sql): Sql {
+  return tx.isCluster ? sql`and ${column} = any(${shards}::smallint[])` : sql``
 }

@@ -10,6 +10,7 @@ import {
   type Session,
   withDeadline,
 } from './session.ts'
+import { type Sql, sql } from './sql.ts'
 import { leavesCommitOpen } from './sql-errors.ts'
 
 /** A call of a prepared statement, with its parameters as text. */
@@ -55,11 +56,11 @@ export interface PipelinedConnection {
 export interface PipelinedConnectionOptions {
   url: string
   /** The statements to prepare, by name. */
-  statements: Readonly<Record<string, string>>
+  statements: Readonly<Record<string, Sql>>
   /** Settings of the session. */
   settings: Readonly<Record<string, string>>
   /** Statements that run at the beginning of each transaction. Their results are not answered. */
-  onBegin?: readonly string[]
+  onBegin?: readonly Sql[]
   /** Refuses a server that only reads. */
   mustWrite?: boolean
   /** Longest to wait for the connection, and then for its setup, in milliseconds. */
@@ -99,7 +100,7 @@ export async function connectPipelined(options: PipelinedConnectionOptions): Pro
   }
   try {
     await withDeadline(client, connectTimeoutMs, () =>
-      connection.setUp(settings, { begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }),
+      connection.setUp(settings, { begin: sql`begin`, commit: sql`commit`, rollback: sql`rollback`, ...statements }),
     )
   } catch (error) {
     await connection.close()
@@ -119,7 +120,7 @@ class ClientConnection implements PipelinedConnection {
   private readonly lostSessions: LostSessions
   private readonly log: Log | undefined
   private readonly onLost: (() => void) | undefined
-  private readonly onBegin: Readonly<Record<string, string>>
+  private readonly onBegin: Readonly<Record<string, Sql>>
   private readonly beginCalls: readonly StatementCall[]
   private session: Session | undefined
   private lost = false
@@ -150,7 +151,7 @@ class ClientConnection implements PipelinedConnection {
     return this.lost
   }
 
-  async setUp(settings: Readonly<Record<string, string>>, statements: Readonly<Record<string, string>>): Promise<void> {
+  async setUp(settings: Readonly<Record<string, string>>, statements: Readonly<Record<string, Sql>>): Promise<void> {
     const session = await configureSession(this.client, settings)
     this.session = session
     if (this.mustWrite && session.isReadOnly) throw new Error('this server only reads')
@@ -292,9 +293,9 @@ class PipelinedBatch implements pg.Submittable {
 
 /** Prepares statements under their names. */
 class PipelinedPreparation extends PipelinedBatch {
-  private readonly statements: Readonly<Record<string, string>>
+  private readonly statements: Readonly<Record<string, Sql>>
 
-  constructor(statements: Readonly<Record<string, string>>) {
+  constructor(statements: Readonly<Record<string, Sql>>) {
     super([])
     this.statements = statements
   }

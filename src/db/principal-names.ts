@@ -1,6 +1,7 @@
 /** The names of principals that have a role, from their tokens. People read them beside subjects; nothing is decided by them. */
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable } from './database.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 export interface PrincipalName {
@@ -30,7 +31,7 @@ export async function writeNames(
 ): Promise<void> {
   await db.query({
     name: 'write-principal-names',
-    text: `insert into principal_name (subject, name, user_id, seen_at)
+    text: sql`insert into principal_name (subject, name, user_id, seen_at)
            select n.subject, n.name, n.user_id, $4
            from unnest($1::text[], $2::text[], $3::bigint[]) n (subject, name, user_id)
            where (select count(*) from principal_name) < $5
@@ -53,7 +54,7 @@ export async function writeNames(
 export function namesOf(db: Queryable, subjects: readonly string[]): Promise<PrincipalName[]> {
   return db.query<PrincipalName>({
     name: 'names-of-principals',
-    text: 'select subject, name from principal_name where subject = any ($1::text[]) order by subject',
+    text: sql`select subject, name from principal_name where subject = any ($1::text[]) order by subject`,
     values: [subjects],
   })
 }
@@ -62,7 +63,7 @@ export function namesOf(db: Queryable, subjects: readonly string[]): Promise<Pri
 export function namesOfUser(db: Queryable, userId: number): Promise<(PrincipalName & { seen_at: EpochMs })[]> {
   return db.query<PrincipalName & { seen_at: EpochMs }>({
     name: 'names-of-user',
-    text: 'select subject, name, seen_at from principal_name where user_id = $1 order by subject',
+    text: sql`select subject, name, seen_at from principal_name where user_id = $1 order by subject`,
     values: [userId],
   })
 }
@@ -71,7 +72,7 @@ export function namesOfUser(db: Queryable, userId: number): Promise<(PrincipalNa
 export async function removeUnseenNames(db: Queryable, cutoff: EpochMs): Promise<void> {
   await db.query({
     name: 'remove-unseen-names',
-    text: 'delete from principal_name where seen_at <= $1',
+    text: sql`delete from principal_name where seen_at <= $1`,
     values: [timestampParam(cutoff)],
   })
 }

@@ -3,6 +3,7 @@ import type { QuotaKind, QuotaStatus } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** What a list selects. Deleted quotas only if the status says so. */
@@ -21,51 +22,57 @@ export interface QuotaFilter {
   expiresBefore?: EpochMs
 }
 
+/** The columns of `shard_head` with the numbers of quotas. */
+export const TOTALS: Readonly<Record<'deleted' | 'undeleted', Readonly<Record<QuotaKind, Sql>>>> = {
+  deleted: { grant: sql`deleted_grants`, cap: sql`deleted_caps` },
+  undeleted: { grant: sql`grants`, cap: sql`caps` },
+}
+
 /** Whether a row is deleted or not, as the filter asks; in the words of the partial indexes. */
-export function presenceOf({ status }: QuotaFilter): string {
-  return status === 'deleted' ? 'deleted_at is not null' : 'deleted_at is null'
+export function presenceOf({ status }: QuotaFilter): Sql {
+  return status === 'deleted' ? sql`deleted_at is not null` : sql`deleted_at is null`
 }
 
 /**
  * That a quota `q` which is looked up by its id is not deleted. In words of its own: in those of the partial indexes, they
  * would be eligible, and a planner without statistics took one that begins with the shard and read all of that.
  */
-export const NOT_DELETED = `coalesce(q.deleted_at, 'infinity') = 'infinity'`
+export const NOT_DELETED = sql`coalesce(q.deleted_at, 'infinity') = 'infinity'`
 
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
-export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): string {
+export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
   const { kind, status, name, externalRef, country, messageType, expiresAfter, expiresBefore } = filter
-  const conditions: string[] = []
-  if (kind !== undefined) conditions.push(`kind = ${bind(values, kind)}`)
-  if (name !== undefined) conditions.push(`starts_with(lower(name), lower(${bind(values, name)}::text))`)
-  if (externalRef !== undefined) conditions.push(`external_ref = ${bind(values, externalRef)}`)
-  if (country !== undefined) conditions.push(`${bind(values, country)} = any(countries)`)
-  if (messageType !== undefined) conditions.push(`${bind(values, messageType)} = any(message_types)`)
-  if (expiresAfter !== undefined) conditions.push(`expires_at >= ${bind(values, timestampParam(expiresAfter))}`)
-  if (expiresBefore !== undefined) conditions.push(`expires_at < ${bind(values, timestampParam(expiresBefore))}`)
+  const conditions: Sql[] = []
+  if (kind !== undefined) conditions.push(sql`kind = ${bind(values, kind)}`)
+  if (name !== undefined) conditions.push(sql`starts_with(lower(name), lower(${bind(values, name)}::text))`)
+  if (externalRef !== undefined) conditions.push(sql`external_ref = ${bind(values, externalRef)}`)
+  if (country !== undefined) conditions.push(sql`${bind(values, country)} = any(countries)`)
+  if (messageType !== undefined) conditions.push(sql`${bind(values, messageType)} = any(message_types)`)
+  if (expiresAfter !== undefined) conditions.push(sql`expires_at >= ${bind(values, timestampParam(expiresAfter))}`)
+  if (expiresBefore !== undefined) conditions.push(sql`expires_at < ${bind(values, timestampParam(expiresBefore))}`)
   if (status !== undefined && status !== 'deleted') {
-    conditions.push(statusCondition(status, `${bind(values, timestampParam(now))}::timestamptz`))
+    conditions.push(statusCondition(status, sql`${bind(values, timestampParam(now))}::timestamptz`))
   }
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
 /** Whether `statusOf` of the rolled quota is this one, in SQL. */
-function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string): string {
-  const unexpired = `(expires_at is null or expires_at > ${now})`
-  const started = `${unexpired} and enabled and starts_at <= ${now}`
+function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: Sql): Sql {
+  const unexpired = sql`(expires_at is null or expires_at > ${now})`
+  const started = sql`${unexpired} and enabled and starts_at <= ${now}`
   // An unlimited quota has no headroom to compare, and is never exhausted.
-  const isExhausted = `(${headroomAt(now)} <= 0)`
+  const isExhausted = sql`(${headroomAt(now)} <= 0)`
   switch (status) {
     case 'expired':
-      return `expires_at <= ${now}`
+      return sql`expires_at <= ${now}`
     case 'suspended':
-      return `${unexpired} and not enabled`
+      return sql`${unexpired} and not enabled`
     case 'scheduled':
-      return `${unexpired} and enabled and starts_at > ${now}`
+      return sql`${unexpired} and enabled and starts_at > ${now}`
     case 'exhausted':
-      return `${started} and ${isExhausted}`
+      return sql`${started} and ${isExhausted}`
     case 'active':
-      return `${started} and ${isExhausted} is not true`
+      return sql`${started} and ${isExhausted} is not true`
   }
 }
 
@@ -73,8 +80,8 @@ function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string): 
  * `headroomOf` the rolled quota; null if unlimited. It rolls one window only. After several windows the headroom may be
  * larger, but it is on the same side of 0, which is all that the status depends on.
  */
-function headroomAt(now: string): string {
-  const balance = '"limit" + rolled_over - used - reserved'
-  return `(overage_limit + case when window_end <= ${now}
+function headroomAt(now: Sql): Sql {
+  const balance = sql`"limit" + rolled_over - used - reserved`
+  return sql`(overage_limit + case when window_end <= ${now}
     then "limit" + least(rollover_limit, greatest(0, ${balance})) else ${balance} end)`
 }

@@ -6,6 +6,7 @@ import type { Database, Transaction } from './database.ts'
 import { inParts, inShards } from './parts.ts'
 import { findQuota } from './quotas.ts'
 import { type Slice, sliceOf } from './slice.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 export interface RecordedChange {
@@ -30,7 +31,7 @@ export async function insertChanges(
     at: timestampParam(change.at),
   }))
   await tx.query({
-    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
+    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
            select shard, quota_id, version, action, at, actor, request_id, before, after, reason
            from json_populate_recordset(null::quota_change, $1::json)`,
     values: [JSON.stringify(rows)],
@@ -48,11 +49,11 @@ export async function changedByRequest(
 ): Promise<Set<number>> {
   const rows = await inParts(tx, quotaIds, shardOfQuota, part =>
     tx.query<{ quota_id: number }>({
-      text: `select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
+      text: sql`select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
              where exists (
                select from (
                  select request_id from quota_change
-                 where shard = of_shard and quota_id = of_quota ${inShards(tx, 'shard', '$1')} offset 0
+                 where shard = of_shard and quota_id = of_quota ${inShards(tx, sql`shard`, sql`$1`)} offset 0
                ) c where c.request_id = $3
              )`,
       values: [part.map(shardOfQuota), part, requestId],
@@ -69,7 +70,7 @@ export async function changesOf(
   size: number,
 ): Promise<Slice<RecordedChange> | undefined> {
   const changes = await db.query<RecordedChange>({
-    text: `select version, action, at, actor, request_id, reason, before, after from quota_change
+    text: sql`select version, action, at, actor, request_id, reason, before, after from quota_change
            where shard = $1 and quota_id = $2 and version < $3 order by version desc limit $4`,
     values: [shardOfQuota(quotaId), quotaId, before, size + 1],
   })
@@ -94,7 +95,7 @@ export function closedWindowsOf(
     const quota = await findQuota(tx, quotaId)
     if (quota === undefined) return undefined
     const stored = await tx.query<ClosedWindow>({
-      text: `select window_no, window_start, window_end, "limit", overage_limit, rolled_over, used, reserved, carried
+      text: sql`select window_no, window_start, window_end, "limit", overage_limit, rolled_over, used, reserved, carried
              from quota_window
              where shard = $1 and quota_id = $2 and window_no < $3 order by window_no desc limit $4`,
       values: [shardOfQuota(quotaId), quotaId, before, size + 1],

@@ -6,7 +6,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
 import { LISTS } from './planner-settings.ts'
-import { presenceOf, type QuotaFilter, selectionOf } from './quota-conditions.ts'
+import { presenceOf, type QuotaFilter, selectionOf, TOTALS } from './quota-conditions.ts'
 import {
   afterKey,
   hasIndex,
@@ -21,6 +21,7 @@ import {
 } from './quota-streams.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 
 /** Orders by what depends on the windows that closed since a row was written: no index has them. For one user only. */
 type ComputedOrder = 'remaining' | 'used_percent'
@@ -103,9 +104,9 @@ function isIndexed(query: ListQuery): query is IndexedQuery {
 
 /* ── One user ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function rowsOfUser(filter: QuotaFilter, userId: number, values: SqlValue[]): string {
+function rowsOfUser(filter: QuotaFilter, userId: number, values: SqlValue[]): Sql {
   const [shard, user] = [bind(values, shardOf(userId)), bind(values, userId)]
-  return `select * from quota where ${presenceOf(filter)} and shard = ${shard} and user_id = ${user}`
+  return sql`select * from quota where ${presenceOf(filter)} and shard = ${shard} and user_id = ${user}`
 }
 
 async function listOfUser(tx: Transaction, query: IndexedQuery, userId: number): Promise<QuotaSlice> {
@@ -121,7 +122,7 @@ async function listByUse(
   if (filter.userId === undefined) throw new RangeError(`the order by ${order.by} needs a user`)
   const values: SqlValue[] = []
   const quotas = await tx.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.userId, values)}) s
+    text: sql`select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.userId, values)}) s
            where ${selectionOf(filter, now, values)}`,
     values,
   })
@@ -234,7 +235,7 @@ function walkedRows(
   const values: SqlValue[] = []
   const rows = stream.rows(values, scanBound(query, stream, skip))
   return tx.query<Row>({
-    text: `select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${selectionOf(filter, now, values)}
+    text: sql`select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${selectionOf(filter, now, values)}
            order by ${orderBy(order.by, order.descending)}
            limit ${bind(values, limit)} offset ${bind(values, skip)}`,
     values,
@@ -273,9 +274,9 @@ async function endOfScan(
   const stream = walkedStream(query, after)
   const bound = scanBound(query, stream, skip)
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1, 'id')
+  const rows = stream.rows(values, bound + 1, sql`id`)
   const ends = await tx.query<{ sort_key: number | string; id: number }>({
-    text: `select sort_key, ${by === 'id' ? 'sort_key as id' : 'id'} from (${rows}) s
+    text: sql`select sort_key, ${by === 'id' ? sql`sort_key as id` : sql`id`} from (${rows}) s
            order by ${orderBy(by, descending)} offset ${bind(values, bound - 1)}`,
     values,
   })
@@ -288,21 +289,19 @@ async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | unde
   const { filter, now, bounds } = query
   const { userId: _, kind, status, ...others } = filter
   if (Object.keys(others).length === 0 && (status === undefined || status === 'deleted')) {
-    const prefix = status === 'deleted' ? 'deleted_' : ''
-    const columns = (kind === undefined ? ['grants', 'caps'] : [kind === 'grant' ? 'grants' : 'caps']).map(
-      column => prefix + column,
-    )
+    const counted = TOTALS[status === 'deleted' ? 'deleted' : 'undeleted']
+    const columns = kind === undefined ? [counted.grant, counted.cap] : [counted[kind]]
     const [row] = await tx.query<{ total: number }>({
-      text: `select sum(${columns.join(' + ')})::bigint as total from shard_head`,
+      text: sql`select sum(${joinSql(columns, sql` + `)})::bigint as total from shard_head`,
     })
     return { exactly: row?.total ?? 0 }
   }
   const stream = narrow ?? streamOf(filter, { by: 'id', descending: false }, now)
   const bound = narrow === undefined ? bounds.counted : bounds.scanned
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1, `${selectionOf(filter, now, values)} as is_selected`)
+  const rows = stream.rows(values, bound + 1, sql`${selectionOf(filter, now, values)} as is_selected`)
   const [row] = await tx.query<{ read: number; selected: number }>({
-    text: `select count(*) as read, count(*) filter (where is_selected) as selected from (${rows}) s`,
+    text: sql`select count(*) as read, count(*) filter (where is_selected) as selected from (${rows}) s`,
     values,
   })
   const { read, selected } = row ?? { read: 0, selected: 0 }
@@ -318,15 +317,15 @@ async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | unde
 async function sortedPage(
   tx: Queryable,
   { filter, order, start, size, now }: IndexedQuery,
-  rows: (values: SqlValue[]) => string,
+  rows: (values: SqlValue[]) => Sql,
 ): Promise<{ slice: QuotaSlice; read: number }> {
   const { by, descending } = order
   const values: SqlValue[] = []
   const from = rows(values)
   const selected = selectionOf(filter, now, values)
-  const after = 'after' in start ? ` and ${afterKey(by, descending, start.after, values, 'sort_key')}` : ''
+  const after = 'after' in start ? sql` and ${afterKey(by, descending, start.after, values, sql`sort_key`)}` : sql``
   const found = await tx.query<Row & { read: number; total: number }>({
-    text: `with candidate as materialized (
+    text: sql`with candidate as materialized (
              select shard, id, ${SORT_KEYS[by]} as sort_key, id is not null and ${selected} as is_selected
              from (${from}) s
            )

@@ -2,6 +2,8 @@
 import type { QuotaKind } from '../domain/quota.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
+import { TOTALS } from './quota-conditions.ts'
+import { type Sql, sql, sqlName } from './sql.ts'
 
 /** Tables whose key begins with shard and quota_id, beside windows and the archive, which are removed together. */
 const TABLES_OF_QUOTA = ['quota_change', 'quota_alert'] as const
@@ -14,7 +16,7 @@ export interface RemovedRows {
 }
 
 /** A window goes with its part of the archive, in one statement: each is the other's proof. */
-const REMOVE_WINDOWS = `
+const REMOVE_WINDOWS = sql`
   with old as materialized (
     select window_no from quota_window where shard = $1 and quota_id = $2 order by window_no limit $3
   ), unarchived as (
@@ -38,15 +40,15 @@ export async function removeQuota(tx: Transaction, shard: Shard, id: number, row
   if (Object.values(removed).some(count => count >= rows)) return { rows: removed, isDone: false }
 
   const values = [shard, id]
-  await tx.query({ name: 'remove-archive', text: 'delete from archive where shard = $1 and quota_id = $2', values })
+  await tx.query({ name: 'remove-archive', text: sql`delete from archive where shard = $1 and quota_id = $2`, values })
   const [quota] = await tx.query<{ kind: QuotaKind }>({
     name: 'remove-quota',
-    text: 'delete from quota where shard = $1 and id = $2 and deleted_at is not null returning kind',
+    text: sql`delete from quota where shard = $1 and id = $2 and deleted_at is not null returning kind`,
     values,
   })
   if (quota !== undefined) {
     await tx.query({
-      text: `update shard_head set deleted_${quota.kind}s = deleted_${quota.kind}s - 1 where shard = $1`,
+      text: sql`update shard_head set ${TOTALS.deleted[quota.kind]} = ${TOTALS.deleted[quota.kind]} - 1 where shard = $1`,
       values: [shard],
     })
     removed.quota = 1
@@ -61,16 +63,16 @@ function removeFrom(
   id: number,
   rows: number,
 ): Promise<number> {
-  const text = `
+  const text = sql`
     with removed as (
-      delete from ${table} where shard = $1
-        and ctid = any(array(select ctid from ${table} where shard = $1 and quota_id = $2 limit $3))
+      delete from ${sqlName(table)} where shard = $1
+        and ctid = any(array(select ctid from ${sqlName(table)} where shard = $1 and quota_id = $2 limit $3))
       returning 1
     ) select count(*) as removed from removed`
   return countOf(tx, `remove-${table}`, text, [shard, id, rows])
 }
 
-async function countOf(tx: Transaction, name: string, text: string, values: number[]): Promise<number> {
+async function countOf(tx: Transaction, name: string, text: Sql, values: number[]): Promise<number> {
   const [row] = await tx.query<{ removed: number }>({ name, text, values })
   return row?.removed ?? 0
 }

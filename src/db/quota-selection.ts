@@ -5,6 +5,7 @@ import type { Database, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
 import { inParts, inShards } from './parts.ts'
 import { presenceOf, type QuotaFilter, selectionOf } from './quota-conditions.ts'
+import { sql } from './sql.ts'
 
 /** What a filter selects of users' quotas as of `now`, by user and id. It reads all quotas of these users. */
 export function selectQuotasOfUsers(
@@ -16,10 +17,10 @@ export function selectQuotasOfUsers(
   const select = (tx: Transaction, users: readonly number[]) => {
     const values: SqlValue[] = []
     const shards = bind(values, users.map(shardOf))
-    const text = `select of_user as user_id, q.id, q.created_at
+    const text = sql`select of_user as user_id, q.id, q.created_at
                   from unnest(${shards}::smallint[], ${bind(values, users)}::bigint[]) k (of_shard, of_user) cross join lateral (
                     select id, created_at from quota
-                    where ${presenceOf(filter)} and shard = of_shard and user_id = of_user ${inShards(tx, 'shard', shards)}
+                    where ${presenceOf(filter)} and shard = of_shard and user_id = of_user ${inShards(tx, sql`shard`, shards)}
                       and ${selectionOf(filter, now, values)} offset 0
                   ) q order by of_user, q.id`
     return tx.query<Pick<Quota, 'user_id' | 'id' | 'created_at'>>({ text, values })

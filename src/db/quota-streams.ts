@@ -8,6 +8,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
 import { NOT_DELETED, presenceOf, type QuotaFilter } from './quota-conditions.ts'
+import { joinSql, type Sql, sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** The orders that an index holds. */
@@ -28,21 +29,21 @@ export interface PageKey {
 /** The last character there is stands for "none", and sorts last. */
 const NO_TEXT = '\u{10FFFF}'
 
-const textKey = (column: string) => `coalesce(${column}, chr(1114111)) collate "C"`
+const textKey = (column: Sql) => sql`coalesce(${column}, chr(1114111)) collate "C"`
 
 /** The expressions of the indexes, with nulls highest. */
-export const SORT_KEYS: Readonly<Record<IndexedOrder, string>> = {
-  id: 'id',
-  expires_at: `coalesce(expires_at, 'infinity'::timestamptz)`,
-  created_at: 'created_at',
-  name: textKey('lower(name)'),
-  external_ref: textKey('external_ref'),
+export const SORT_KEYS: Readonly<Record<IndexedOrder, Sql>> = {
+  id: sql`id`,
+  expires_at: sql`coalesce(expires_at, 'infinity'::timestamptz)`,
+  created_at: sql`created_at`,
+  name: textKey(sql`lower(name)`),
+  external_ref: textKey(sql`external_ref`),
 }
 
 /** How rows with a `sort_key` are ordered. */
-export function orderBy(by: IndexedOrder, descending: boolean): string {
-  const direction = descending ? 'desc' : 'asc'
-  return by === 'id' ? `sort_key ${direction}` : `sort_key ${direction}, id ${direction}`
+export function orderBy(by: IndexedOrder, descending: boolean): Sql {
+  const direction = descending ? sql`desc` : sql`asc`
+  return by === 'id' ? sql`sort_key ${direction}` : sql`sort_key ${direction}, id ${direction}`
 }
 
 /** A row's sort key as a page's key. */
@@ -56,17 +57,17 @@ export function afterKey(
   descending: boolean,
   { value, id }: PageKey,
   values: SqlValue[],
-  sortKey: string,
-): string {
-  const comparison = descending ? '<' : '>'
+  sortKey: Sql,
+): Sql {
+  const comparison = descending ? sql`<` : sql`>`
   const key = bind(values, id)
-  if (by === 'id') return `${sortKey} ${comparison} ${key}`
-  return `(${sortKey}, id) ${comparison} (${sortValue(by, value, values)}, ${key})`
+  if (by === 'id') return sql`${sortKey} ${comparison} ${key}`
+  return sql`(${sortKey}, id) ${comparison} (${sortValue(by, value, values)}, ${key})`
 }
 
-function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], values: SqlValue[]): string {
-  if (by === 'name' || by === 'external_ref') return `${bind(values, value ?? NO_TEXT)}::text`
-  return `${bind(values, value === null ? 'infinity' : timestampParam(Number(value)))}::timestamptz`
+function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], values: SqlValue[]): Sql {
+  if (by === 'name' || by === 'external_ref') return sql`${bind(values, value ?? NO_TEXT)}::text`
+  return sql`${bind(values, value === null ? 'infinity' : timestampParam(Number(value)))}::timestamptz`
 }
 
 /** The parts of a filter that are checked on each row, unless a stream's rows all fulfill them. */
@@ -78,7 +79,7 @@ export interface Stream {
    * given, and `sort_key`. Some rows may be null but for that: not of a quota. On a cluster, all columns of many rows are much
    * to send.
    */
-  rows(values: SqlValue[], limit: number, columns?: string): string
+  rows(values: SqlValue[], limit: number, columns?: Sql): Sql
   /** What is true of all its rows. */
   readonly fulfills: readonly FilterPart[]
 }
@@ -94,9 +95,9 @@ export interface Walk {
 export function streamOf(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
   if (walk.by !== 'id') return rangeStream(filter, walk, now)
   if (filter.status === 'exhausted') return exhaustedStream(walk, now)
-  if (filter.status === 'suspended') return indexStream(`${presenceOf(filter)} and not enabled`, walk, [])
+  if (filter.status === 'suspended') return indexStream(sql`${presenceOf(filter)} and not enabled`, walk, [])
   if (filter.kind === 'cap' && filter.status !== 'deleted') {
-    return indexStream(`${presenceOf(filter)} and kind = 'cap'`, walk, ['kind'])
+    return indexStream(sql`${presenceOf(filter)} and kind = 'cap'`, walk, ['kind'])
   }
   return indexStream(presenceOf(filter), walk, [])
 }
@@ -129,13 +130,13 @@ export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream
   return streams
 }
 
-function indexStream(selected: string, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
+function indexStream(selected: Sql, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
   return {
     fulfills,
     rows(values, limit, columns) {
       const key = SORT_KEYS[by]
-      const bound = after === undefined ? '' : ` and ${afterKey(by, descending, after, values, key)}`
-      return rowsOf(`${selected}${bound}`, key, orderBy(by, descending), bind(values, limit), columns)
+      const bound = after === undefined ? sql`` : sql` and ${afterKey(by, descending, after, values, key)}`
+      return rowsOf(sql`${selected}${bound}`, key, orderBy(by, descending), bind(values, limit), columns)
     },
   }
 }
@@ -156,9 +157,9 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
       const conditions = [presenceOf(filter)]
       // A cursor lies in the range. Of two bounds on one side PostgreSQL may begin at the farther one.
       if (after !== undefined) conditions.push(afterKey(by, descending, after, values, key))
-      if (from !== undefined && (after === undefined || descending)) conditions.push(`${key} >= ${from(values)}`)
-      if (to !== undefined && (after === undefined || !descending)) conditions.push(`${key} < ${to(values)}`)
-      return rowsOf(conditions.join(' and '), key, orderBy(by, descending), bind(values, limit), columns)
+      if (from !== undefined && (after === undefined || descending)) conditions.push(sql`${key} >= ${from(values)}`)
+      if (to !== undefined && (after === undefined || !descending)) conditions.push(sql`${key} < ${to(values)}`)
+      return rowsOf(joinSql(conditions, sql` and `), key, orderBy(by, descending), bind(values, limit), columns)
     },
   }
 }
@@ -168,23 +169,23 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
  * names, as far as `lower` of the database knows. Of quotas without one it may return some, if the text begins with the last
  * character there is.
  */
-export function beginningWith(by: 'name' | 'external_ref', text: string, limit: string): string {
+export function beginningWith(by: 'name' | 'external_ref', text: Sql, limit: Sql): Sql {
   const key = SORT_KEYS[by]
-  const from = by === 'name' ? `lower(${text})` : text
+  const from = by === 'name' ? sql`lower(${text})` : text
   return rowsOf(
-    `${presenceOf({})} and ${key} >= ${from} and ${key} < ${from} || chr(1114111)`,
+    sql`${presenceOf({})} and ${key} >= ${from} and ${key} < ${from} || chr(1114111)`,
     key,
     orderBy(by, false),
     limit,
   )
 }
 
-function rowsOf(selected: string, key: string, order: string, limit: string, columns = '*'): string {
-  return `select ${columns}, ${key} as sort_key from quota where ${selected} order by ${order} limit ${limit}`
+function rowsOf(selected: Sql, key: Sql, order: Sql, limit: Sql, columns = sql`*`): Sql {
+  return sql`select ${columns}, ${key} as sort_key from quota where ${selected} order by ${order} limit ${limit}`
 }
 
 /** A bound of a range, as SQL that binds its values. */
-type Bound = (values: SqlValue[]) => string
+type Bound = (values: SqlValue[]) => Sql
 
 /** The sort keys that a filter selects: `from` is included, `to` is not. Undefined is no bound. */
 interface KeyRange {
@@ -195,13 +196,13 @@ interface KeyRange {
 function rangeOf(by: IndexedOrder, filter: QuotaFilter, now: EpochMs): KeyRange {
   const { name, externalRef } = filter
   if (by === 'name' && name !== undefined) {
-    const from: Bound = values => `lower(${bind(values, name)}::text)`
-    return { from, to: values => `${from(values)} || chr(1114111)` }
+    const from: Bound = values => sql`lower(${bind(values, name)}::text)`
+    return { from, to: values => sql`${from(values)} || chr(1114111)` }
   }
   if (by === 'external_ref' && externalRef !== undefined) {
-    const from: Bound = values => `${bind(values, externalRef)}::text`
+    const from: Bound = values => sql`${bind(values, externalRef)}::text`
     // No other text lies between a text and the same with the lowest character behind it.
-    return { from, to: values => `${from(values)} || chr(1)` }
+    return { from, to: values => sql`${from(values)} || chr(1)` }
   }
   return by === 'expires_at' ? expiryRangeOf(filter, now) : {}
 }
@@ -216,7 +217,7 @@ function expiryRangeOf({ status, expiresAfter, expiresBefore }: QuotaFilter, now
   const at =
     (time: EpochMs): Bound =>
     values =>
-      `${bind(values, timestampParam(time))}::timestamptz`
+      sql`${bind(values, timestampParam(time))}::timestamptz`
   return {
     ...(starts.length === 0 ? {} : { from: at(Math.max(...starts)) }),
     ...(ends.length === 0 ? {} : { to: at(Math.min(...ends)) }),
@@ -227,11 +228,11 @@ function scheduledStream(now: EpochMs): Stream {
   return {
     fulfills: [],
     rows(values, limit, columns) {
-      const start = `${bind(values, timestampParam(now))}::timestamptz`
+      const start = sql`${bind(values, timestampParam(now))}::timestamptz`
       return rowsOf(
-        `deleted_at is null and starts_at > ${start}`,
-        'starts_at',
-        'sort_key',
+        sql`deleted_at is null and starts_at > ${start}`,
+        sql`starts_at`,
+        sql`sort_key`,
         bind(values, limit),
         columns,
       )
@@ -246,14 +247,14 @@ function scheduledStream(now: EpochMs): Stream {
 function exhaustedStream({ descending, after }: Walk, now: EpochMs): Stream {
   return {
     fulfills: [],
-    rows(values, limit, columns = 'q.*') {
-      const bound = after === undefined ? '' : ` and ${afterKey('id', descending, after, values, 'quota_id')}`
-      const direction = descending ? 'desc' : 'asc'
+    rows(values, limit, columns = sql`q.*`) {
+      const bound = after === undefined ? sql`` : sql` and ${afterKey('id', descending, after, values, sql`quota_id`)}`
+      const direction = descending ? sql`desc` : sql`asc`
       // The limit applies to the join: a cluster joins rows behind a limit by reading all quotas.
-      return `select ${columns}, a.quota_id as sort_key
+      return sql`select ${columns}, a.quota_id as sort_key
         from quota_alert a left join quota q on q.shard = a.shard and q.id = a.quota_id and ${NOT_DELETED}
           and a.ends_at > ${bind(values, timestampParam(now))}::timestamptz
-        where percent = ${EXHAUSTED}${bound} order by a.quota_id ${direction} limit ${bind(values, limit)}`
+        where percent = ${sqlInteger(EXHAUSTED)}${bound} order by a.quota_id ${direction} limit ${bind(values, limit)}`
     },
   }
 }

@@ -5,6 +5,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, SqlValue, Transaction } from './database.ts'
 import { inParts, inShards } from './parts.ts'
 import { NOT_DELETED } from './quota-conditions.ts'
+import { joinSql, sql, sqlName } from './sql.ts'
 import { fencedSince, unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
 
@@ -54,10 +55,10 @@ const TIMESTAMPS = new Set<keyof Quota>([
   'deleted_at',
 ])
 
-const quoted = COLUMNS.map(name => `"${name}"`)
+const quoted = COLUMNS.map(sqlName)
 
 /** What to select for a `Quota`. */
-export const QUOTA_COLUMNS = quoted.join(', ')
+export const QUOTA_COLUMNS = joinSql(quoted)
 
 /** Quotas as rows of the table `quota`, in JSON: their fields are its columns. */
 function rowsOf(quotas: readonly Quota[]): string {
@@ -77,7 +78,7 @@ function columnValue(quota: Quota, name: (typeof COLUMNS)[number]): unknown {
 export async function findQuota(db: Queryable, id: number): Promise<Quota | undefined> {
   const [quota] = await db.query<Quota>({
     name: 'find-quota',
-    text: `select ${QUOTA_COLUMNS} from quota where shard = $1 and id = $2`,
+    text: sql`select ${QUOTA_COLUMNS} from quota where shard = $1 and id = $2`,
     values: [shardOfQuota(id), id],
   })
   return quota
@@ -86,8 +87,8 @@ export async function findQuota(db: Queryable, id: number): Promise<Quota | unde
 /** Quotas by their ids, deleted or not, as they are stored, without a lock. */
 export function findQuotas(tx: Transaction, ids: readonly number[]): Promise<Quota[]> {
   return tx.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from quota
-           where (shard, id) in (select * from unnest($1::smallint[], $2::bigint[])) ${inShards(tx, 'shard', '$1')}`,
+    text: sql`select ${QUOTA_COLUMNS} from quota
+           where (shard, id) in (select * from unnest($1::smallint[], $2::bigint[])) ${inShards(tx, sql`shard`, sql`$1`)}`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -95,7 +96,7 @@ export function findQuotas(tx: Transaction, ids: readonly number[]): Promise<Quo
 /** Numbers for the ids of quotas to be created. They are not used again: a transaction that fails leaves a gap. */
 export async function nextQuotaNumbers(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx.query<{ number: number }>({
-    text: `select nextval('quota_number') as number from generate_series(1, $1)`,
+    text: sql`select nextval('quota_number') as number from generate_series(1, $1)`,
     values: [count],
   })
   return rows.map(({ number }) => number)
@@ -108,9 +109,9 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
   return quotaIdOf(number, shardOf(userId))
 }
 
-const ACCOUNTS = 'select shard, user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)'
+const ACCOUNTS = sql`select shard, user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)`
 /** A cluster inserts where it selects: in the shards of a table that it joins. */
-const ACCOUNTS_IN_CLUSTER = `
+const ACCOUNTS_IN_CLUSTER = sql`
   select h.shard, k.user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) join shard_head h on h.shard = k.shard
   where h.shard = any($1::smallint[])`
 
@@ -120,7 +121,7 @@ const ACCOUNTS_IN_CLUSTER = `
  */
 export async function lockAccounts(tx: Transaction, userIds: readonly number[]): Promise<void> {
   await tx.query({
-    text: `insert into account (shard, user_id)
+    text: sql`insert into account (shard, user_id)
            ${tx.isCluster ? ACCOUNTS_IN_CLUSTER : ACCOUNTS} order by user_id
            on conflict (shard, user_id) do update set live = account.live`,
     values: [userIds.map(shardOf), userIds],
@@ -150,9 +151,9 @@ export async function lockQuotasOfUser(
   const values = [shardOf(userId), userId]
   await lockAccounts(tx, [userId])
   return tx.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from quota
+    text: sql`select ${QUOTA_COLUMNS} from quota
            where shard = $1 and id = any(array(
-             select id from quota where shard = $1 and user_id = $2 and ${unexpiredAt('$3')}
+             select id from quota where shard = $1 and user_id = $2 and ${unexpiredAt(sql`$3`)}
              union select id from quota where shard = $1 and user_id = $2 and id = $4 and deleted_at is null
              union select id from quota
                where shard = $1 and user_id = $2 and external_ref = $5 and deleted_at is null
@@ -174,11 +175,11 @@ export interface QuotaReference {
 export function quotasByReference(tx: Transaction, references: readonly QuotaReference[]): Promise<Quota[]> {
   return inParts(tx, references, shardOfRow, part =>
     tx.query<Quota>({
-      text: `select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref)
+      text: sql`select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref)
              cross join lateral (
                select ${QUOTA_COLUMNS} from quota
                where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null
-                 ${inShards(tx, 'shard', '$1')} offset 0
+                 ${inShards(tx, sql`shard`, sql`$1`)} offset 0
              ) q`,
       values: referenceValues(part),
     }),
@@ -197,13 +198,13 @@ export function quotasOfUsers(
   now: EpochMs,
   mode: 'lock' | 'read',
 ): Promise<Quota[]> {
-  const isInPart = inShards(tx, 'shard', '$1')
+  const isInPart = inShards(tx, sql`shard`, sql`$1`)
   return inParts(tx, concerned, shardOfRow, part =>
     tx.query<Quota>({
-      text: `select ${QUOTA_COLUMNS} from quota where (shard, id) in (
+      text: sql`select ${QUOTA_COLUMNS} from quota where (shard, id) in (
                select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
                  select shard, id from quota
-                 where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} ${isInPart} offset 0
+                 where shard = of_shard and user_id = of_user and ${unexpiredAt(sql`$5`)} ${isInPart} offset 0
                ) q
                union
                select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
@@ -214,7 +215,7 @@ export function quotasOfUsers(
                select k.* from unnest($1::smallint[], $4::bigint[]) k (of_shard, of_id) cross join lateral (
                  select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} ${isInPart} offset 0
                ) q
-             ) ${isInPart} order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
+             ) ${isInPart} order by user_id, id + 0 ${mode === 'lock' ? sql`for update` : sql``}`,
       values: [...referenceValues(part), part.map(({ id = null }) => id), timestampParam(fencedSince(now))],
     }),
   )
@@ -232,7 +233,7 @@ function referenceValues(references: readonly (Concerned & Pick<Quota, 'user_id'
 
 export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
-    text: `insert into quota (shard, ${QUOTA_COLUMNS})
+    text: sql`insert into quota (shard, ${QUOTA_COLUMNS})
            select shard, ${QUOTA_COLUMNS} from json_populate_recordset(null::quota, $1::json)`,
     values: [rowsOf(quotas)],
   })
@@ -241,9 +242,9 @@ export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): P
 /** Writes every column of quotas that exist. */
 export async function replaceQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
-    text: `update quota q set (${QUOTA_COLUMNS}) = row (${quoted.map(name => `k.${name}`).join(', ')}), seq = q.seq + 1
+    text: sql`update quota q set (${QUOTA_COLUMNS}) = row (${joinSql(quoted.map(name => sql`k.${name}`))}), seq = q.seq + 1
            from json_populate_recordset(null::quota, $1::json) k
-           where q.shard = k.shard and q.id = k.id ${inShards(tx, 'q.shard', '$2')}`,
+           where q.shard = k.shard and q.id = k.id ${inShards(tx, sql`q.shard`, sql`$2`)}`,
     values: [rowsOf(quotas), ...(tx.isCluster ? [quotas.map(({ id }) => shardOfQuota(id))] : [])],
   })
 }
@@ -257,8 +258,8 @@ export async function fenceQuotas(tx: Transaction, quotas: readonly Quota[], now
   if (fenced.length === 0) return
   const ids = fenced.map(({ id }) => id)
   await tx.query({
-    text: `update quota q set seq = q.seq + 1 from unnest($1::smallint[], $2::bigint[]) k (shard, id)
-           where q.shard = k.shard and q.id = k.id ${inShards(tx, 'q.shard', '$1')}`,
+    text: sql`update quota q set seq = q.seq + 1 from unnest($1::smallint[], $2::bigint[]) k (shard, id)
+           where q.shard = k.shard and q.id = k.id ${inShards(tx, sql`q.shard`, sql`$1`)}`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -266,9 +267,9 @@ export async function fenceQuotas(tx: Transaction, quotas: readonly Quota[], now
 /** Writes to accounts how many quotas of the user are neither deleted nor expired at `now`. */
 export async function setLiveQuotas(tx: Transaction, live: ReadonlyMap<number, number>, now: EpochMs): Promise<void> {
   await tx.query({
-    text: `update account a set live = k.live, live_at = $4
+    text: sql`update account a set live = k.live, live_at = $4
            from unnest($1::smallint[], $2::bigint[], $3::int[]) k (shard, user_id, live)
-           where a.shard = k.shard and a.user_id = k.user_id ${inShards(tx, 'a.shard', '$1')}`,
+           where a.shard = k.shard and a.user_id = k.user_id ${inShards(tx, sql`a.shard`, sql`$1`)}`,
     values: [[...live.keys()].map(shardOf), [...live.keys()], [...live.values()], timestampParam(now)],
   })
 }
@@ -281,11 +282,11 @@ export async function quotasOfUser(
 ): Promise<{ quotas: Quota[]; expired: number }> {
   const rows = await db.query<Quota & { expired: number }>({
     name: 'quotas-of-user',
-    text: `select ended.expired, q.*
+    text: sql`select ended.expired, q.*
            from (select count(*) as expired from quota
                  where shard = $1 and user_id = $2 and deleted_at is null and expires_at <= $3) ended
            left join (select ${QUOTA_COLUMNS} from quota
-                      where shard = $1 and user_id = $2 and ${unexpiredAt('$3')}) q on true
+                      where shard = $1 and user_id = $2 and ${unexpiredAt(sql`$3`)}) q on true
            order by q.id`,
     values: [shardOf(userId), userId, timestampParam(now)],
   })

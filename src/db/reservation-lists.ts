@@ -8,6 +8,7 @@ import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
 import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** What a list selects; `from` is included, `to` is not. */
@@ -52,10 +53,10 @@ type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
  * of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to
  * look up reservations by id.
  */
-const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc('created_at') : 'created_at')
-const inUtc = (timestamp: string) => `(${timestamp} at time zone 'UTC')`
+const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc(sql`created_at`) : sql`created_at`)
+const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 
-const newestFirst = (filter: ReservationFilter) => `${timeOf(filter)} desc, user_id desc, id desc`
+const newestFirst = (filter: ReservationFilter) => sql`${timeOf(filter)} desc, user_id desc, id desc`
 
 /** A page of reservations, newest first. */
 export function listReservations(
@@ -68,9 +69,8 @@ export function listReservations(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
-  const columns = RESERVATION_COLUMNS.join(', ')
-  const page = `select ${columns}, ${subjectOf('made_by')}, ${subjectOf('settled_by')} from (
-      select ${columns}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
+  const page = sql`select ${RESERVATION_COLUMNS}, ${subjectOf(sql`made_by`)}, ${subjectOf(sql`settled_by`)} from (
+      select ${RESERVATION_COLUMNS}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, maxScanned)}
     ) r where ${selected} order by made desc, user_id desc, id desc limit ${bind(values, size + 1)}`
 
@@ -86,7 +86,7 @@ export function listReservations(
 }
 
 /** The subject of a principal, after the page is cut. */
-const subjectOf = (column: string) => `(select subject from principal where id = r.${column}) as ${column}`
+const subjectOf = (column: Sql) => sql`(select subject from principal where id = r.${column}) as ${column}`
 
 /** A reservation with all that is known of its authors; undefined if there is none. */
 export async function findReservation(
@@ -96,7 +96,7 @@ export async function findReservation(
 ): Promise<DetailedReservation | undefined> {
   const [row] = await db.query<Omit<DetailedReservation, 'draws'> & { draws: number[] }>({
     name: 'find-reservation',
-    text: `select ${RESERVATION_COLUMNS.join(', ')}, changed_at, ${AUTHORSHIP} from reservation r
+    text: sql`select ${RESERVATION_COLUMNS}, changed_at, ${AUTHORSHIP} from reservation r
       where shard = $1 and user_id = $2 and id = $3`,
     values: [shardOf(userId), userId, id],
   })
@@ -113,7 +113,7 @@ async function endOfScan(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const ends = await tx.query<ReservationKey>({
-    text: `select created_at as at, user_id, id from reservation where ${among} order by ${newestFirst(filter)}
+    text: sql`select created_at as at, user_id, id from reservation where ${among} order by ${newestFirst(filter)}
            offset ${bind(values, maxScanned - 1)} limit 2`,
     values,
   })
@@ -125,50 +125,50 @@ function keyOf({ created_at: at, user_id, id }: Reservation): ReservationKey {
 }
 
 /** The conditions that an index bounds: the user, the time, and the cursor. */
-function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, values: SqlValue[]): string {
+function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, values: SqlValue[]): Sql {
   const { userId, from, to } = filter
-  const conditions: string[] = []
-  const bound = (comparison: string, at: EpochMs) => {
-    const timestamp = `${bind(values, timestampParam(at))}::timestamptz`
-    conditions.push(`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(timestamp) : timestamp}`)
+  const conditions: Sql[] = []
+  const bound = (comparison: Sql, at: EpochMs) => {
+    const timestamp = sql`${bind(values, timestampParam(at))}::timestamptz`
+    conditions.push(sql`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(timestamp) : timestamp}`)
   }
   if (userId !== undefined)
-    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `-user_id = -${bind(values, userId)}::bigint`)
-  if (from !== undefined) bound('>=', from)
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`-user_id = -${bind(values, userId)}::bigint`)
+  if (from !== undefined) bound(sql`>=`, from)
   // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
   if (after !== undefined) {
-    bound('<=', after.at)
+    bound(sql`<=`, after.at)
     const key = [timestampParam(after.at), after.user_id, after.id].map(value => bind(values, value))
-    conditions.push(`(created_at, user_id, id) < (${key.join(', ')})`)
+    conditions.push(sql`(created_at, user_id, id) < (${joinSql(key)})`)
   } else if (to !== undefined) {
-    bound('<', to)
+    bound(sql`<`, to)
   }
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
 /** The conditions that are read from the rows. */
-function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): string {
-  const conditions: string[] = []
+function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
+  const conditions: Sql[] = []
   if (state !== undefined) conditions.push(STATES[state])
   if (quotaId !== undefined) {
     // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
     // conditions.
     const id = bind(values, quotaId)
     conditions.push(
-      `draws @> array[${id}::bigint]`,
-      `exists (select 1 from generate_series(1, cardinality(draws), 6) i where draws[i] = ${id})`,
+      sql`draws @> array[${id}::bigint]`,
+      sql`exists (select 1 from generate_series(1, cardinality(draws), 6) i where draws[i] = ${id})`,
     )
   }
-  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
-const settled = 'committed + released = units'
+const settled = sql`committed + released = units`
 
 /** `stateOf` a reservation, in SQL. */
-const STATES: Record<ReservationState, string> = {
-  reserved: 'committed + released < units',
-  committed: `${settled} and committed > refunded`,
-  refunded: `${settled} and committed > 0 and committed = refunded`,
-  expired: `${settled} and committed = 0 and expired`,
-  released: `${settled} and committed = 0 and not expired`,
+const STATES: Record<ReservationState, Sql> = {
+  reserved: sql`committed + released < units`,
+  committed: sql`${settled} and committed > refunded`,
+  refunded: sql`${settled} and committed > 0 and committed = refunded`,
+  expired: sql`${settled} and committed = 0 and expired`,
+  released: sql`${settled} and committed = 0 and not expired`,
 }

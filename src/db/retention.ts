@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { type RemovedRows, removeQuota } from './quota-removal.ts'
 import { IS_SETTLED, removalOf, removeReservations } from './settled-reservations.ts'
+import { sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** What one page came to. */
@@ -18,11 +19,11 @@ export interface RemovedPage<Position> {
 
 /** Reads a page in the order of expiry; a few more rows if several have the same expiry. */
 const REMOVE_SETTLED = removalOf(
-  `select user_id, id, expires_at from reservation
+  sql`select user_id, id, expires_at from reservation
    where shard = $1 and expires_at > $2 and expires_at <= $3
    order by expires_at fetch first $4 rows with ties`,
-  `${IS_SETTLED} and r.changed_at <= $3`,
-  '(select case when count(*) >= $4 then max(expires_at) end from page) as reached',
+  sql`${IS_SETTLED} and r.changed_at <= $3`,
+  sql`(select case when count(*) >= $4 then max(expires_at) end from page) as reached`,
 )
 
 /**
@@ -51,7 +52,7 @@ export function removeSettled(
  * How much older than what draws on them reservations may be, by the clocks of two processes and the time that a batch
  * takes; generously.
  */
-const MARGIN = "interval '10 minutes'"
+const MARGIN = sql`interval '10 minutes'`
 
 /** Windows of one quota that a page removes, at most. */
 const WINDOWS_OF_QUOTA = 200
@@ -61,7 +62,7 @@ const WINDOWS_OF_QUOTA = 200
  * the window ended, so a window that ended before the user's oldest reservation was made can never change again. Its part
  * of the archive goes with it: each is the other's proof.
  */
-const REMOVE_WINDOWS = `
+const REMOVE_WINDOWS = sql`
   with page as materialized (
     select id, user_id from quota where shard = $1 and id > $2 order by id limit $4
   ), old as materialized (
@@ -72,7 +73,7 @@ const REMOVE_WINDOWS = `
     ) oldest on true
     cross join lateral (
       select quota_id, window_no, window_end from quota_window
-      where shard = $1 and quota_id = page.id order by window_no limit ${WINDOWS_OF_QUOTA}
+      where shard = $1 and quota_id = page.id order by window_no limit ${sqlInteger(WINDOWS_OF_QUOTA)}
     ) w
     where w.window_end <= $3 and w.window_end < coalesce(oldest.created_at - ${MARGIN}, 'infinity')
   ), unarchived as (
@@ -86,7 +87,7 @@ const REMOVE_WINDOWS = `
   select (select count(*) from removed) as removed,
     coalesce(
       (select min(quota_id) - 1 from (select quota_id from removed group by quota_id
-        having count(*) >= ${WINDOWS_OF_QUOTA}) unfinished),
+        having count(*) >= ${sqlInteger(WINDOWS_OF_QUOTA)}) unfinished),
       (select case when count(*) >= $4 then max(id) end from page)) as reached`
 
 /** Removes windows that ended at `cutoff` or before and that no reservation can change, of a page of a shard's quotas. */
@@ -132,7 +133,7 @@ export function findDeletedQuotas(
     await tx.query({ text: BY_KEYS })
     return tx.query({
       name: 'find-deleted-quotas',
-      text: `select page.id, page.deleted_at, exists (
+      text: sql`select page.id, page.deleted_at, exists (
                select from reservation r where r.shard = $1 and -r.user_id = -page.user_id
                  and r.created_at <= page.deleted_at + ${MARGIN}
              ) as is_drawn

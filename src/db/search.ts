@@ -9,6 +9,7 @@ import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { beginningWith, orderBy } from './quota-streams.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { joinSql, sql, sqlName } from './sql.ts'
 import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
 
 /** What a search finds of each kind: `size` at most of those there are. */
@@ -72,11 +73,11 @@ async function byId(
   which: 'live' | 'deleted',
 ): Promise<Quota[]> {
   if (ranges.length === 0) return []
-  const presence = `deleted_at is ${which === 'live' ? 'null' : 'not null'}`
+  const presence = which === 'live' ? sql`deleted_at is null` : sql`deleted_at is not null`
   if (!tx.isCluster) {
     return tx.query<Quota>({
       name: `search-${which}-quotas-by-id`,
-      text: `select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
+      text: sql`select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
                select ${QUOTA_COLUMNS} from quota where id between range.low and range.high and ${presence} order by id limit $3
              ) found order by found.id limit $3`,
       values: [ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
@@ -85,19 +86,19 @@ async function byId(
   // A cluster refuses lateral joins with a limit.
   const values: SqlValue[] = [size]
   const within = ranges.map(({ low, high }) => {
-    const range = `id between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
-    return `(select ${QUOTA_COLUMNS} from quota
+    const range = sql`id between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
+    return sql`(select ${QUOTA_COLUMNS} from quota
       where ${range} and ${presence} order by id limit $1)`
   })
-  return tx.query<Quota>({ text: `${within.join(' union all ')} order by id limit $1`, values })
+  return tx.query<Quota>({ text: sql`${joinSql(within, sql` union all `)} order by id limit $1`, values })
 }
 
 /** By the indexes of the lists over all users, which hold no deleted quotas. */
 function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
   return tx.query<Quota>({
     name: `search-quotas-by-${by}`,
-    text: `select ${QUOTA_COLUMNS} from (${beginningWith(by, '$1::text', '$2')}) s
-           where ${by} is not null order by ${orderBy(by, false)}`,
+    text: sql`select ${QUOTA_COLUMNS} from (${beginningWith(by, sql`$1::text`, sql`$2`)}) s
+           where ${sqlName(by)} is not null order by ${orderBy(by, false)}`,
     values: [text, size],
   })
 }
@@ -108,7 +109,7 @@ async function findReservations(tx: Queryable, id: string, size: number): Promis
   // In the words of the index, which no other statement uses. No character lies behind U+10FFFF.
   const rows = await tx.query<ReservationRow>({
     name: 'search-reservations',
-    text: `select ${RESERVATION_COLUMNS.join(', ')} from reservation
+    text: sql`select ${RESERVATION_COLUMNS} from reservation
            where (id || '') >= $1::text and (id || '') < $1::text || chr(1114111) order by (id || '') limit $2`,
     values: [id, size],
   })

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts'
+import { sql } from './sql.ts'
 
 export interface ServerVersions {
   /** Of PostgreSQL, `18.4`. */
@@ -9,7 +10,7 @@ export interface ServerVersions {
 
 export async function readServerVersions(db: Queryable): Promise<ServerVersions> {
   const [row] = await db.query<ServerVersions>({
-    text: `select split_part(current_setting('server_version'), ' ', 1) as postgres,
+    text: sql`select split_part(current_setting('server_version'), ' ', 1) as postgres,
              (select max(number) from schema_migration) as schema`,
   })
   if (row === undefined) throw new Error('the database returned no row')

@@ -1,6 +1,7 @@
 /** Sessions on the server: how the service sets them up, gives up on them, and ends those that it gave up on. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { type Sql, sql } from './sql.ts'
 
 /** Longest to wait for a connection, and then for its setup, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 3_000
@@ -71,7 +72,7 @@ export async function configureSession(
 ): Promise<OpenSession> {
   const settings = { ...SETTINGS, ...further }
   // A confirmed commit is durable: `on`, or more if the operator configured more.
-  const text = `select pid::text, extract(epoch from backend_start)::text as began,
+  const text = sql`select pid::text, extract(epoch from backend_start)::text as began,
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
       exists (select from pg_extension where extname = 'citus') as "isCluster",
       (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as t (name, value)),
@@ -127,17 +128,17 @@ export class LostSessions {
 /** Asks sessions to end. Answers the process ids of those that are still there. */
 async function terminate(client: pg.ClientBase, sessions: readonly Session[]): Promise<Set<string>> {
   const values = [sessions.map(({ pid }) => pid), sessions.map(({ began }) => began)]
-  const ask = (text: string) => client.query<{ pid: string }>({ text, values })
-  const { rows } = await ask(`select lost.pid::text as pid, pg_terminate_backend(lost.pid) ${STILL_ALIVE}`).catch(
+  const ask = (text: Sql) => client.query<{ pid: string }>({ text, values })
+  const { rows } = await ask(sql`select lost.pid::text as pid, pg_terminate_backend(lost.pid) ${STILL_ALIVE}`).catch(
     error => {
       // Every role may end its own sessions, unless an administrator has taken the function away.
       if (!(error instanceof pg.DatabaseError && error.code === '42501')) throw error
-      return ask(`select lost.pid::text as pid ${STILL_ALIVE}`)
+      return ask(sql`select lost.pid::text as pid ${STILL_ALIVE}`)
     },
   )
   return new Set(rows.map(({ pid }) => pid))
 }
 
 /** The process is named by the list, never by the view: with any plan, no other session can be ended. */
-const STILL_ALIVE = `from unnest($1::int[], $2::numeric[]) as lost (pid, began)
+const STILL_ALIVE = sql`from unnest($1::int[], $2::numeric[]) as lost (pid, began)
   join pg_stat_activity a on a.pid = lost.pid and extract(epoch from a.backend_start) = lost.began`

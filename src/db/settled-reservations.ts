@@ -1,9 +1,10 @@
 /** Removes settled reservations, and keeps what they used: retention after a time, an erasure at once. */
 import type { Shard } from '../domain/shard.ts'
 import type { SqlValue, Transaction } from './database.ts'
+import { type Sql, sql } from './sql.ts'
 
 /** SQL: that nothing of a reservation `r` is outstanding. */
-export const IS_SETTLED = 'r.committed + r.released = r.units'
+export const IS_SETTLED = sql`r.committed + r.released = r.units`
 
 /**
  * SQL: removes the settled reservations of a page with their actions, and sums up what they used of each window. It skips reservations that
@@ -15,8 +16,8 @@ export const IS_SETTLED = 'r.committed + r.released = r.units'
  * @param condition which of them are removed
  * @param shown what else the statement returns, from `page`
  */
-export function removalOf(page: string, condition: string, shown: string): string {
-  return `
+export function removalOf(page: Sql, condition: Sql, shown: Sql): Sql {
+  return sql`
   with page as materialized (${page}), settled as materialized (
     select r.user_id, r.id from page join reservation r on r.user_id = page.user_id and r.id = page.id
     where r.shard = $1 and ${condition}
@@ -55,7 +56,7 @@ interface ArchivedWindows {
 }
 
 /** In the order of keys, so that two processes that add to the same windows cannot deadlock. */
-const ARCHIVE = `
+const ARCHIVE = sql`
   insert into archive (shard, quota_id, window_no, used, forced)
   select h.shard, k.quota_id, k.window_no, k.used, k.forced
   from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) k (quota_id, window_no, used, forced)
@@ -72,7 +73,7 @@ const ARCHIVE = `
 export async function removeReservations<Shown extends object>(
   tx: Transaction,
   shard: Shard,
-  removal: { text: string; values: readonly SqlValue[] },
+  removal: { text: Sql; values: readonly SqlValue[] },
 ): Promise<Shown & { removed: number }> {
   const [row] = await tx.query<Shown & ArchivedWindows & { removed: number }>(removal)
   if (row === undefined) throw new Error('the database returned no row')

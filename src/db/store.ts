@@ -1,6 +1,7 @@
 /** Which store the tables lie in, one PostgreSQL or a Citus cluster, and which buckets lie together there. */
 import { SHARDS, type Shard, shardFrom } from '../domain/shard.ts'
 import type { Queryable } from './database.ts'
+import { sql, sqlInteger } from './sql.ts'
 
 /** The buckets that one statement can reach: of a distributed table, those of one Citus shard; otherwise all of them. */
 export interface Lane {
@@ -31,11 +32,11 @@ export interface Store {
 
 export async function findStore(db: Queryable): Promise<Store> {
   const [found] = await db.query<{ citus: string }>({
-    text: `select extversion as citus from pg_extension where extname = 'citus'`,
+    text: sql`select extversion as citus from pg_extension where extname = 'citus'`,
   })
   if (found === undefined) return { citus: null, isDistributed: false }
   const distributed = await db.query({
-    text: `select from pg_dist_partition where logicalrelid = to_regclass('account') and partmethod = 'h'`,
+    text: sql`select from pg_dist_partition where logicalrelid = to_regclass('account') and partmethod = 'h'`,
   })
   return { citus: found.citus, isDistributed: distributed.length > 0 }
 }
@@ -45,7 +46,7 @@ export async function assertNoWorker(db: Queryable): Promise<void> {
   const { citus } = await findStore(db)
   if (citus === null) return
   const [group] = await db.query<{ isWorker: boolean }>({
-    text: 'select groupid > 0 as "isWorker" from pg_dist_local_group',
+    text: sql`select groupid > 0 as "isWorker" from pg_dist_local_group`,
   })
   if (group?.isWorker === true) throw new Error('DATABASE_URL names a worker of a cluster; name the coordinator')
 }
@@ -60,9 +61,9 @@ export async function findLanes(db: Queryable): Promise<Lane[]> {
   const rows = await db.query<Omit<Lane, 'node' | 'buckets'> & { buckets: readonly number[] }>({
     // Without planning over shards: catalogs and functions of the shards' bounds, so it answers with any node down. The
     // tables are those distributed with `account`, and reference tables, of which every node has a copy.
-    text: `with bucket as (
+    text: sql`with bucket as (
         select number, get_shard_id_for_distribution_column('account'::regclass, number) as shardid
-        from generate_series(0, ${SHARDS.length - 1}) number
+        from generate_series(0, ${sqlInteger(SHARDS.length - 1)}) number
       ), lane as (
         select shardid, array_agg(number order by number) as buckets from bucket group by shardid
       )

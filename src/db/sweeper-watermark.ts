@@ -1,6 +1,7 @@
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database } from './database.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** For each shard: no reservation that expires at that time or before has units outstanding. */
@@ -10,13 +11,13 @@ export type Watermark = Map<Shard, EpochMs>
 export async function loadWatermark(db: Database): Promise<Watermark> {
   const rows = await db.query<{ shard: Shard; closed_until: EpochMs }>({
     name: 'load-watermark',
-    text: 'select shard, closed_until from sweeper_watermark',
+    text: sql`select shard, closed_until from sweeper_watermark`,
   })
   return new Map(rows.map(row => [row.shard, row.closed_until]))
 }
 
 /** In the order of shards, so that two processes cannot deadlock. */
-const SAVE = `
+const SAVE = sql`
   with given as materialized (
     select w.shard, g.until
     from sweeper_watermark w join unnest($1::smallint[], $2::timestamptz[]) g (shard, until) on g.shard = w.shard
@@ -28,7 +29,7 @@ const SAVE = `
   where w.shard = given.shard and (w.closed_until < given.until or w.closed_until > $3)`
 
 /** A cluster locks rows of one shard at a time. It ends deadlocks, and the transaction is repeated. */
-const SAVE_IN_CLUSTER = `
+const SAVE_IN_CLUSTER = sql`
   update sweeper_watermark w set closed_until = given.until
   from unnest($1::smallint[], $2::timestamptz[]) given (shard, until)
   where w.shard = given.shard and w.shard = any($1::smallint[]) and (w.closed_until < given.until or w.closed_until > $3)`
@@ -40,7 +41,7 @@ const SAVE_IN_CLUSTER = `
  */
 export async function saveWatermark(db: Database, watermark: ReadonlyMap<Shard, EpochMs>, now: EpochMs): Promise<void> {
   await db.transaction(async tx => {
-    await tx.query({ text: 'set local synchronous_commit = off' })
+    await tx.query({ text: sql`set local synchronous_commit = off` })
     await tx.query({
       name: tx.isCluster ? 'save-watermark-in-cluster' : 'save-watermark',
       text: tx.isCluster ? SAVE_IN_CLUSTER : SAVE,
@@ -53,7 +54,7 @@ export async function saveWatermark(db: Database, watermark: ReadonlyMap<Shard, 
 export async function takeTransactionId(db: Database): Promise<number> {
   const [row] = await db.query<{ id: number }>({
     name: 'take-transaction-id',
-    text: 'select pg_current_xact_id()::text::bigint as id',
+    text: sql`select pg_current_xact_id()::text::bigint as id`,
   })
   if (row === undefined) throw new Error('the database returned no row')
   return row.id
@@ -63,7 +64,7 @@ export async function takeTransactionId(db: Database): Promise<number> {
 export async function haveAllEnded(db: Database, before: number): Promise<boolean> {
   const [row] = await db.query<{ ended: boolean }>({
     name: 'have-all-ended',
-    text: 'select pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $1::bigint as ended',
+    text: sql`select pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= $1::bigint as ended`,
     values: [before],
   })
   return row?.ended ?? false

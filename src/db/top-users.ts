@@ -2,6 +2,7 @@ import { SHARDS, shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Database, Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { type Sql, sql } from './sql.ts'
 import { entriesOf, REPORTED, type UsageSums } from './usage-columns.ts'
 import { usageOf } from './usage-sums.ts'
 import { timestampParam } from './values.ts'
@@ -23,7 +24,7 @@ interface Candidate {
  * The most that each user can have committed on the days of the period: what the lists of the top users say, with what
  * each list missed, and what is not rolled up yet. Only users who are in a list or not rolled up.
  */
-const CANDIDATES = `
+const CANDIDATES = sql`
   with lists as materialized (
     select shard, users, units, missed from usage_top
     where shard = any ($1::smallint[]) and bucket >= date_bin('1 day', $2::timestamptz, timestamptz 'epoch') and bucket < $3
@@ -32,7 +33,7 @@ const CANDIDATES = `
   ), listed as (
     select user_id, lists.shard, u.units - lists.missed as more from lists, unnest(lists.users, lists.units) u (user_id, units)
     union all
-    select e.user_id, p.shard, e.units from usage_pending p, ${entriesOf('p')}
+    select e.user_id, p.shard, e.units from usage_pending p, ${entriesOf(sql`p`)}
     where p.bucket >= $2 and p.bucket < $3 and e.kind = 0
   ), summed as (
     select user_id, shard, sum(more) as more from listed group by user_id, shard
@@ -42,12 +43,12 @@ const CANDIDATES = `
   from summed s left join missed m on m.shard = s.shard
   order by most desc, s.user_id limit $4`
 
-const exact = (keys: string, shard: string) => `
-  select k.user_id, ${REPORTED} from ${keys}, lateral (${usageOf({ shard, user: 'k.user_id' }, true)}) u
+const exact = (keys: Sql, shard: Sql) => sql`
+  select k.user_id, ${REPORTED} from ${keys}, lateral (${usageOf({ shard, user: sql`k.user_id` }, true)}) u
   group by k.user_id`
-const EXACT = exact('unnest($3::smallint[], $4::bigint[]) k (shard, user_id)', 'k.shard')
+const EXACT = exact(sql`unnest($3::smallint[], $4::bigint[]) k (shard, user_id)`, sql`k.shard`)
 /** Of one shard, which the statement names: a cluster joins so in one shard only. */
-const EXACT_IN_SHARD = exact('unnest($4::bigint[]) k (user_id)', '$3::smallint')
+const EXACT_IN_SHARD = exact(sql`unnest($4::bigint[]) k (user_id)`, sql`$3::smallint`)
 
 /** Users whose sums are read, for each day of the period. */
 const READ_PER_DAY = 4_000

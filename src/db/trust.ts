@@ -1,5 +1,6 @@
 /** What the service requires of a server. */
 import type { Queryable } from './database.ts'
+import { sql } from './sql.ts'
 
 const OLDEST_SERVER = 15
 
@@ -27,7 +28,7 @@ interface Setting {
 }
 
 /** `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`). */
-export const TRUST = `select name, reset_val as value from pg_settings
+export const TRUST = sql`select name, reset_val as value from pg_settings
   where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')
   order by name`
 
@@ -72,7 +73,7 @@ export interface ConnectionUse {
 
 export async function readConnections(db: Queryable): Promise<ConnectionUse> {
   const [row] = await db.query<ConnectionUse>({
-    text: `select least(
+    text: sql`select least(
         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
           - coalesce(current_setting('reserved_connections', true)::int, 0),
         (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),

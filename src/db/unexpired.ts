@@ -1,4 +1,5 @@
 import type { EpochMs } from '../domain/time.ts'
+import { type Sql, sql } from './sql.ts'
 
 /**
  * How long after its expiry a quota is still fenced, in milliseconds. A change or a retry gives a new `seq` to those of
@@ -14,14 +15,14 @@ export function fencedSince(now: EpochMs): EpochMs {
 }
 
 /** SQL: when a quota expires. In the words of the index of unexpired quotas. */
-export const EXPIRY = `coalesce(expires_at, 'infinity'::timestamptz)`
+export const EXPIRY = sql`coalesce(expires_at, 'infinity'::timestamptz)`
 
 /** SQL: that a quota which is not deleted has not expired at a time. */
-export function unexpiredAt(time: string): string {
-  return `deleted_at is null and ${EXPIRY} > ${time}::timestamptz`
+export function unexpiredAt(time: Sql): Sql {
+  return sql`deleted_at is null and ${EXPIRY} > ${time}::timestamptz`
 }
 
 /** SQL: that a quota which is not deleted has expired at a time. */
-export function expiredAt(time: string): string {
-  return `deleted_at is null and ${EXPIRY} <= ${time}::timestamptz`
+export function expiredAt(time: Sql): Sql {
+  return sql`deleted_at is null and ${EXPIRY} <= ${time}::timestamptz`
 }

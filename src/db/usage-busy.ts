@@ -2,7 +2,8 @@
 import type { Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { type Database, isDataError, type Queryable } from './database.ts'
-import { sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
+import { sql } from './sql.ts'
+import { columnsOf, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 import { usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
@@ -16,7 +17,7 @@ const STAYS_BUSY = 1 / 8
 const DAYS_PAGE = 4
 
 /** Of the users, those who are busy on the day before `$3` and those who have sums. */
-const FIND_BUSY = `
+const FIND_BUSY = sql`
   select k.user_id, r.until as summed_until, c.rows >= case when r.until is null then $4 else $5 end as is_busy
   from unnest($2::bigint[]) with ordinality k (user_id, place)
     left join usage_busy_range r on r.shard = $1 and r.user_id = k.user_id, lateral (
@@ -27,8 +28,8 @@ const FIND_BUSY = `
     ) c
   where c.rows >= $4 or r.until is not null order by place`
 
-const ADD_DAY = `
-  insert into usage_busy (shard, user_id, bucket, ${TOTAL_COUNTS.join(', ')}, funded)
+const ADD_DAY = sql`
+  insert into usage_busy (shard, user_id, bucket, ${columnsOf(TOTAL_COUNTS)}, funded)
   select shard, user_id, bucket, ${sumsOf(USAGE_COUNTS)},
     coalesce(sum(committed) filter (where quota_id is null), 0),
     coalesce(sum(committed_messages) filter (where quota_id is null), 0),
@@ -36,13 +37,13 @@ const ADD_DAY = `
   from usage where shard = $1 and user_id = $2 and bucket >= $3 and bucket < $4
   group by shard, user_id, bucket`
 
-const ADD_RANGE = `
+const ADD_RANGE = sql`
   insert into usage_busy_range (shard, user_id, since, until) values ($1, $2, $3, $4)
   on conflict (shard, user_id) do update set until = excluded.until`
 
 const FORGET = [
-  'delete from usage_busy_range where shard = $1 and user_id = $2',
-  'delete from usage_busy where shard = $1 and user_id = $2',
+  sql`delete from usage_busy_range where shard = $1 and user_id = $2`,
+  sql`delete from usage_busy where shard = $1 and user_id = $2`,
 ]
 
 /**
@@ -52,7 +53,7 @@ const FORGET = [
 export async function hasPendingBefore(db: Database, shard: Shard, before: EpochMs): Promise<boolean> {
   const rows = await db.query({
     name: 'has-pending-before',
-    text: 'select 1 from usage_pending where shard = $1 and bucket < $2 limit 1',
+    text: sql`select 1 from usage_pending where shard = $1 and bucket < $2 limit 1`,
     values: [shard, timestampParam(before)],
   })
   return rows.length > 0
@@ -87,12 +88,12 @@ export function sumBusyUsers(
         continue
       }
       let day = summed_until ?? since
-      await tx.query({ text: 'savepoint busy_user' })
+      await tx.query({ text: sql`savepoint busy_user` })
       try {
         for (; day < goal && days < DAYS_PAGE; days++) day = await addDay(tx, shard, user_id, day, since)
       } catch (error) {
         if (!isDataError(error)) throw error
-        await tx.query({ text: 'rollback to busy_user' })
+        await tx.query({ text: sql`rollback to busy_user` })
         onRefused(user_id, error)
         continue
       }

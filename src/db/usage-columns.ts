@@ -1,4 +1,5 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
+import { joinSql, type Sql, sql, sqlName } from './sql.ts'
 
 /** Counts of every table of usage. */
 const COUNTS = [
@@ -38,63 +39,74 @@ export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 /** Which columns are null where there is nothing to count. */
 const isNullable = (name: string) => REASONS.some(reason => reason === name)
 
+/** A list of columns. */
+export const columnsOf = (names: readonly string[]): Sql => joinSql(names.map(sqlName))
+
 /** The assignments of an upsert that adds to what `table` holds. */
-export function additionsTo(table: string, names: readonly string[]): string {
+export function additionsTo(table: Sql, names: readonly string[]): Sql {
   const added = (name: string) => {
-    const [held, more] = [`${table}.${name}`, `excluded.${name}`]
-    return isNullable(name) ? `coalesce(${held} + ${more}, ${held}, ${more})` : `${held} + ${more}`
+    const column = sqlName(name)
+    const [held, more] = [sql`${table}.${column}`, sql`excluded.${column}`]
+    return isNullable(name) ? sql`coalesce(${held} + ${more}, ${held}, ${more})` : sql`${held} + ${more}`
   }
-  return names.map(name => `${name} = ${added(name)}`).join(', ')
+  return joinSql(names.map(name => sql`${sqlName(name)} = ${added(name)}`))
 }
 
 /** The sums of columns, of rows that are moved or added up: null stays null. */
-export function sumsOf(names: readonly string[]): string {
-  return names.map(name => `sum(${name}) as ${name}`).join(', ')
+export function sumsOf(names: readonly string[]): Sql {
+  return joinSql(names.map(sqlName).map(name => sql`sum(${name}) as ${name}`))
 }
 
 /** The sums that a report shows, as whole numbers. */
-export const REPORTED = TOTAL_COUNTS.map(name => `coalesce(sum(${name}), 0)::bigint as ${name}`).join(', ')
+export const REPORTED = joinSql(
+  TOTAL_COUNTS.map(sqlName).map(name => sql`coalesce(sum(${name}), 0)::bigint as ${name}`),
+)
 
 /** The columns `unfunded` of rows that name the grant that paid. */
-export const UNFUNDED_OF_GRANTS = `
+export const UNFUNDED_OF_GRANTS = sql`
   case when quota_id is null then committed else 0 end as unfunded,
   case when quota_id is null then committed_messages else 0 end as unfunded_messages`
 
 /** Which codes of `usage_pending.kinds` a column counts. */
-const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', string> = {
-  committed: '= 0',
-  refunded: '= 1',
-  denied: '>= 2',
-  no_quota: '= 3',
-  cap_reached: '= 4',
-  quota_exhausted: '= 5',
+const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', Sql> = {
+  committed: sql`= 0`,
+  refunded: sql`= 1`,
+  denied: sql`>= 2`,
+  no_quota: sql`= 3`,
+  cap_reached: sql`= 4`,
+  quota_exhausted: sql`= 5`,
 }
 const PENDING = Object.entries(KINDS).flatMap(([name, codes]) => [
-  { name, counted: 'units', codes },
-  { name: `${name}_messages`, counted: 'messages', codes },
+  { name, counted: sql`units`, codes },
+  { name: `${name}_messages`, counted: sql`messages`, codes },
 ])
 
 /** The counts of one entry `e` of a pending batch, by the names of `USAGE_COUNTS`. */
-export const PENDING_COUNTS = PENDING.map(
-  ({ name, counted, codes }) => `case when e.kind ${codes} then e.${counted} else 0 end as ${name}`,
-).join(', ')
+export const PENDING_COUNTS = joinSql(
+  PENDING.map(
+    ({ name, counted, codes }) => sql`case when e.kind ${codes} then e.${counted} else 0 end as ${sqlName(name)}`,
+  ),
+)
 
 /** The sums of entries `e` of pending batches. */
-export const PENDING_SUMS = PENDING.map(({ name, counted, codes }) => {
-  const sum = `sum(e.${counted}) filter (where e.kind ${codes})`
-  return `${isNullable(name) ? sum : `coalesce(${sum}, 0)`} as ${name}`
-}).join(', ')
+export const PENDING_SUMS = joinSql(
+  PENDING.map(({ name, counted, codes }) => {
+    const sum = sql`sum(e.${counted}) filter (where e.kind ${codes})`
+    return sql`${isNullable(name) ? sum : sql`coalesce(${sum}, 0)`} as ${sqlName(name)}`
+  }),
+)
 
 /** The sums of the columns `unfunded` of such entries. */
-export const PENDING_UNFUNDED = Object.entries({ unfunded: 'units', unfunded_messages: 'messages' })
-  .map(
-    ([name, counted]) => `coalesce(sum(e.${counted}) filter (where e.kind = 0 and e.quota_id is null), 0) as ${name}`,
-  )
-  .join(', ')
+export const PENDING_UNFUNDED = joinSql(
+  Object.entries({ unfunded: sql`units`, unfunded_messages: sql`messages` }).map(
+    ([name, counted]) =>
+      sql`coalesce(sum(e.${counted}) filter (where e.kind = 0 and e.quota_id is null), 0) as ${sqlName(name)}`,
+  ),
+)
 
 /** The entries of the batches `batches`, as a table `e`. An earlier version wrote no senders: they are null. */
-export function entriesOf(batches: string): string {
-  return `unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
+export function entriesOf(batches: Sql): Sql {
+  return sql`unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
     ${batches}.units, ${batches}.messages, ${batches}.senders)
     e (user_id, quota_id, country, message_type, kind, units, messages, sender)`
 }

@@ -2,7 +2,8 @@ import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, isDataError, type Queryable, type SqlValue } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import { additionsTo, DIMENSIONS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName } from './sql.ts'
+import { additionsTo, columnsOf, DIMENSIONS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 import { usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
@@ -20,20 +21,23 @@ const TABLES = {
 /** The codes of `usage_total.span`. */
 const SPANS = { day: { from: 0, to: 1 }, month: { from: 1, to: 2 } }
 
+/** The codes of all dimensions, as the elements of an array. */
+const ALL_DIMENSIONS = joinSql(Object.values(DIMENSIONS).map(sqlInteger), sql`,`)
+
 /** The beginning of the oldest usage that is to be compacted: of users, or in the totals; null if there is none. */
 export async function oldestUsage(db: Database, level: Level, before: EpochMs): Promise<EpochMs | null> {
   const values = [timestampParam(before)]
   // Statements of their own: in a cluster, only the first table is in shards.
   const [users] = await db.query<Oldest>({
     name: `oldest-${TABLES[level].from}`,
-    text: `select min(bucket) as oldest from ${TABLES[level].from} where bucket < $1`,
+    text: sql`select min(bucket) as oldest from ${sqlName(TABLES[level].from)} where bucket < $1`,
     values,
   })
   const [totals] = await db.query<Oldest>({
     name: `oldest-total-${level}`,
-    text: `select min(t.bucket) as oldest
-      from unnest('{${Object.values(DIMENSIONS).join(',')}}'::smallint[]) d (dimension), lateral (
-        select bucket from usage_total u where u.span = ${SPANS[level].from} and u.dimension = d.dimension and u.bucket < $1
+    text: sql`select min(t.bucket) as oldest
+      from unnest('{${ALL_DIMENSIONS}}'::smallint[]) d (dimension), lateral (
+        select bucket from usage_total u where u.span = ${sqlInteger(SPANS[level].from)} and u.dimension = d.dimension and u.bucket < $1
         order by u.bucket fetch first 1 row only) t`,
     values,
   })
@@ -49,28 +53,28 @@ interface Oldest {
  * SQL: a row is in one of the periods that begin at `starts`. Another process may add older rows after the oldest one was looked up;
  * they are left to the next step.
  */
-const isIn = (starts: string) => `bucket >= (${starts}::timestamptz[])[1]`
+const isIn = (starts: Sql) => sql`bucket >= (${starts}::timestamptz[])[1]`
 
 /** The beginning of the period that a row belongs to, of the periods that begin at `starts`. */
-const periodOf = (starts: string) => `(${starts}::timestamptz[])[width_bucket(bucket, ${starts}::timestamptz[])]`
+const periodOf = (starts: Sql) => sql`(${starts}::timestamptz[])[width_bucket(bucket, ${starts}::timestamptz[])]`
 
 /**
  * Deletes a page of the users' rows before `$3` and adds what the deletion returned. A row that the rollup changes
  * meanwhile is left to the next walk. In the order of keys, so that no two processes can deadlock.
  */
-function moveStatement(level: Level): string {
-  const { from, to } = TABLES[level]
-  return `
+function moveStatement(level: Level): Sql {
+  const [from, to] = [sqlName(TABLES[level].from), sqlName(TABLES[level].to)]
+  return sql`
     with page as materialized (
       select r.user_id, r.place from unnest($2::bigint[]) k (user_id), lateral (
         select u.user_id, u.ctid as place from ${from} u
-        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn('$4')} order by u.bucket limit $5
+        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn(sql`$4`)} order by u.bucket limit $5
       ) r limit $5
     ), taken as (
       delete from ${from} where shard = $1 and ctid = any (array(select place from page)) returning *
     ), moved as (
-      insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
-      select shard, user_id, ${periodOf('$4')}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
+      insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+      select shard, user_id, ${periodOf(sql`$4`)}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
       from taken group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
       on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
       set ${additionsTo(to, USAGE_COUNTS)}
@@ -84,20 +88,20 @@ const MOVE = { day: moveStatement('day'), month: moveStatement('month') }
 
 /** The same in a cluster, which inserts nothing in a part of a statement: the rows are locked, added and deleted. */
 function moveInCluster(level: Level) {
-  const { from, to } = TABLES[level]
-  const isOnPage = 'shard = $2 and ctid = any($1::text[]::tid[])'
+  const [from, to] = [sqlName(TABLES[level].from), sqlName(TABLES[level].to)]
+  const isOnPage = sql`shard = $2 and ctid = any($1::text[]::tid[])`
   return {
-    page: `select r.user_id, r.place::text from unnest($2::bigint[]) k (user_id), lateral (
+    page: sql`select r.user_id, r.place::text from unnest($2::bigint[]) k (user_id), lateral (
         select u.user_id, u.ctid as place from ${from} u
-        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn('$4')} order by u.bucket limit $5 for update
+        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn(sql`$4`)} order by u.bucket limit $5 for update
       ) r limit $5`,
-    add: `insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
-      select shard, user_id, ${periodOf('$3')}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
+    add: sql`insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+      select shard, user_id, ${periodOf(sql`$3`)}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
       from ${from} where ${isOnPage} group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
       on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
       set ${additionsTo(to, USAGE_COUNTS)}
       returning bucket`,
-    remove: `delete from ${from} where ${isOnPage}`,
+    remove: sql`delete from ${from} where ${isOnPage}`,
   }
 }
 
@@ -105,8 +109,8 @@ const MOVE_IN_CLUSTER = { day: moveInCluster('day'), month: moveInCluster('month
 
 /** A busy user's sums hold only as long as the rows that they repeat. */
 const FORGET_SUMS = {
-  'forget-busy-usage': `delete from usage_busy where shard = $1 and user_id = any ($2::bigint[]) and bucket < $3`,
-  'shorten-busy-range': `update usage_busy_range set since = greatest(since, $3), until = greatest(until, $3)
+  'forget-busy-usage': sql`delete from usage_busy where shard = $1 and user_id = any ($2::bigint[]) and bucket < $3`,
+  'shorten-busy-range': sql`update usage_busy_range set since = greatest(since, $3), until = greatest(until, $3)
     where shard = $1 and user_id = any ($2::bigint[]) and since < $3`,
 }
 
@@ -213,7 +217,7 @@ async function moveByParts(tx: Queryable, step: CompactionStep, values: readonly
 /** Adds rows and deletes them. Returns the periods that they went to. */
 async function moveRows(
   tx: Queryable,
-  { add, remove }: { add: string; remove: string },
+  { add, remove }: { add: Sql; remove: Sql },
   rows: readonly { place: string }[],
   where: readonly SqlValue[],
   how: readonly SqlValue[],
@@ -228,7 +232,7 @@ async function moveRows(
 const startsOf = ({ starts }: CompactionStep) => starts.map(start => timestampParam(start))
 
 /** Notes days or months, so that reports know what they cannot divide. */
-const ADD_PERIODS = `
+const ADD_PERIODS = sql`
   insert into usage_period (bucket, until) select * from unnest($1::timestamptz[], $2::timestamptz[])
   on conflict do nothing`
 
@@ -252,8 +256,8 @@ async function firstUserBefore(
   const rows = await db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     return tx.query<{ user_id: number }>({
-      text: `select k.user_id from unnest($2::bigint[]) with ordinality k (user_id, place), lateral (
-          select from ${table} u where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 limit 1
+      text: sql`select k.user_id from unnest($2::bigint[]) with ordinality k (user_id, place), lateral (
+          select from ${sqlName(table)} u where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 limit 1
         ) r order by place limit 1`,
       values: [shard, users, timestampParam(before)],
     })
@@ -262,32 +266,32 @@ async function firstUserBefore(
 }
 
 /** Moves a page of the totals of all users. It skips rows that another process moves. */
-const MOVE_TOTALS = `
+const MOVE_TOTALS = sql`
   with page as materialized (
     select ctid as place from usage_total
-    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $3 and ${isIn('$4')}
+    where span = $1 and dimension = any ('{${ALL_DIMENSIONS}}') and bucket < $3 and ${isIn(sql`$4`)}
     limit $5 for update skip locked
   ), taken as (
     delete from usage_total where span = $1 and ctid = any (array(select place from page)) returning *
   ), moved as (
-    insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
-    select $2::smallint, dimension, ${periodOf('$4')}, key, ${sumsOf(TOTAL_COUNTS)}
+    insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+    select $2::smallint, dimension, ${periodOf(sql`$4`)}, key, ${sumsOf(TOTAL_COUNTS)}
     from taken group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}
     returning bucket
   )
   select (select count(*) from page) as rows, array(select distinct bucket from moved order by bucket) as periods`
 
 const MOVE_TOTALS_IN_CLUSTER = {
-  page: `select ctid::text as place from usage_total
-    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $2 and ${isIn('$3')}
+  page: sql`select ctid::text as place from usage_total
+    where span = $1 and dimension = any ('{${ALL_DIMENSIONS}}') and bucket < $2 and ${isIn(sql`$3`)}
     limit $4 for update skip locked`,
-  add: `insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
-    select $2::smallint, dimension, ${periodOf('$3')}, key, ${sumsOf(TOTAL_COUNTS)}
+  add: sql`insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+    select $2::smallint, dimension, ${periodOf(sql`$3`)}, key, ${sumsOf(TOTAL_COUNTS)}
     from usage_total where ctid = any($1::text[]::tid[]) group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}
     returning bucket`,
-  remove: 'delete from usage_total where ctid = any($1::text[]::tid[])',
+  remove: sql`delete from usage_total where ctid = any($1::text[]::tid[])`,
 }
 
 type MovedTotals = Omit<MovedPage, 'last'>

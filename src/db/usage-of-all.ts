@@ -2,7 +2,9 @@
 import type { UserUsageGroup } from '../domain/usage.ts'
 import type { Database, Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { joinSql, type Sql, sql, sqlName } from './sql.ts'
 import {
+  columnsOf,
   DIMENSIONS,
   entriesOf,
   PENDING_COUNTS,
@@ -13,12 +15,12 @@ import {
 } from './usage-columns.ts'
 import { GROUP_COLUMN, INTERVAL, type Intervals, intervalParams, type UsageRow } from './usage-sums.ts'
 
-const COUNTS = USAGE_COUNTS.join(', ')
+const COUNTS = columnsOf(USAGE_COUNTS)
 
 /** The entries of all batches that are not rolled up yet, from `$1` to `$2`. */
-const PENDING = `
+const PENDING = sql`
   select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, e.sender, ${PENDING_COUNTS}
-  from usage_pending p, ${entriesOf('p')} where p.bucket >= $1 and p.bucket < $2`
+  from usage_pending p, ${entriesOf(sql`p`)} where p.bucket >= $1 and p.bucket < $2`
 
 /** Sums of all users by interval and country, message type or nothing: at most `maxRows`. */
 export function sumTotals(
@@ -28,23 +30,23 @@ export function sumTotals(
   maxRows: number,
 ): Promise<UsageRow[]> {
   return db.query<UsageRow>({
-    text: `
+    text: sql`
       select ${INTERVAL} as interval, key, ${REPORTED}
       from (
-        select bucket, key, ${TOTAL_COUNTS.join(', ')} from usage_total
+        select bucket, key, ${columnsOf(TOTAL_COUNTS)} from usage_total
         where span = any ('{0,1,2}') and dimension = $5 and bucket >= $1 and bucket < $2
         union all
-        select bucket, ${group ?? 'null::text'}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
+        select bucket, ${group === undefined ? sql`null::text` : GROUP_COLUMN[group]}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
       ) u group by 1, 2 order by 1, 2 limit $4`,
     values: [...intervalParams(intervals), maxRows, DIMENSIONS[group ?? 'none']],
   })
 }
 
-const TOTALS = `select bucket, key, ${TOTAL_COUNTS.join(', ')} from usage_total
+const TOTALS = sql`select bucket, key, ${columnsOf(TOTAL_COUNTS)} from usage_total
   where span = any ('{0,1,2}') and bucket >= $1 and bucket < $2`
 
 /** What remains of sums. While the compaction has moved some rows and not others, senders can have more than there is in all. */
-const REST = TOTAL_COUNTS.map(name => `greatest(sum(${name}), 0)::bigint as ${name}`).join(', ')
+const REST = joinSql(TOTAL_COUNTS.map(sqlName).map(name => sql`greatest(sum(${name}), 0)::bigint as ${name}`))
 
 /**
  * Sums of all users by interval and sender: at most `maxRows`. The sums of no sender are what the sums of all have more than
@@ -52,10 +54,10 @@ const REST = TOTAL_COUNTS.map(name => `greatest(sum(${name}), 0)::bigint as ${na
  * version rolls up.
  */
 export function sumSenders(db: Queryable, intervals: Intervals, maxRows: number): Promise<UsageRow[]> {
-  const counts = TOTAL_COUNTS.join(', ')
-  const negated = TOTAL_COUNTS.map(name => `-${name}`).join(', ')
+  const counts = columnsOf(TOTAL_COUNTS)
+  const negated = joinSql(TOTAL_COUNTS.map(name => sql`-${sqlName(name)}`))
   return db.query<UsageRow>({
-    text: `
+    text: sql`
       with pending as materialized (
         select bucket, sender, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) entries
       ), named as materialized (
@@ -89,26 +91,26 @@ export async function sumByKey(
   maxRows: number,
   maxRead: number,
 ): Promise<UsageRow[] | null> {
-  const rowsOf = (table: string) =>
-    `select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table} where bucket >= $1 and bucket < $2`
-  const all = `${rowsOf('usage')} union all ${rowsOf('usage_day')} union all ${rowsOf('usage_month')}
+  const rowsOf = (table: Sql) =>
+    sql`select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table} where bucket >= $1 and bucket < $2`
+  const all = sql`${rowsOf(sql`usage`)} union all ${rowsOf(sql`usage_day`)} union all ${rowsOf(sql`usage_month`)}
     union all select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending`
-  const sums = `select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}`
+  const sums = sql`select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}`
   const params = [...intervalParams(intervals), maxRows]
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     // A cluster counts and sums up on its nodes. For a limit it would read all rows of the tables.
     if (tx.isCluster) {
-      const text = `select count(*) as read from (${all}) u`
+      const text = sql`select count(*) as read from (${all}) u`
       const [count] = await tx.query<{ read: number }>({ text, values: params.slice(0, 2) })
       if ((count?.read ?? 0) > maxRead) return null
       return tx.query<UsageRow>({
-        text: `${sums} from (${all}) u group by 1, 2 order by 1, 2 limit $4`,
+        text: sql`${sums} from (${all}) u group by 1, 2 order by 1, 2 limit $4`,
         values: params,
       })
     }
     const rows = await tx.query<UsageRow & { read: number }>({
-      text: `${sums}, sum(count(*)) over ()::bigint as read from (${all} limit $5) u group by 1, 2 order by 1, 2 limit $4`,
+      text: sql`${sums}, sum(count(*)) over ()::bigint as read from (${all} limit $5) u group by 1, 2 order by 1, 2 limit $4`,
       values: [...params, maxRead + 1],
     })
     if ((rows[0]?.read ?? 0) > maxRead) return null
@@ -124,7 +126,7 @@ export function compactedPeriods(
   const [from, end] = intervalParams({ starts, to })
   return db.query({
     name: 'compacted-periods',
-    text: 'select bucket, until from usage_period where bucket < $2 and until > $1 order by bucket',
+    text: sql`select bucket, until from usage_period where bucket < $2 and until > $1 order by bucket`,
     values: [from, end],
   })
 }

@@ -1,8 +1,10 @@
 import type { Shard } from '../domain/shard.ts'
 import { type Database, isDataError } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { joinSql, sql, sqlInteger, sqlName } from './sql.ts'
 import {
   additionsTo,
+  columnsOf,
   DIMENSIONS,
   entriesOf,
   PENDING_SUMS,
@@ -22,7 +24,7 @@ export const TOP_LIST = 128
 export async function findPendingUsage(db: Database): Promise<Shard[]> {
   const rows = await db.query<{ shard: Shard }>({
     name: 'find-pending-usage',
-    text: `select h.shard from shard_head h where exists (select from usage_pending p where p.shard = h.shard)`,
+    text: sql`select h.shard from shard_head h where exists (select from usage_pending p where p.shard = h.shard)`,
   })
   return rows.map(({ shard }) => shard)
 }
@@ -31,7 +33,7 @@ export async function findPendingUsage(db: Database): Promise<Shard[]> {
 export async function countPendingUsage(db: Database, max: number): Promise<number> {
   const [row] = await db.query<{ pending: number }>({
     name: 'count-pending-usage',
-    text: 'select count(*) as pending from (select 1 from usage_pending limit $1) as p',
+    text: sql`select count(*) as pending from (select 1 from usage_pending limit $1) as p`,
     values: [max],
   })
   return row?.pending ?? 0
@@ -42,21 +44,23 @@ const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...U
 
 /** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
 const arrayOf = (name: string) => {
-  const array = `array_agg(${name})::text`
+  const column = sqlName(name)
+  const array = sql`array_agg(${column})::text`
   return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
-    ? `case when bool_or(${name} <> 0) then ${array} end`
+    ? sql`case when bool_or(${column} <> 0) then ${array} end`
     : array
 }
 
 /** A column of the rows that are added. */
-const column = (name: string) => (/refunded|denied/.test(name) ? `coalesce(${name}, 0) as ${name}` : name)
+const column = (name: string) =>
+  /refunded|denied/.test(name) ? sql`coalesce(${sqlName(name)}, 0) as ${sqlName(name)}` : sqlName(name)
 
 /**
  * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
  * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
  * them. Those by sender are first added up by kind, in two sums for each entry instead of fourteen.
  */
-const TAKE = `
+const TAKE = sql`
   with page as materialized (
     select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
     order by number limit $3 for update skip locked
@@ -67,7 +71,7 @@ const TAKE = `
   ), summed as (
     select e.user_id as users, taken.bucket as buckets, e.quota_id as quotas, e.country as countries,
       e.message_type as message_types, ${PENDING_SUMS}
-    from taken, ${entriesOf('taken')}
+    from taken, ${entriesOf(sql`taken`)}
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   ), by_kind as (
     select taken.bucket, e.sender, e.kind, nullif(e.quota_id is not null, false) as quota_id,
@@ -80,7 +84,7 @@ const TAKE = `
   )
   select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
     (select json_agg(by_sender)::text from by_sender) as senders,
-    ${SUMMED.map(name => `${arrayOf(name)} as ${name}`).join(', ')}
+    ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
   from summed`
 
 /**
@@ -92,23 +96,23 @@ const TAKE = `
  * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
  * new list has missed.
  */
-const KEYS = `k as materialized (
-    select user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.map(column).join(', ')}
+const KEYS = sql`k as materialized (
+    select user_id, bucket, quota_id, country, message_type, ${joinSql(USAGE_COUNTS.map(column))}
     from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
-      ${USAGE_COUNTS.map((_, index) => `$${7 + index}::bigint[]`).join(', ')})
-      k (user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+      ${joinSql(USAGE_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
+      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
   )`
 
-const ADD_ACCOUNTS = `
+const ADD_ACCOUNTS = sql`
   insert into account (shard, user_id)
   select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
   on conflict do nothing`
 
-const ADD_TOP = `
+const ADD_TOP = sql`
   insert into usage_top (shard, bucket, users, units, missed)
-  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-    array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-    coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
+  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+    array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+    coalesce(max(units) filter (where place > ${sqlInteger(TOP_LIST)}), 0)
   from (
     select *, row_number() over (partition by day order by units desc, user_id) as place
     from (
@@ -118,9 +122,9 @@ const ADD_TOP = `
   ) ranked
   group by day order by day
   on conflict (shard, bucket) do update set (users, units, missed) = (
-    select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-      coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
+    select array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+      array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+      coalesce(max(units) filter (where place > ${sqlInteger(TOP_LIST)}), usage_top.missed + excluded.missed)
     from (
       select user_id, units, row_number() over (order by units desc, user_id) as place
       from (
@@ -135,45 +139,45 @@ const ADD_TOP = `
     ) ranked
   )`
 
-const PAIRED = `paired as (
+const PAIRED = sql`paired as (
     select bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
       coalesce(sum(committed) filter (where quota_id is null), 0) as unfunded,
       coalesce(sum(committed_messages) filter (where quota_id is null), 0) as unfunded_messages
     from k group by bucket, country, message_type
   )`
 
-const ADD_TOTALS = `
-  insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
-  select 0, case grouping(country, message_type) when 3 then ${DIMENSIONS.none} when 1 then ${DIMENSIONS.country}
-      else ${DIMENSIONS.message_type} end, bucket,
+const ADD_TOTALS = sql`
+  insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+  select 0, case grouping(country, message_type) when 3 then ${sqlInteger(DIMENSIONS.none)} when 1 then ${sqlInteger(DIMENSIONS.country)}
+      else ${sqlInteger(DIMENSIONS.message_type)} end, bucket,
     case grouping(country, message_type) when 1 then country when 2 then message_type end, ${sumsOf(TOTAL_COUNTS)}
   from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
-  on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
 
-const ADD_USAGE = `
-  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+const ADD_USAGE = sql`
+  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
   select $1::smallint, * from k
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
-  set ${additionsTo('usage', USAGE_COUNTS)}`
+  set ${additionsTo(sql`usage`, USAGE_COUNTS)}`
 
 /** The sums of all users by sender, of a list that one page comes to. Principals that are not named have no row. */
-const ADD_SENDERS = `
-  insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
-  select 0, ${DIMENSIONS.sender}, bucket, sender, ${TOTAL_COUNTS.join(', ')}
-  from json_to_recordset($1::json) s (bucket timestamptz, sender text, ${TOTAL_COUNTS.map(name => `${name} bigint`).join(', ')})
+const ADD_SENDERS = sql`
+  insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+  select 0, ${sqlInteger(DIMENSIONS.sender)}, bucket, sender, ${columnsOf(TOTAL_COUNTS)}
+  from json_to_recordset($1::json) s (bucket timestamptz, sender text, ${joinSql(TOTAL_COUNTS.map(name => sql`${sqlName(name)} bigint`))})
   order by bucket, sender collate "C"
-  on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
 
 /** One statement, so that the arrays are read once. */
-const ADD = `with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
+const ADD = sql`with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
 
 /** A cluster inserts by itself, and not in a part of a statement; the totals are in no shard. */
 const ADD_IN_CLUSTER = {
-  'add-accounts': `with ${KEYS} ${ADD_ACCOUNTS}`,
-  'add-top-users': `with ${KEYS} ${ADD_TOP}`,
+  'add-accounts': sql`with ${KEYS} ${ADD_ACCOUNTS}`,
+  'add-top-users': sql`with ${KEYS} ${ADD_TOP}`,
   // Its parameters are those of the others, and each needs a type.
-  'add-usage-totals': `with of_shard as (select $1::smallint), ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
-  'add-usage': `with ${KEYS} ${ADD_USAGE}`,
+  'add-usage-totals': sql`with of_shard as (select $1::smallint), ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
+  'add-usage': sql`with ${KEYS} ${ADD_USAGE}`,
 }
 
 export interface RolledUp {

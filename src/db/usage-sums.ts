@@ -3,7 +3,9 @@ import { shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { USAGE_BUCKET_MS, type UserUsageGroup, usageBucketOf } from '../domain/usage.ts'
 import type { Queryable } from './database.ts'
+import { type Sql, sql } from './sql.ts'
 import {
+  columnsOf,
   entriesOf,
   PENDING_COUNTS,
   REPORTED,
@@ -14,7 +16,12 @@ import {
 import { timestampParam } from './values.ts'
 
 /** The column of each group. */
-export const GROUP_COLUMN = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' }
+export const GROUP_COLUMN: Readonly<Record<UserUsageGroup, Sql>> = {
+  user: sql`user_id`,
+  quota: sql`quota_id`,
+  country: sql`country`,
+  message_type: sql`message_type`,
+}
 
 export interface UsageRow extends UsageSums {
   /** The index of the interval, from 0. */
@@ -35,15 +42,15 @@ export function intervalParams({ starts, to }: Intervals): [string, string, stri
 }
 
 /** The index of a row's interval. A day or month that was compacted belongs to the interval in which it begins. */
-export const INTERVAL = 'width_bucket(bucket, $3::timestamptz[]) - 1'
+export const INTERVAL = sql`width_bucket(bucket, $3::timestamptz[]) - 1`
 
-const COUNTS = USAGE_COUNTS.join(', ')
-const DIMENSIONS = 'bucket, quota_id, country, message_type'
+const COUNTS = columnsOf(USAGE_COUNTS)
+const DIMENSIONS = sql`bucket, quota_id, country, message_type`
 
 /** A user, as SQL. */
 interface UserSql {
-  shard: string
-  user: string
+  shard: Sql
+  user: Sql
 }
 
 /**
@@ -54,27 +61,27 @@ interface UserSql {
  * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
  * those instead of thousands of rows a day
  */
-export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): string {
-  const isUsers = `shard = ${shard} and user_id = ${user}`
-  const rows = (table: string, from: string, to: string) => `
+export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): Sql {
+  const isUsers = sql`shard = ${shard} and user_id = ${user}`
+  const rows = (table: Sql, from: Sql, to: Sql) => sql`
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
     where ${isUsers} and bucket >= ${from} and bucket < ${to}`
-  const summed = (bound: string) =>
-    `coalesce((select r.${bound} from usage_busy_range r where r.shard = ${shard} and r.user_id = ${user}), 'infinity')`
+  const summed = (bound: Sql) =>
+    sql`coalesce((select r.${bound} from usage_busy_range r where r.shard = ${shard} and r.user_id = ${user}), 'infinity')`
   const detail = sumsSuffice
-    ? `${rows('usage', '$1', `least($2, ${summed('since')})`)}
-    union all ${rows('usage', `greatest($1, ${summed('until')})`, '$2')}
+    ? sql`${rows(sql`usage`, sql`$1`, sql`least($2, ${summed(sql`since`)})`)}
+    union all ${rows(sql`usage`, sql`greatest($1, ${summed(sql`until`)})`, sql`$2`)}
     union all
     select bucket, null::bigint, null::text, null::text, ${COUNTS}, unfunded, unfunded_messages from usage_busy
-    where ${isUsers} and bucket >= greatest($1, ${summed('since')}) and bucket < least($2, ${summed('until')})`
-    : rows('usage', '$1', '$2')
-  return `${detail}
-    union all ${rows('usage_day', '$1', '$2')}
-    union all ${rows('usage_month', '$1', '$2')}
+    where ${isUsers} and bucket >= greatest($1, ${summed(sql`since`)}) and bucket < least($2, ${summed(sql`until`)})`
+    : rows(sql`usage`, sql`$1`, sql`$2`)
+  return sql`${detail}
+    union all ${rows(sql`usage_day`, sql`$1`, sql`$2`)}
+    union all ${rows(sql`usage_month`, sql`$1`, sql`$2`)}
     union all
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
       select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
-      from usage_pending p, ${entriesOf('p')}
+      from usage_pending p, ${entriesOf(sql`p`)}
       where p.shard = ${shard} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
     ) pending`
 }
@@ -90,25 +97,25 @@ export function sumUsage(
   group: UserUsageGroup | undefined,
   maxRows: number,
 ): Promise<UsageRow[]> {
-  const key = group === undefined ? 'null::text' : group === 'user' ? '$6::bigint' : GROUP_COLUMN[group]
+  const key = group === undefined ? sql`null::text` : group === 'user' ? sql`$6::bigint` : GROUP_COLUMN[group]
   const sumsSuffice = group === undefined || group === 'user'
   return db.query<UsageRow>({
-    text: `
+    text: sql`
       select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
-      from (${usageOf({ shard: '$5::smallint', user: '$6::bigint' }, sumsSuffice)}) u group by 1, 2 order by 1, 2 limit $4`,
+      from (${usageOf({ shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u group by 1, 2 order by 1, 2 limit $4`,
     values: [...intervalParams(intervals), maxRows, shardOf(userId), userId],
   })
 }
 
 /** The beginning of a user's first usage in a table. */
-const firstIn = (table: string) => `(select bucket from ${table}
+const firstIn = (table: Sql) => sql`(select bucket from ${table}
     where shard = $3 and user_id = $4 and bucket >= '-infinity' order by bucket fetch first 1 row only)`
 
 /**
  * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
  * covers less time than detail is kept.
  */
-const FUNDED = `
+const FUNDED = sql`
   select bucket, committed - refunded as units from usage
   where shard = $3 and user_id = $4 and quota_id is not null and bucket >= $1
     and bucket < least($2, coalesce((select since from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
@@ -121,7 +128,7 @@ const FUNDED = `
   where r.shard = $3 and r.user_id = $4 and b.bucket >= greatest($1, r.since) and b.bucket < least($2, r.until)
   union all
   select p.bucket, case e.kind when 0 then e.units when 1 then -e.units else 0 end
-  from usage_pending p, ${entriesOf('p')}
+  from usage_pending p, ${entriesOf(sql`p`)}
   where p.shard = $3 and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
     and e.user_id = $4 and e.quota_id is not null`
 
@@ -131,8 +138,8 @@ export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Pr
   const to = usageBucketOf(now) + USAGE_BUCKET_MS
   const rows = await db.query<{ first: EpochMs | null; day: number | null; units: number }>({
     name: 'past-usage',
-    text: `
-      select (select least(${firstIn('usage_month')}, ${firstIn('usage_day')}, ${firstIn('usage')},
+    text: sql`
+      select (select least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)},
           (select min(bucket) from usage_pending p where p.shard = $3 and $4 = any(p.users)))) as first,
         s.day, s.units
       from (select 1) one left join (

@@ -3,6 +3,7 @@ import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { sql, sqlInteger, sqlName } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 export type UpkeepTask = 'day' | 'month' | 'busy'
@@ -20,7 +21,7 @@ interface Walk {
 export async function shardsBehind(db: Database, task: UpkeepTask, until: EpochMs): Promise<Shard[]> {
   const rows = await db.query<{ shard: Shard }>({
     name: 'shards-behind',
-    text: `select shard from usage_upkeep where task = $1 and (until < $2 or next_user is not null) order by shard`,
+    text: sql`select shard from usage_upkeep where task = $1 and (until < $2 or next_user is not null) order by shard`,
     values: [task, timestampParam(until)],
   })
   return rows.map(({ shard }) => shard)
@@ -33,7 +34,7 @@ export async function shardsBehind(db: Database, task: UpkeepTask, until: EpochM
 export async function lockUpkeep(tx: Queryable, shard: Shard): Promise<Map<UpkeepTask, Walk> | undefined> {
   const rows = await tx.query<Walk & { task: UpkeepTask }>({
     name: 'lock-usage-upkeep',
-    text: `select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
+    text: sql`select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
     values: [shard],
   })
   return rows.length < 3 ? undefined : new Map(rows.map(row => [row.task, row]))
@@ -62,7 +63,7 @@ export function walk(
     const next = await work(tx, held.next_user ?? 0, goal)
     await tx.query({
       name: 'move-usage-upkeep',
-      text: 'update usage_upkeep set until = $3, next_user = $4 where shard = $1 and task = $2',
+      text: sql`update usage_upkeep set until = $3, next_user = $4 where shard = $1 and task = $2`,
       values: [shard, task, timestampParam(goal), next],
     })
     return next !== null || goal < until
@@ -73,13 +74,13 @@ export function walk(
 export async function usersFrom(tx: Queryable, shard: Shard, table: 'usage' | 'usage_day', from: number) {
   const rows = await tx.query<{ user_id: number }>({
     name: `users-of-${table}`,
-    text: `
+    text: sql`
       with recursive found (user_id, place) as (
-        (select user_id, 1 from ${table} where shard = $1 and user_id >= $2 order by user_id fetch first 1 row only)
+        (select user_id, 1 from ${sqlName(table)} where shard = $1 and user_id >= $2 order by user_id fetch first 1 row only)
         union all
-        select (select u.user_id from ${table} u where u.shard = $1 and u.user_id > f.user_id
+        select (select u.user_id from ${sqlName(table)} u where u.shard = $1 and u.user_id > f.user_id
             order by u.user_id fetch first 1 row only), f.place + 1
-        from found f where f.user_id is not null and f.place < ${USERS_PAGE}
+        from found f where f.user_id is not null and f.place < ${sqlInteger(USERS_PAGE)}
       )
       select user_id from found where user_id is not null`,
     values: [shard, from],

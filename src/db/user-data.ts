@@ -10,6 +10,7 @@ import { DENIAL_COLUMNS } from './ledger/add-denials.ts'
 import type { StoredEvent } from './outbox.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { joinSql, type Sql, sql, sqlName } from './sql.ts'
 import { UNFUNDED_OF_GRANTS, USAGE_COUNTS, type UsageSums } from './usage-columns.ts'
 import { timestampParam } from './values.ts'
 
@@ -23,8 +24,8 @@ export function quotasAfter(
 ): Promise<Quota[]> {
   return read(
     db,
-    `select ${QUOTA_COLUMNS} from quota
-     where shard = $1 and user_id = $2 and deleted_at is ${state === 'deleted' ? 'not null' : 'null'} and id > $3
+    sql`select ${QUOTA_COLUMNS} from quota
+     where shard = $1 and user_id = $2 and deleted_at is ${state === 'deleted' ? sql`not null` : sql`null`} and id > $3
      order by id limit $4`,
     [shardOf(userId), userId, after, size],
   )
@@ -41,8 +42,8 @@ export interface StoredUsage extends UsageSums {
   message_type: string | null
 }
 
-const USAGE_COLUMNS = `bucket, quota_id, country, message_type, ${UNFUNDED_OF_GRANTS},
-  ${USAGE_COUNTS.map(name => `coalesce(${name}, 0) as ${name}`).join(', ')}`
+const USAGE_COLUMNS = sql`bucket, quota_id, country, message_type, ${UNFUNDED_OF_GRANTS},
+  ${joinSql(USAGE_COUNTS.map(sqlName).map(name => sql`coalesce(${name}, 0) as ${name}`))}`
 
 /** The user's usage that begins behind `after`: all of the last `bucket`, so it may be more than `size`. */
 export function usageAfter(
@@ -54,7 +55,7 @@ export function usageAfter(
 ): Promise<StoredUsage[]> {
   return read(
     db,
-    `select ${USAGE_COLUMNS} from ${table} where shard = $1 and user_id = $2 and bucket > $3
+    sql`select ${USAGE_COLUMNS} from ${sqlName(table)} where shard = $1 and user_id = $2 and bucket > $3
      order by bucket fetch first $4 rows with ties`,
     [shardOf(userId), userId, timestampParam(after), size],
   )
@@ -76,13 +77,13 @@ export function usageOfAllAfter(
   const { user_id: userId, bucket } = after ?? { user_id: -1, bucket: Number.NEGATIVE_INFINITY }
   return read(
     db,
-    `select user_id, ${USAGE_COLUMNS} from ${table} where (shard, user_id, bucket) > ($1, $2, $3)
+    sql`select user_id, ${USAGE_COLUMNS} from ${sqlName(table)} where (shard, user_id, bucket) > ($1, $2, $3)
      order by shard, user_id, bucket fetch first $4 rows with ties`,
     [after === undefined ? 0 : shardOf(userId), userId, timestampParam(bucket), size],
   )
 }
 
-const DENIAL_FIELDS = ['at', 'number', ...DENIAL_COLUMNS, 'explanation'].join(', ')
+const DENIAL_FIELDS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS, sql`explanation`])
 
 /** The user's logged denials behind `after`, oldest first, each with its explanation as it was logged. */
 export function denialsAfter(
@@ -93,7 +94,7 @@ export function denialsAfter(
 ): Promise<(LoggedDenial & { explanation: ExplanationView[] })[]> {
   return read(
     db,
-    `select ${DENIAL_FIELDS} from denial where shard = $1 and user_id = $2 and (at, number) > ($3, $4)
+    sql`select ${DENIAL_FIELDS} from denial where shard = $1 and user_id = $2 and (at, number) > ($3, $4)
      order by at, number limit $5`,
     [shardOf(userId), userId, timestampParam(after.at), after.number, size],
   )
@@ -103,13 +104,13 @@ export function denialsAfter(
 export function eventsAfter(db: Database, userId: number, after: number, size: number): Promise<StoredEvent[]> {
   return read(
     db,
-    `select shard, number, type, at, user_id, sequence, data from event
+    sql`select shard, number, type, at, user_id, sequence, data from event
      where shard = $1 and user_id = $2 and sequence > $3 order by sequence limit $4`,
     [shardOf(userId), userId, after, size],
   )
 }
 
-function read<Row extends object>(db: Database, text: string, values: SqlValue[]): Promise<Row[]> {
+function read<Row extends object>(db: Database, text: Sql, values: SqlValue[]): Promise<Row[]> {
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
     return tx.query<Row>({ text, values })

@@ -5,6 +5,7 @@ import type { Database, Queryable, SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { type Slice, sliceOf } from './slice.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
 
@@ -20,17 +21,17 @@ export interface UserRecord extends Omit<ListedUser, 'quotas'> {
   quotas: { unexpired: number; expired: number; deleted: number }
 }
 
-const newestIn = (table: string) =>
-  `(select max(u.bucket) from ${table} u where u.shard = a.shard and u.user_id = a.user_id)`
+const newestIn = (table: Sql) =>
+  sql`(select max(u.bucket) from ${table} u where u.shard = a.shard and u.user_id = a.user_id)`
 
 /** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. The order of ids is in the words of their index. */
-const SHOWN = `
+const SHOWN = sql`
   a.user_id + 0 as user_id,
-  (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt('$1')}) as quotas,
+  (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt(sql`$1`)}) as quotas,
   greatest(
     (select max(r.created_at) from reservation r where r.shard = a.shard and -r.user_id = -a.user_id),
     -- Compaction moves the oldest, so no day is later than what is left in detail.
-    coalesce(${newestIn('usage')}, ${newestIn('usage_day')}, ${newestIn('usage_month')})) as last_activity_at`
+    coalesce(${newestIn(sql`usage`)}, ${newestIn(sql`usage_day`)}, ${newestIn(sql`usage_month`)})) as last_activity_at`
 
 /** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
 export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {
@@ -38,7 +39,7 @@ export function listUsers(db: Database, after: number, size: number, now: EpochM
     await tx.query({ text: IN_INDEX_ORDER })
     const rows = await tx.query<ListedUser>({
       name: 'list-users',
-      text: `select ${SHOWN} from account a where a.user_id + 0 > $2 order by a.user_id + 0 limit $3`,
+      text: sql`select ${SHOWN} from account a where a.user_id + 0 > $2 order by a.user_id + 0 limit $3`,
       values: [timestampParam(now), after, size + 1],
     })
     return sliceOf(rows, size)
@@ -61,7 +62,7 @@ export function findUsersIn(
   if (!tx.isCluster) {
     return tx.query<ListedUser>({
       name: 'find-users-in',
-      text: `select ${SHOWN} from (
+      text: sql`select ${SHOWN} from (
                select found.* from unnest($2::bigint[], $3::bigint[]) range (low, high) cross join lateral (
                  select shard, user_id from account where user_id + 0 between range.low and range.high
                  order by user_id + 0 limit $4
@@ -73,17 +74,17 @@ export function findUsersIn(
   // A cluster refuses lateral joins with a limit.
   const values: SqlValue[] = [timestampParam(now), size]
   const within = ranges.map(({ low, high }) => {
-    const range = `a.user_id + 0 between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
-    return `(select ${SHOWN} from account a where ${range} order by a.user_id + 0 limit $2)`
+    const range = sql`a.user_id + 0 between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
+    return sql`(select ${SHOWN} from account a where ${range} order by a.user_id + 0 limit $2)`
   })
-  return tx.query<ListedUser>({ text: `${within.join(' union all ')} order by user_id limit $2`, values })
+  return tx.query<ListedUser>({ text: sql`${joinSql(within, sql` union all `)} order by user_id limit $2`, values })
 }
 
 /** Whether anything is stored of a user, an empty account included. The record of a finished erasure does not count. */
 export async function isKnownUser(db: Queryable, userId: number): Promise<boolean> {
   const [row] = await db.query<{ known: boolean }>({
     name: 'is-known-user',
-    text: `select exists (select from account where shard = $1 and user_id = $2)
+    text: sql`select exists (select from account where shard = $1 and user_id = $2)
              or exists (select from reservation where shard = $1 and user_id = $2)
              or exists (select from usage where shard = $1 and user_id = $2)
              or exists (select from usage_day where shard = $1 and user_id = $2)
@@ -105,7 +106,7 @@ export async function findUser(db: Database, userId: number, now: EpochMs): Prom
     await tx.query({ text: IN_INDEX_ORDER })
     const [row] = await tx.query<ListedUser & { expired: number; deleted: number }>({
       name: 'find-user',
-      text: `select ${SHOWN},
+      text: sql`select ${SHOWN},
                (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id
                 and deleted_at is null and coalesce(expires_at, 'infinity'::timestamptz) <= $1) as expired,
                (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id

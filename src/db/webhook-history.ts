@@ -3,6 +3,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { WebhookAction } from '../domain/webhook.ts'
 import type { Database, Transaction } from './database.ts'
 import { type Slice, sliceOf } from './slice.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { findWebhook, shardOfWebhook } from './webhooks.ts'
 
@@ -28,7 +29,7 @@ export async function insertWebhookChange(
 ): Promise<void> {
   const { action, at, actor, request_id, before, after } = change
   await tx.query({
-    text: `insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id, before, after)
+    text: sql`insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id, before, after)
            select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8
            from webhook_change where shard = $1 and webhook_id = $2`,
     values: [
@@ -52,7 +53,7 @@ export async function changesOfWebhook(
   size: number,
 ): Promise<Slice<RecordedWebhookChange> | undefined> {
   const changes = await db.query<RecordedWebhookChange>({
-    text: `select version, action, at, actor, request_id, before, after from webhook_change
+    text: sql`select version, action, at, actor, request_id, before, after from webhook_change
            where shard = $1 and webhook_id = $2 and version < $3 order by version desc limit $4`,
     values: [shardOfWebhook(webhookId), webhookId, before, size + 1],
   })

@@ -3,6 +3,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Webhook, WebhookSecrets } from '../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
 import { type SecretKeys, UnreadableSecret } from './secret-keys.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook, WEBHOOK_COLUMNS } from './webhooks.ts'
 
@@ -24,7 +25,7 @@ export async function findSigningWebhook(
 ): Promise<SigningWebhook | undefined> {
   const [row] = await db.query<Webhook & StoredSecrets>({
     name: 'webhook-signing',
-    text: `select ${WEBHOOK_COLUMNS}, secret, previous_secret from webhook
+    text: sql`select ${WEBHOOK_COLUMNS}, secret, previous_secret from webhook
            where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOfWebhook(id), id],
   })
@@ -51,7 +52,7 @@ export async function writeSecrets(
   { secret, previous_secret: previous }: WebhookSecrets,
 ): Promise<void> {
   await tx.query({
-    text: `update webhook set previous_until = $3, secret = $4, previous_secret = $5 where shard = $1 and id = $2`,
+    text: sql`update webhook set previous_until = $3, secret = $4, previous_secret = $5 where shard = $1 and id = $2`,
     values: [
       shardOfWebhook(webhookId),
       webhookId,
@@ -65,7 +66,7 @@ export async function writeSecrets(
 /** Removes the secrets that were replaced and do not sign any more at `now`. */
 export async function clearEndedSecrets(db: Database, now: EpochMs): Promise<void> {
   await db.query({
-    text: 'update webhook set previous_secret = null, previous_until = null where previous_until <= $1',
+    text: sql`update webhook set previous_secret = null, previous_until = null where previous_until <= $1`,
     values: [timestampParam(now)],
   })
 }
@@ -73,7 +74,7 @@ export async function clearEndedSecrets(db: Database, now: EpochMs): Promise<voi
 /** The secrets of all webhooks, as they are stored; there are `MAX_WEBHOOKS` at most. */
 function listStored(db: Queryable): Promise<StoredSecrets[]> {
   return db.query<StoredSecrets>({
-    text: 'select id, secret, previous_secret from webhook where deleted_at is null order by id',
+    text: sql`select id, secret, previous_secret from webhook where deleted_at is null order by id`,
   })
 }
 
@@ -101,7 +102,7 @@ export async function resealSecrets(db: Database, keys: SecretKeys): Promise<voi
     if (isCurrent(stored) || !isReadable(keys, stored)) continue
     await db.transaction(async tx => {
       const [locked] = await tx.query<LockedSecrets>({
-        text: 'select id, previous_until, secret, previous_secret from webhook where shard = $1 and id = $2 and deleted_at is null for update',
+        text: sql`select id, previous_until, secret, previous_secret from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
         values: [shardOfWebhook(stored.id), stored.id],
       })
       if (locked !== undefined) await writeSecrets(tx, keys, locked, open(keys, locked))

@@ -7,6 +7,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
 import { IS_PENDING, RESTART, sameDelivery } from './deliveries.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -16,8 +17,11 @@ import { shardOfWebhook } from './webhooks.ts'
  */
 export async function restartPending(tx: Transaction, id: number, now: EpochMs): Promise<void> {
   const values = [shardOfWebhook(id), id, timestampParam(now)]
-  await tx.query({ text: 'update webhook set restarted_at = $3 where shard = $1 and id = $2', values })
-  await tx.query({ text: 'update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2', values })
+  await tx.query({ text: sql`update webhook set restarted_at = $3 where shard = $1 and id = $2`, values })
+  await tx.query({
+    text: sql`update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2`,
+    values,
+  })
 }
 
 /**
@@ -31,21 +35,21 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [cursor] = await tx.query<{ restart_from: EpochMs | null }>({
-      text: 'select restart_from from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked',
+      text: sql`select restart_from from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
       values: [shard, id],
     })
     const from = cursor?.restart_from ?? null
     if (from === null) return false
     const [page] = await tx.query<{ read: number; restarted: number; reached: EpochMs | null }>({
       name: 'delivery-restart',
-      text: `with page as materialized (
+      text: sql`with page as materialized (
                select shard, webhook_id, event_shard, number, next_attempt_at from webhook_delivery
                where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at >= $3
                order by next_attempt_at limit $5
              ), restarted as (
                update webhook_delivery d set ${RESTART}, next_attempt_at = $4
                from page p join webhook w on w.shard = p.shard and w.id = p.webhook_id
-               where ${sameDelivery('d', 'p')} and d.shard = $1 and w.shard = $1 and ${IS_PENDING} and d.began_at <= w.restarted_at
+               where ${sameDelivery(sql`d`, sql`p`)} and d.shard = $1 and w.shard = $1 and ${IS_PENDING} and d.began_at <= w.restarted_at
                returning 1
              )
              select count(*) as read, max(next_attempt_at) as reached, (select count(*) from restarted) as restarted
@@ -56,7 +60,7 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
     // Restarted deliveries leave the range. A page of others that are all due at one time is passed over.
     const next = hasMore ? Math.max(page.reached ?? from, page.restarted > 0 ? from : from + 1) : null
     await tx.query({
-      text: 'update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2',
+      text: sql`update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2`,
       values: [shard, id, timestampParam(next)],
     })
     return hasMore
@@ -72,7 +76,7 @@ export interface StoredWebhook {
 /** Every webhook, with those that are deleted and still have rows. */
 export function listStoredWebhooks(db: Queryable): Promise<StoredWebhook[]> {
   return db.query<StoredWebhook>({
-    text: 'select id, deleted_at is not null as is_deleted from webhook order by id',
+    text: sql`select id, deleted_at is not null as is_deleted from webhook order by id`,
   })
 }
 
@@ -111,17 +115,17 @@ export function removeEnded(
 ): Promise<RemovedDeliveries> {
   return removePage(db, limit, {
     name: after === null ? 'delivery-remove-first' : 'delivery-remove-next',
-    text: `with page as materialized (
+    text: sql`with page as materialized (
              select shard, webhook_id, created_at, event_shard, number from webhook_delivery
              where shard = $1 and webhook_id = $2 and created_at < $3
-               ${after === null ? '' : 'and (created_at, event_shard, number) > ($5::timestamptz, $6::smallint, $7::bigint)'}
+               ${after === null ? sql`` : sql`and (created_at, event_shard, number) > ($5::timestamptz, $6::smallint, $7::bigint)`}
              order by created_at, event_shard, number limit $4
            ), ended as materialized (
              select d.shard, d.webhook_id, d.event_shard, d.number
-             from page p join webhook_delivery d on ${sameDelivery('d', 'p')}
+             from page p join webhook_delivery d on ${sameDelivery(sql`d`, sql`p`)}
              where d.shard = $1 and d.status <> 'pending' for update of d skip locked
            ), removed as (
-             delete from webhook_delivery d using ended e where ${sameDelivery('d', 'e')} and d.shard = $1
+             delete from webhook_delivery d using ended e where ${sameDelivery(sql`d`, sql`e`)} and d.shard = $1
              returning 1
            ), last as (
              select * from page order by created_at desc, event_shard desc, number desc limit 1
@@ -152,12 +156,12 @@ export function removeDeliveries(
 ): Promise<RemovedDeliveries> {
   return removePage(db, limit, {
     name: 'delivery-remove-all',
-    text: `with page as materialized (
+    text: sql`with page as materialized (
              select shard, webhook_id, event_shard, number from webhook_delivery
              where shard = $1 and webhook_id = $2 and (event_shard, number) > ($3::smallint, $4::bigint)
              order by event_shard, number limit $5
            ), removed as (
-             delete from webhook_delivery d using page p where ${sameDelivery('d', 'p')} and d.shard = $1
+             delete from webhook_delivery d using page p where ${sameDelivery(sql`d`, sql`p`)} and d.shard = $1
              returning 1
            ), last as (
              select * from page order by event_shard desc, number desc limit 1
@@ -193,11 +197,11 @@ export function removeWebhook(db: Database, id: number): Promise<boolean> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     await tx.query({
-      text: 'select 1 from webhook_cursor where shard = $1 and webhook_id = $2 for update',
+      text: sql`select 1 from webhook_cursor where shard = $1 and webhook_id = $2 for update`,
       values,
     })
     const rows = await tx.query({
-      text: `delete from webhook w where w.shard = $1 and w.id = $2 and w.deleted_at is not null
+      text: sql`delete from webhook w where w.shard = $1 and w.id = $2 and w.deleted_at is not null
                and not exists (select 1 from webhook_delivery d where d.shard = $1 and d.webhook_id = $2)
              returning id`,
       values,

@@ -4,10 +4,11 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import type { Queryable, Transaction } from './database.ts'
 import { readOutboxEnds } from './outbox.ts'
+import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** All but the secrets, which are in `webhook-secrets.ts`. */
-export const WEBHOOK_COLUMNS = `id, url, types, description, enabled, disabled_reason, failing_since, previous_until, created_at, created_by,
+export const WEBHOOK_COLUMNS = sql`id, url, types, description, enabled, disabled_reason, failing_since, previous_until, created_at, created_by,
   updated_at, updated_by`
 
 /** A webhook's id names its shard as a quota's id does. */
@@ -16,14 +17,14 @@ export const shardOfWebhook = shardOfQuota
 /** All webhooks, the oldest first; there are `MAX_WEBHOOKS` at most. */
 export function listWebhooks(db: Queryable): Promise<Webhook[]> {
   return db.query<Webhook>({
-    text: `select ${WEBHOOK_COLUMNS} from webhook where deleted_at is null order by created_at, id`,
+    text: sql`select ${WEBHOOK_COLUMNS} from webhook where deleted_at is null order by created_at, id`,
   })
 }
 
 export async function findWebhook(db: Queryable, id: number): Promise<Webhook | undefined> {
   const [webhook] = await db.query<Webhook>({
     name: 'webhook-find',
-    text: `select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null`,
+    text: sql`select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -31,7 +32,7 @@ export async function findWebhook(db: Queryable, id: number): Promise<Webhook | 
 
 export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook | undefined> {
   const [webhook] = await tx.query<Webhook>({
-    text: `select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
+    text: sql`select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -39,9 +40,9 @@ export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook 
 
 /** An id for a webhook to be created, and how many webhooks there are. */
 export async function nextWebhookId(tx: Transaction): Promise<{ id: number; present: number }> {
-  const [next] = await tx.query<{ number: number }>({ text: `select nextval('webhook_number') as number` })
+  const [next] = await tx.query<{ number: number }>({ text: sql`select nextval('webhook_number') as number` })
   const [all] = await tx.query<{ present: number }>({
-    text: 'select count(*) as present from webhook where deleted_at is null',
+    text: sql`select count(*) as present from webhook where deleted_at is null`,
   })
   if (next === undefined || all === undefined) throw new Error('the database returned no row')
   return { id: quotaIdOf(next.number, shardFrom(next.number % SHARD_COUNT)), present: all.present }
@@ -55,13 +56,13 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
   const shard = shardOfWebhook(webhook.id)
   const { id, url, types, description, enabled, created_at, created_by } = webhook
   await tx.query({
-    text: `insert into webhook
+    text: sql`insert into webhook
              (shard, id, url, types, description, enabled, secret, created_at, created_by, updated_at, updated_by)
            values ($1, $2, $3, $4, $5, $6, '', $7, $8, $7, $8)`,
     values: [shard, id, url, types, description, enabled, timestampParam(created_at), created_by],
   })
   await tx.query({
-    text: 'insert into webhook_cursor (shard, webhook_id, positions) values ($1, $2, $3)',
+    text: sql`insert into webhook_cursor (shard, webhook_id, positions) values ($1, $2, $3)`,
     values: [shard, id, await readOutboxEnds(tx)],
   })
 }
@@ -70,7 +71,7 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
 export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
   const { id, url, types, description, enabled, disabled_reason, failing_since, updated_at, updated_by } = webhook
   await tx.query({
-    text: `update webhook set url = $3, types = $4, description = $5, enabled = $6, disabled_reason = $7,
+    text: sql`update webhook set url = $3, types = $4, description = $5, enabled = $6, disabled_reason = $7,
              failing_since = $8, updated_at = $9, updated_by = $10
            where shard = $1 and id = $2`,
     values: [
@@ -94,7 +95,7 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
  */
 export async function markDeleted(tx: Transaction, id: number, now: EpochMs): Promise<void> {
   await tx.query({
-    text: `update webhook set deleted_at = $3, enabled = false, secret = '', previous_secret = null, previous_until = null
+    text: sql`update webhook set deleted_at = $3, enabled = false, secret = '', previous_secret = null, previous_until = null
            where shard = $1 and id = $2`,
     values: [shardOfWebhook(id), id, timestampParam(now)],
   })
@@ -105,13 +106,13 @@ export async function markDeleted(tx: Transaction, id: number, now: EpochMs): Pr
  * it. An earlier deletion may not have reached the standby, and only a transaction that writes waits.
  */
 export async function confirmAbsence(tx: Transaction): Promise<void> {
-  await tx.query({ text: `select pg_logical_emit_message(true, 'sms-quota', 'no such webhook')` })
+  await tx.query({ text: sql`select pg_logical_emit_message(true, 'sms-quota', 'no such webhook')` })
 }
 
 /** Notes since when every attempt at the webhook has failed; null: the last one did not. */
 export async function setFailingSince(tx: Transaction, id: number, since: EpochMs | null): Promise<void> {
   await tx.query({
-    text: 'update webhook set failing_since = $3 where shard = $1 and id = $2 and deleted_at is null',
+    text: sql`update webhook set failing_since = $3 where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOfWebhook(id), id, timestampParam(since)],
   })
 }

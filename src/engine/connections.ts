@@ -2,6 +2,7 @@ import type { Log } from '../db/database.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
 import type { PipelinedConnection, StatementCall } from '../db/pipelined-connection.ts'
 import { LostSessions } from '../db/session.ts'
+import { sql } from '../db/sql.ts'
 import type { Connect } from './servers.ts'
 
 /** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */
@@ -32,7 +33,7 @@ export const ENGINE_SETTINGS = {
 
 /** As a statement of its own: PostgreSQL makes the plans of all others again when they are used next. */
 const FORGET_PLANS: StatementCall = { name: 'forget-plans', values: [] }
-const STATEMENTS = { ...LEDGER_STATEMENTS, [FORGET_PLANS.name]: 'discard plans' }
+const STATEMENTS = { ...LEDGER_STATEMENTS, [FORGET_PLANS.name]: sql`discard plans` }
 
 /** The longest time for which a connection keeps its plans, in milliseconds. To make them again takes a few. */
 const MAX_PLAN_AGE_MS = 60_000

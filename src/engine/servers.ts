@@ -30,7 +30,7 @@ export function connectToLane(url: string, lane: Lane, { findLanes }: Cluster): 
     const lanes = await findLanes().catch(() => [])
     known = lanes.find(({ buckets }) => buckets[0] === lane.buckets[0]) ?? known
     const { tables, shardId } = known
-    const statements = Object.entries(options.statements).map(([name, text]) => [name, onTables(text, tables)])
+    const statements = Object.entries(options.statements).map(([name, text]) => [name, onTables(text, tables)] as const)
     return connectPipelined({
       ...options,
       url: nodeUrl(url, known),

@@ -8,6 +8,7 @@ import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import { shardOfKey } from '../../src/db/idempotency.ts'
 import { findQuota, lockQuotasOfUser } from '../../src/db/quotas.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createBench, openTransaction, someone } from '../support/engine.ts'
@@ -22,20 +23,20 @@ const never = () => false
 async function writtenFor(user: number) {
   const values = [shardOf(user), user]
   const [account] = await db.query<{ live: number }>({
-    text: 'select live from account where shard = $1 and user_id = $2',
+    text: sql`select live from account where shard = $1 and user_id = $2`,
     values,
   })
   const quotas = await db.query<{ id: number; seq: number; version: number }>({
-    text: 'select id, seq, version from quota where shard = $1 and user_id = $2 order by id',
+    text: sql`select id, seq, version from quota where shard = $1 and user_id = $2 order by id`,
     values,
   })
   const changes = await db.query<{ action: string; version: number; reason: string | null }>({
-    text: `select action, c.version, reason from quota_change c join quota q on q.shard = c.shard and q.id = c.quota_id
+    text: sql`select action, c.version, reason from quota_change c join quota q on q.shard = c.shard and q.id = c.quota_id
       where q.shard = $1 and q.user_id = $2 order by at, quota_id, c.version`,
     values,
   })
   const events = await db.query<{ type: string; sequence: number }>({
-    text: 'select type, sequence from event where shard = $1 and user_id = $2 order by sequence',
+    text: sql`select type, sequence from event where shard = $1 and user_id = $2 order by sequence`,
     values,
   })
   return { live: account?.live, quotas, changes, events }
@@ -44,7 +45,7 @@ async function writtenFor(user: number) {
 /** The totals of a user's shard, by which lists know how many quotas there are. */
 async function totalsOf(user: number) {
   const [totals] = await db.query<Record<'grants' | 'caps' | 'deleted_grants' | 'deleted_caps', number>>({
-    text: 'select grants, caps, deleted_grants, deleted_caps from shard_head where shard = $1',
+    text: sql`select grants, caps, deleted_grants, deleted_caps from shard_head where shard = $1`,
     values: [shardOf(user)],
   })
   return totals
@@ -119,7 +120,7 @@ describe('a change', () => {
     const { outcome } = await updateQuota(db, id, { name: 'x' }, bench.author(), always)
     expect(outcome).toBe('changed')
     const windows = await db.query({
-      text: 'select window_no, used, carried from quota_window where quota_id = $1',
+      text: sql`select window_no, used, carried from quota_window where quota_id = $1`,
       values: [id],
     })
     expect(windows).toEqual([{ window_no: 0, used: 0, carried: 1_000 }])
@@ -129,7 +130,7 @@ describe('a change', () => {
 describe('numbers that are given again', () => {
   /** As the coordinator of a cluster may do after a crash. */
   const repeat = (sequence: string, id: number) =>
-    db.query({ text: 'select setval($1::regclass, $2, false)', values: [sequence, Math.floor(id / 64)] })
+    db.query({ text: sql`select setval($1::regclass, $2, false)`, values: [sequence, Math.floor(id / 64)] })
 
   test('make no creation fail', async () => {
     const user = someone()
@@ -232,7 +233,7 @@ describe('an idempotency key', () => {
     const user = someone()
     await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), 'old')
     clock.now += 2 * DAY_MS + 1
-    const count = async () => (await db.query({ text: `select from idempotency where key = 'old'` })).length
+    const count = async () => (await db.query({ text: sql`select from idempotency where key = 'old'` })).length
     expect(await count()).toBe(1)
     let key = 'new'
     while (shardOfKey('ada', key) !== shardOfKey('ada', 'old')) key += '.'

@@ -5,6 +5,7 @@ import { type Attempt, type Claim, claimDeliveries } from '../../src/db/deliveri
 import { listDeliveries } from '../../src/db/delivery-lists.ts'
 import { fanOut } from '../../src/db/fan-out.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
+import { sql } from '../../src/db/sql.ts'
 import { findSigningWebhook } from '../../src/db/webhook-secrets.ts'
 import { restartPage } from '../../src/db/webhook-upkeep.ts'
 import { findWebhook, listWebhooks, lockWebhook } from '../../src/db/webhooks.ts'
@@ -41,7 +42,7 @@ async function settle(id: number, claim: Claim, attempt: Attempt, event: EndedAt
 }
 
 const eventsOf = (id: number) =>
-  db.query({ text: `select type from event where data -> 'webhook' ->> 'id' = $1`, values: [String(id)] })
+  db.query({ text: sql`select type from event where data -> 'webhook' ->> 'id' = $1`, values: [String(id)] })
 
 test('a created webhook is the stored one', async () => {
   const webhook = await aWebhook()
@@ -117,7 +118,7 @@ test('enabling a webhook again begins new series of attempts, whichever way a de
   expect(await restartPage(db, id, clock.now, 1)).toBe(false)
   const claims = await claimDeliveries(db, id, clock.now, clock.now + 15_000, 10)
   expect(claims.map(({ began_at }) => began_at)).toEqual([clock.now, clock.now])
-  const rows = await db.query({ text: 'select failures from webhook_delivery where webhook_id = $1', values: [id] })
+  const rows = await db.query({ text: sql`select failures from webhook_delivery where webhook_id = $1`, values: [id] })
   expect(rows).toEqual([{ failures: 0 }, { failures: 0 }])
 })
 
@@ -166,7 +167,7 @@ test('a deleted webhook is gone at once, with its secrets, and its deliveries ch
   expect(await settle(id, claim, { ...FAILURE, response_code: 410 })).toBe('failed')
   expect(await findWebhook(db, id)).toBeUndefined()
   expect(await eventsOf(id)).toEqual([])
-  const [row] = await db.query({ text: 'select secret, previous_secret from webhook where id = $1', values: [id] })
+  const [row] = await db.query({ text: sql`select secret, previous_secret from webhook where id = $1`, values: [id] })
   expect(row).toEqual({ secret: Buffer.alloc(0), previous_secret: null })
 })
 

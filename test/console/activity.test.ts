@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, RETRY_MS, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
@@ -42,7 +43,7 @@ test('begins again when the database has lost events that it showed', async () =
   await activity.getByRole('link', { name: 'Lost' }).waitFor()
   // As after a fail-over: another quota was created under the number of the lost one, a second later.
   await site.db.query({
-    text: `update event set at = $1, data = jsonb_set(data, '{quota,name}', '"Kept"')
+    text: sql`update event set at = $1, data = jsonb_set(data, '{quota,name}', '"Kept"')
            where data -> 'quota' ->> 'name' = 'Lost'`,
     values: [new Date(clock.now + 1_000).toISOString()],
   })

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, settled, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
@@ -140,7 +141,7 @@ test('shows what needs a decision, and leads to it', async () => {
   await ask('consume', { user_id: 4711, id: 'code-1', units: 10, country: 'DE', message_type: 'otp' })
   await ask('consume', { user_id: 4711, id: 'code-2', units: 1, country: 'DE', message_type: 'otp' })
   const webhook = await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.example/' } })
-  await site.db.query({ text: `update webhook set failing_since = '2026-04-01T12:00:00Z'` })
+  await site.db.query({ text: sql`update webhook set failing_since = '2026-04-01T12:00:00Z'` })
 
   const page = await openOverview()
   const blocked = panel(page, 'Blocked now').getByRole('row').filter({ hasText: 'User 4711' })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { disableAutovacuum, fillUsers } from '../../bench/fill.ts'
 import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/alerts.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 
@@ -13,9 +14,9 @@ const { db } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
 await fillUsers(db, USERS, NOW, { isFresh: true })
 // All have reached 80 percent. The latest 20,000 marks are of a window that has ended.
-await db.query({ text: `update quota set alert_at = '{80}', alerted = '{80}', used = "limit" - 1` })
+await db.query({ text: sql`update quota set alert_at = '{80}', alerted = '{80}', used = "limit" - 1` })
 await db.query({
-  text: `insert into quota_alert (shard, quota_id, percent, at, ends_at)
+  text: sql`insert into quota_alert (shard, quota_id, percent, at, ends_at)
     select shard, id, 80, $1::timestamptz - user_id * interval '1 s',
       case when user_id <= 20000 then $1::timestamptz - interval '1 hour' else window_end end from quota`,
   values: [new Date(NOW).toISOString()],
@@ -24,7 +25,7 @@ await db.query({
 const pageAfter = (after?: AlertKey) => listAlerts(db, after, 20, NOW)
 
 test.each(['before', 'after'])('a page reads a bounded number of marks, %s the first analyze', async when => {
-  if (when === 'after') await db.query({ text: 'analyze quota_alert, quota' })
+  if (when === 'after') await db.query({ text: sql`analyze quota_alert, quota` })
   const statements = await transactionOf(db, on => listAlerts(on, undefined, 20, NOW))
   const plans = await plansOf(db, statements)
   for (const plan of plans) {

@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/audit.ts'
 import { removeOldChanges } from '../../src/db/audit-retention.ts'
+import { sql } from '../../src/db/sql.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const CHANGES = 25_000
@@ -11,7 +13,7 @@ const { db } = await databaseOfOnePostgres()
 
 // Most changes are by one actor; user 7, request "r7" and the actor "rare" have few, and old ones.
 await db.query({
-  text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
+  text: rawSql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
          select n % 64, n * 64 + n % 64, 1, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s',
            case when n > ${CHANGES - 20} then 'rare' else 'busy' end, 'r' || n, null,
            jsonb_build_object('user_id', case when n > ${CHANGES - 20} then 7 else n end)
@@ -19,13 +21,13 @@ await db.query({
   values: [NOW],
 })
 await db.query({
-  text: `insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id)
+  text: sql`insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id)
          select 0, 64, n, 'updated', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'w' || n
          from generate_series(1, 8000) n`,
   values: [NOW],
 })
 await db.query({
-  text: `insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
+  text: sql`insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
          select n % 64, n, to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'e' || n, false
          from generate_series(1, 8000) n`,
   values: [NOW],
@@ -38,8 +40,8 @@ const FEW = 250
 const SCAN = 2_500
 
 describe.each([
-  ['before any statistics', ''],
-  ['with statistics', 'analyze quota_change, webhook_change, erasure'],
+  ['before any statistics', sql``],
+  ['with statistics', sql`analyze quota_change, webhook_change, erasure`],
 ])('%s', (_when, statement) => {
   beforeAll(async () => {
     if (statement !== '') await db.query({ text: statement })

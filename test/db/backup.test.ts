@@ -9,11 +9,13 @@ import { assertRestored, checkBackup, restoreBackup } from '../../src/db/backup/
 import { writeBackup } from '../../src/db/backup/write.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createBench, draw, settle, someone } from '../support/engine.ts'
+import { rawSql } from '../support/sql.ts'
 
 const AT = new Date('2026-03-15T12:00:00Z')
 
@@ -42,13 +44,13 @@ async function restoreInto(url: string, bytes: Buffer): Promise<void> {
 async function contentOf(db: Database): Promise<Record<string, string>> {
   const content: Record<string, string> = {}
   const names = await db.query<{ name: string; kind: string }>({
-    text: `select relname::text as name, relkind::text as kind from pg_class
+    text: sql`select relname::text as name, relkind::text as kind from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'S') and relname !~ '_migration$' order by 1`,
   })
   for (const { name, kind } of names) {
     const rows = kind === 'S' ? `(select last_value, is_called from ${name})` : name
     const [row] = await db.query<{ digest: string }>({
-      text: `select count(*) || ' ' || md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as digest from ${rows} t`,
+      text: rawSql`select count(*) || ' ' || md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as digest from ${rows} t`,
     })
     content[name] = row?.digest ?? ''
   }
@@ -155,18 +157,18 @@ test('a backup holds one point in time, whatever is written while it is made', a
   const [source, target] = [await freshDatabase(), await emptyDatabase()]
   // More than the buffers on the way hold, and hardly compressible: later tables are read after the first bytes arrive.
   await source.db.query({
-    text: `insert into event (shard, number, type, at, data)
+    text: sql`insert into event (shard, number, type, at, data)
       select 1, n, 'test', now(), to_jsonb((select string_agg(md5(n || '-' || i), '') from generate_series(1, 200) i))
       from generate_series(1, 1000) n`,
   })
   let inserted = 0
   const insertOnce = async () => {
     if (inserted++ > 0) return
-    await source.db.query({ text: 'insert into quota_alert values (1, 1, 1, now(), now())' })
+    await source.db.query({ text: sql`insert into quota_alert values (1, 1, 1, now(), now())` })
   }
   const { bytes } = await backUp(source.url, insertOnce)
   await restoreInto(target.url, bytes)
-  const count = 'select (select count(*)::int from event) as events, (select count(*)::int from quota_alert) as alerts'
+  const count = sql`select (select count(*)::int from event) as events, (select count(*)::int from quota_alert) as alerts`
   expect(await source.db.query({ text: count })).toEqual([{ events: 1_000, alerts: 1 }])
   expect(await target.db.query({ text: count })).toEqual([{ events: 1_000, alerts: 0 }])
 })
@@ -179,11 +181,11 @@ test('a backup of an older schema is migrated after it is restored', async () =>
   const names = (await readdir(own)).filter(name => name.endsWith('.sql')).sort()
   for (const name of names.slice(0, 5)) await copyFile(join(own, name), join(folder, name))
   await migrate({ url: source.url, directory: folder })
-  await source.db.query({ text: 'insert into account (shard, user_id) values (1, 1)' })
+  await source.db.query({ text: sql`insert into account (shard, user_id) values (1, 1)` })
   const { bytes } = await backUp(source.url)
   await restoreInto(target.url, bytes)
   expect(await migrate({ url: target.url })).toEqual([])
-  expect(await target.db.query({ text: 'select user_id from account' })).toEqual([{ user_id: 1 }])
+  expect(await target.db.query({ text: sql`select user_id from account` })).toEqual([{ user_id: 1 }])
 })
 
 test('a database without a schema is nothing to back up', async () => {

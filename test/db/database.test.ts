@@ -10,17 +10,19 @@ import {
 } from '../../src/db/database.ts'
 import { assertOwnSessions } from '../../src/db/own-sessions.ts'
 import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { sql } from '../../src/db/sql.ts'
 import { violatedUnique } from '../../src/db/sql-errors.ts'
 import { assertTrustworthy } from '../../src/db/trust.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
+import { rawSql } from '../support/sql.ts'
 
 const { db, url } = await emptyDatabase()
-await db.query({ text: 'create table entry (id bigint primary key, at timestamptz)' })
+await db.query({ text: sql`create table entry (id bigint primary key, at timestamptz)` })
 
 async function evaluate(expression: string, ...values: SqlValue[]): Promise<unknown> {
-  const [row] = await db.query<{ value: unknown }>({ text: `select ${expression} as value`, values })
+  const [row] = await db.query<{ value: unknown }>({ text: rawSql`select ${expression} as value`, values })
   return row?.value
 }
 
@@ -34,7 +36,7 @@ const countEntries = (where = 'true') => evaluate(`(select count(*) from entry w
 
 /** The server's process id for the pool's only connection. */
 const backendOf = async (database: Database) =>
-  (await database.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' }))[0]?.pid ?? 0
+  (await database.query<{ pid: number }>({ text: sql`select pg_backend_pid() as pid` }))[0]?.pid ?? 0
 
 describe('types', () => {
   test.each([
@@ -82,7 +84,7 @@ describe('types', () => {
 
   test('sessions are in UTC even if the server’s are not', async () => {
     const elsewhere = openDatabase({ url: withOptions('-c TimeZone=Asia/Tokyo -c DateStyle=German') })
-    expect(await elsewhere.query({ text: "select '2026-01-01T00:00:00Z'::timestamptz as at" })).toEqual([
+    expect(await elsewhere.query({ text: sql`select '2026-01-01T00:00:00Z'::timestamptz as at` })).toEqual([
       { at: Date.UTC(2026, 0, 1) },
     ])
     await elsewhere.close()
@@ -99,7 +101,7 @@ describe('sessions', () => {
   test('have timeouts, and confirm only what is on the disk', async () => {
     const database = openDatabase({ url: withOptions('-c synchronous_commit=off'), lockTimeout: 250 })
     const settings = await database.query({
-      text: `select name, setting from pg_settings
+      text: sql`select name, setting from pg_settings
         where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
           'client_connection_check_interval', 'synchronous_commit', 'application_name')
         order by name`,
@@ -121,12 +123,12 @@ describe('sessions', () => {
     ['remote_apply', 'remote_apply'],
   ])('of a database with synchronous_commit = %s have %s', async (configured, expected) => {
     const database = openDatabase({ url: withOptions(`-c synchronous_commit=${configured}`) })
-    expect(await database.query({ text: 'show synchronous_commit' })).toEqual([{ synchronous_commit: expected }])
+    expect(await database.query({ text: sql`show synchronous_commit` })).toEqual([{ synchronous_commit: expected }])
     await database.close()
   })
 
   test('prepare a named statement once', async () => {
-    const statement = { name: 'double', text: 'select $1::bigint * 2 as twice' }
+    const statement = { name: 'double', text: sql`select $1::bigint * 2 as twice` }
     expect(await db.query({ ...statement, values: [4] })).toEqual([{ twice: 8 }])
     expect(await db.query({ ...statement, values: [5] })).toEqual([{ twice: 10 }])
   })
@@ -139,7 +141,7 @@ describe('sessions', () => {
 describe('a transaction', () => {
   test('commits and returns the result of its work', async () => {
     const answer = await db.transaction(async tx => {
-      await tx.query({ text: 'insert into entry (id) values (1)' })
+      await tx.query({ text: sql`insert into entry (id) values (1)` })
       return 'done'
     })
     expect(answer).toBe('done')
@@ -148,10 +150,10 @@ describe('a transaction', () => {
 
   test.each([
     ['an error of the work', () => Promise.reject(new Error('changed my mind'))],
-    ['an error of the database', () => db.query({ text: 'select 1 / 0' })],
+    ['an error of the database', () => db.query({ text: sql`select 1 / 0` })],
   ])('leaves nothing after %s', async (_, fail) => {
     const work = db.transaction(async tx => {
-      await tx.query({ text: 'insert into entry (id) values (2)' })
+      await tx.query({ text: sql`insert into entry (id) values (2)` })
       await fail()
     })
     await expect(work).rejects.toThrow(/changed my mind|division by zero/)
@@ -160,8 +162,8 @@ describe('a transaction', () => {
 
   test('fails when its work hid a failed statement', async () => {
     const work = db.transaction(async tx => {
-      await tx.query({ text: 'insert into entry (id) values (3)' })
-      await tx.query({ text: 'select 1 / 0' }).catch(() => {})
+      await tx.query({ text: sql`insert into entry (id) values (3)` })
+      await tx.query({ text: sql`select 1 / 0` }).catch(() => {})
     })
     await expect(work).rejects.toThrow(/ROLLBACK/)
     expect(await countEntries('id = 3')).toBe(0)
@@ -170,27 +172,27 @@ describe('a transaction', () => {
   test('leaves a clean connection for the next', async () => {
     const single = openDatabase({ url, maxConnections: 1 })
     for (let i = 0; i < 3; i++) {
-      await failureOf(single.transaction(tx => tx.query({ text: 'select 1 / 0' })))
-      expect(await single.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
+      await failureOf(single.transaction(tx => tx.query({ text: sql`select 1 / 0` })))
+      expect(await single.query({ text: sql`select 1 as one` })).toEqual([{ one: 1 }])
     }
     await single.close()
   })
 
   test('as a snapshot sees one state of the database and cannot write', async () => {
     await db.transaction(async tx => {
-      const read = () => tx.query({ text: 'select count(*) from entry where id = 4' })
+      const read = () => tx.query({ text: sql`select count(*) from entry where id = 4` })
       const before = await read()
-      await db.query({ text: 'insert into entry (id) values (4)' })
+      await db.query({ text: sql`insert into entry (id) values (4)` })
       expect(await read()).toEqual(before)
     }, 'snapshot')
-    const writing = db.transaction(tx => tx.query({ text: 'insert into entry (id) values (5)' }), 'snapshot')
+    const writing = db.transaction(tx => tx.query({ text: sql`insert into entry (id) values (5)` }), 'snapshot')
     expect(sqlStateOf(await failureOf(writing))).toBe('25006')
   })
 
   test('runs its work again after a deadlock', async () => {
-    await db.query({ text: 'insert into entry (id) values (10), (11)' })
+    await db.query({ text: sql`insert into entry (id) values (10), (11)` })
     let runs = 0
-    const lock = (id: number) => ({ text: 'update entry set at = now() where id = $1', values: [id] })
+    const lock = (id: number) => ({ text: sql`update entry set at = now() where id = $1`, values: [id] })
     const meet = gate(2)
     const both = [
       [10, 11],
@@ -198,7 +200,7 @@ describe('a transaction', () => {
     ].map(([first = 0, second = 0]) =>
       db.transaction(async tx => {
         runs++
-        await tx.query({ text: "set local lock_timeout = '10s'" })
+        await tx.query({ text: sql`set local lock_timeout = '10s'` })
         await tx.query(lock(first))
         await meet()
         await tx.query(lock(second))
@@ -212,7 +214,7 @@ describe('a transaction', () => {
     let runs = 0
     const work = db.transaction(async tx => {
       runs++
-      await tx.query({ text: "do $$ begin raise exception using errcode = '40001'; end $$" })
+      await tx.query({ text: sql`do $$ begin raise exception using errcode = '40001'; end $$` })
     })
     expect(isUnavailable(await failureOf(work))).toBe(true)
     expect(runs).toBe(4)
@@ -237,8 +239,8 @@ describe('a lost connection', () => {
   test('is distinguished from other errors, and the next statement gets a new one', async () => {
     const single = openDatabase({ url, maxConnections: 1 })
     const pid = await backendOf(single)
-    const sleeping = failureOf(single.query({ text: 'select pg_sleep(4)' }))
-    await db.query({ text: 'select pg_terminate_backend($1)', values: [pid] })
+    const sleeping = failureOf(single.query({ text: sql`select pg_sleep(4)` }))
+    await db.query({ text: sql`select pg_terminate_backend($1)`, values: [pid] })
     const error = await sleeping
     expect(sqlStateOf(error)).toBe('57P01')
     expect(isUnavailable(error)).toBe(true)
@@ -251,7 +253,7 @@ describe('a lost connection', () => {
     const log = { info: () => {}, warn: (_: object, message: string) => warnings.push(message), error: () => {} }
     const single = openDatabase({ url, maxConnections: 1, log })
     const pid = await backendOf(single)
-    await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [pid] })
+    await db.query({ text: sql`select pg_terminate_backend($1, 2000)`, values: [pid] })
     await expect.poll(() => warnings).toEqual(['database: idle connection lost'])
     expect(await backendOf(single)).not.toBe(pid)
     await single.close()
@@ -261,15 +263,15 @@ describe('a lost connection', () => {
     const network = await createNetwork(url)
     const single = openDatabase({ url: network.url, maxConnections: 1 })
     const { ended } = network.endNextSessionAfterSetup()
-    const error = await failureOf(single.query({ text: 'select 1' }))
+    const error = await failureOf(single.query({ text: sql`select 1` }))
     await ended
     expect(isUnavailable(error)).toBe(true)
-    expect(await single.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
+    expect(await single.query({ text: sql`select 1 as one` })).toEqual([{ one: 1 }])
     await single.close()
   })
 
   test.each([
-    ['of the pool', (proxy: string) => openDatabase({ url: proxy, connectTimeout: 50 }).query({ text: 'select 1' })],
+    ['of the pool', (proxy: string) => openDatabase({ url: proxy, connectTimeout: 50 }).query({ text: sql`select 1` })],
     [
       'of an engine',
       (proxy: string) => connectPipelined({ url: proxy, statements: {}, settings: {}, connectTimeoutMs: 50 }),
@@ -286,10 +288,10 @@ describe('a lost connection', () => {
 
   test('between two statements of a transaction fails it, and nothing of it stays', async () => {
     const work = db.transaction(async tx => {
-      const [row] = await tx.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
-      await tx.query({ text: 'insert into entry (id) values (6)' })
-      await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [row?.pid ?? 0] })
-      await tx.query({ text: 'insert into entry (id) values (7)' })
+      const [row] = await tx.query<{ pid: number }>({ text: sql`select pg_backend_pid() as pid` })
+      await tx.query({ text: sql`insert into entry (id) values (6)` })
+      await db.query({ text: sql`select pg_terminate_backend($1, 2000)`, values: [row?.pid ?? 0] })
+      await tx.query({ text: sql`insert into entry (id) values (7)` })
     })
     const error = await failureOf(work)
     expect(isUnavailable(error)).toBe(true)
@@ -299,11 +301,11 @@ describe('a lost connection', () => {
   test('that idles in a transaction for too long is closed by the server and does not crash the process', async () => {
     const hasty = openDatabase({ url, maxConnections: 1, idleTransactionTimeout: 50 })
     const work = hasty.transaction(async tx => {
-      await tx.query({ text: 'insert into entry (id) values (8)' })
+      await tx.query({ text: sql`insert into entry (id) values (8)` })
       await new Promise(resolve => setTimeout(resolve, 300))
     })
     expect(await failureOf(work)).toBeInstanceOf(ConnectionLost)
-    expect(await hasty.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
+    expect(await hasty.query({ text: sql`select 1 as one` })).toEqual([{ one: 1 }])
     expect(await countEntries('id = 8')).toBe(0)
     await hasty.close()
   })
@@ -333,10 +335,10 @@ describe('a lost connection', () => {
 
 describe('an error', () => {
   test.each([
-    ['a statement that takes too long', { statementTimeout: 50 }, 'select pg_sleep(2)', '57014', true],
-    ['a wrong statement', {}, 'select no_such_column', '42703', false],
-    ['a broken constraint', {}, 'insert into entry (id) values (1)', '23505', false],
-    ['a wrong database', { url: databaseCalled('no_such_database') }, 'select 1', '3D000', true],
+    ['a statement that takes too long', { statementTimeout: 50 }, sql`select pg_sleep(2)`, '57014', true],
+    ['a wrong statement', {}, sql`select no_such_column`, '42703', false],
+    ['a broken constraint', {}, sql`insert into entry (id) values (1)`, '23505', false],
+    ['a wrong database', { url: databaseCalled('no_such_database') }, sql`select 1`, '3D000', true],
   ])('%s', async (_, options, text, state, unavailable) => {
     const database = openDatabase({ url, ...options })
     const error = await failureOf(database.query({ text }))
@@ -346,7 +348,7 @@ describe('an error', () => {
   })
 
   test('a lock that another transaction holds for too long', async () => {
-    const lock = { text: 'select from entry where id = 1 for update' }
+    const lock = { text: sql`select from entry where id = 1 for update` }
     const hasty = openDatabase({ url, lockTimeout: 50 })
     const error = await db.transaction(async tx => {
       await tx.query(lock)
@@ -358,7 +360,7 @@ describe('an error', () => {
   })
 
   test('of uniqueness names the constraint; others name nothing', async () => {
-    const error = await failureOf(db.query({ text: 'insert into entry (id) values (1)' }))
+    const error = await failureOf(db.query({ text: sql`insert into entry (id) values (1)` }))
     expect(violatedUnique(error)).toBe('entry_pkey')
     expect(violatedUnique(new Error('23505'))).toBeUndefined()
   })
@@ -366,7 +368,7 @@ describe('an error', () => {
   test('of uniqueness on a node of a cluster names the constraint, too', async () => {
     // The node names the constraint of a shard's table, and the coordinator passes on the message only.
     const raised = (message: string, state = '23505') =>
-      failureOf(db.query({ text: `do $$ begin raise exception '${message}' using errcode = '${state}'; end $$` }))
+      failureOf(db.query({ text: rawSql`do $$ begin raise exception '${message}' using errcode = '${state}'; end $$` }))
     const message = 'duplicate key value violates unique constraint "entry_pkey_102044"'
     expect(violatedUnique(await raised(message))).toBe('entry_pkey')
     expect(violatedUnique(await raised('duplicate key'))).toBeUndefined()
@@ -378,7 +380,7 @@ describe('an error', () => {
     const single = openDatabase({ url, maxConnections: 1 })
     const pid = await backendOf(single)
     const lostNode = {
-      text: "do $$ begin raise exception 'connection to the node failed' using errcode = '08006'; end $$",
+      text: sql`do $$ begin raise exception 'connection to the node failed' using errcode = '08006'; end $$`,
     }
     expect(isUnavailable(await failureOf(single.query(lostNode)))).toBe(true)
     expect(await backendOf(single)).toBe(pid)
@@ -388,7 +390,7 @@ describe('an error', () => {
 
 describe('an error that answers a commit', async () => {
   await db.query({
-    text: `create table doomed (state text);
+    text: sql`create table doomed (state text);
       create function fail() returns trigger language plpgsql as
         $$ begin raise exception 'could not commit' using errcode = new.state; end $$;
       create constraint trigger fail_at_commit after insert on doomed deferrable initially deferred
@@ -396,7 +398,7 @@ describe('an error that answers a commit', async () => {
   })
 
   const commitThatAnswers = (database: Database, state: string) =>
-    failureOf(database.transaction(tx => tx.query({ text: 'insert into doomed values ($1)', values: [state] })))
+    failureOf(database.transaction(tx => tx.query({ text: sql`insert into doomed values ($1)`, values: [state] })))
 
   test.each(['XX000', '08006', '57014'])('%s leaves the outcome unknown', async state => {
     const single = openDatabase({ url, maxConnections: 1 })
@@ -413,7 +415,7 @@ describe('an error that answers a commit', async () => {
   })
 
   test('of a batch leaves its outcome unknown, and the connection can be used again', async () => {
-    const statements = { doom: 'insert into doomed values ($1)', raise: 'select 1 / 0', one: 'select 1' }
+    const statements = { doom: sql`insert into doomed values ($1)`, raise: sql`select 1 / 0`, one: sql`select 1` }
     const connection = await connectPipelined({ url, statements, settings: {} })
     const call = (name: string, ...values: string[]) => ({ name, values })
     const failing = (state: string) =>

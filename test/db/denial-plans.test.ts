@@ -7,10 +7,12 @@ import type { Database } from '../../src/db/database.ts'
 import { findOldDenials, removeDenials } from '../../src/db/denial-retention.ts'
 import { type DenialFilter, findDenial, listDenials } from '../../src/db/denials.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { DenialKey } from '../../src/domain/denial.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 /** This user has most denials, and they are old. */
@@ -30,7 +32,7 @@ async function statementsOf(work: (db: Database) => Promise<unknown>): Promise<S
     ...db,
     transaction: (inside, mode) =>
       db.transaction(tx => {
-        let settings = ''
+        let settings = sql``
         return inside({
           query(statement) {
             if (SETTINGS.includes(statement.text)) settings = statement.text
@@ -84,7 +86,7 @@ for (const [user, count, newest, everySeconds] of [
   ...Array.from({ length: 40 }, (_, index) => [3 + index, 1_000, NOW, 600]),
 ] as [number, number, number, number][]) {
   await db.query({
-    text: `insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, remaining, skipped, explanation)
+    text: sql`insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, remaining, skipped, explanation)
            select $1, $2, $3::timestamptz - n * $5::int * interval '1 s', nextval('denial_number'), 'm' || n, 'reserve', 1,
              false, 'quota_exhausted', 0, 0, '[{"quota_id": 64, "kind": "grant", "verdict": "exhausted", "units": 0}]'
            from generate_series(1, $4::int) n`,
@@ -126,13 +128,13 @@ const CASES: [string, (db: Database) => Promise<unknown>, string][] = [
 test.each(['before', 'after'])(
   'each statement uses the index that is made for it, %s the first analyze',
   async when => {
-    if (when === 'after') await db.query({ text: 'analyze denial' })
+    if (when === 'after') await db.query({ text: sql`analyze denial` })
     for (const [name, work, index] of CASES) {
       const statements = await statementsOf(work)
       expect(statements.length, name).toBeGreaterThan(0)
       for (const { settings, ...statement } of statements) {
         const plan = await db.transaction(async tx => {
-          await tx.query({ text: settings })
+          await tx.query({ text: rawSql`${settings}` })
           return planOf(tx, statement)
         })
         const used = indexesOf(plan)

@@ -9,11 +9,13 @@ import { assertOnePointInTime } from '../../src/db/cluster/idle.ts'
 import { readOverview } from '../../src/db/cluster/overview.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { assertMigrated, migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
 import { findLanes } from '../../src/db/store.ts'
 import { createOnNodes, dropOn } from '../support/citus.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
+import { rawSql } from '../support/sql.ts'
 
 test('one PostgreSQL is told what is missing, and left as it is', async () => {
   const { url, db } = await single
@@ -45,7 +47,7 @@ function ofCluster(nodes: [string, ...string[]]): void {
     const url = await createOnNodes(nodes, name)
     await migrate({ url })
     const db = openDatabase({ url, statementTimeout: 60_000 })
-    await db.query({ text: 'insert into account (shard, user_id) values (1, 7), (2, 8)' })
+    await db.query({ text: sql`insert into account (shard, user_id) values (1, 7), (2, 8)` })
     await expect(distribute({ url, shards: 4, isConfirmed: true })).rejects.toThrow('the service is running')
     await db.close()
 
@@ -60,7 +62,7 @@ function ofCluster(nodes: [string, ...string[]]): void {
     await expect(distribute({ url, shards: 5, isConfirmed: true })).rejects.toThrow('over 4 shards')
 
     const distributed = openDatabase({ url, statementTimeout: 60_000 })
-    expect(await distributed.query({ text: 'select shard, user_id from account order by shard' })).toEqual([
+    expect(await distributed.query({ text: sql`select shard, user_id from account order by shard` })).toEqual([
       { shard: 1, user_id: 7 },
       { shard: 2, user_id: 8 },
     ])
@@ -76,7 +78,7 @@ function ofCluster(nodes: [string, ...string[]]): void {
     const checked = await checkCluster(distributed, { url, connections: 23 })
     expect(checked).toEqual({ faults: [], found: `Citus, 4 shards with buckets on ${nodes.length - 1} nodes` })
     const reset = `set local citus.enable_ddl_propagation = off; alter database ${name} reset lock_timeout`
-    await distributed.query({ text: `select run_command_on_workers('do $$ begin ${reset}; end $$')` })
+    await distributed.query({ text: rawSql`select run_command_on_workers('do $$ begin ${reset}; end $$')` })
     const faulty = await checkCluster(distributed, { url, connections: 1_000_000 })
     expect(faulty?.faults).toEqual(
       expect.arrayContaining([
@@ -88,8 +90,8 @@ function ofCluster(nodes: [string, ...string[]]): void {
     const directory = await withLaterMigration()
     expect(await migrate({ url, directory })).toHaveLength(1)
     await rm(directory, { recursive: true })
-    expect(await distributed.query({ text: 'select shard from later' })).toEqual([{ shard: 3 }])
-    const kinds = `select partmethod as kind from pg_dist_partition where logicalrelid = 'later'::regclass`
+    expect(await distributed.query({ text: sql`select shard from later` })).toEqual([{ shard: 3 }])
+    const kinds = sql`select partmethod as kind from pg_dist_partition where logicalrelid = 'later'::regclass`
     expect(await distributed.query({ text: kinds })).toEqual([{ kind: 'h' }])
     await distributed.close()
   })

@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn, isAlive } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
+import { sql } from '../../src/db/sql.ts'
 import { copyDataFolder, scratchFolder } from '../support/cluster.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -90,8 +91,8 @@ async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>):
 
 const write = (url: string, value: number) =>
   withDatabase(url, async db => {
-    await db.query({ text: 'create table if not exists kept (value integer)' })
-    await db.query({ text: 'insert into kept values ($1)', values: [value] })
+    await db.query({ text: sql`create table if not exists kept (value integer)` })
+    await db.query({ text: sql`insert into kept values ($1)`, values: [value] })
   })
 
 /** The state of a process as the system shows it. */
@@ -103,7 +104,7 @@ function stateOf(pid: number): string {
   }
 }
 
-const readAll = (db: Database) => db.query({ text: 'select value from kept order by value' })
+const readAll = (db: Database) => db.query({ text: sql`select value from kept order by value` })
 const read = (url: string) => withDatabase(url, readAll)
 
 const pidFileOf = (dataDir: string) => join(dataDir, 'database', 'postmaster.pid')
@@ -112,7 +113,7 @@ const pidOf = async (dataDir: string) => Number.parseInt(await readFile(pidFileO
 async function settings(url: string, ...names: string[]): Promise<Record<string, string>> {
   const rows = await withDatabase(url, db =>
     db.query<{ name: string; setting: string }>({
-      text: 'select name, setting from pg_settings where name = any($1::text[])',
+      text: sql`select name, setting from pg_settings where name = any($1::text[])`,
       values: [names],
     }),
   )
@@ -179,8 +180,8 @@ describe('a data folder with spaces in its path', () => {
     const { url, stop } = await start(dataDir)
     await withDatabase(url, async db => {
       const endless = db.transaction(async tx => {
-        await tx.query({ text: 'set local statement_timeout = 0' })
-        await tx.query({ text: 'select pg_sleep(100)' })
+        await tx.query({ text: sql`set local statement_timeout = 0` })
+        await tx.query({ text: sql`select pg_sleep(100)` })
       })
       const sleeping = expect(endless).rejects.toThrow()
       await pause(100)
@@ -284,7 +285,7 @@ describe('after a crash', async () => {
     const { messages, log } = recorder()
     const { url } = await start(dataDir, log)
     const [row] = await withDatabase(url, db =>
-      db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where backend_type = 'checkpointer'" }),
+      db.query<{ pid: number }>({ text: sql`select pid from pg_stat_activity where backend_type = 'checkpointer'` }),
     )
     process.kill(row?.pid ?? 0, 'SIGKILL')
     await expect.poll(() => messages).toContain('embedded database: running again')

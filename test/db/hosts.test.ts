@@ -1,9 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Database, isUnavailable, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createConnections } from '../../src/engine/connections.ts'
 import { connectTo } from '../../src/engine/servers.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
+import { rawSql } from '../support/sql.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const servers = [await databaseOnOwnServer(), await databaseOnOwnServer()] as const
@@ -27,23 +29,25 @@ afterAll(async () => {
 
 /** Makes one server the one that takes writes, and ends the sessions of the other one, as a fail-over does. */
 async function promote(promoted: Database, demoted: Database): Promise<void> {
-  await promoted.query({ text: 'alter system reset default_transaction_read_only' })
-  await promoted.query({ text: 'select pg_reload_conf()' })
-  await demoted.query({ text: 'alter system set default_transaction_read_only = on' })
-  await demoted.query({ text: 'select pg_reload_conf()' })
+  await promoted.query({ text: sql`alter system reset default_transaction_read_only` })
+  await promoted.query({ text: sql`select pg_reload_conf()` })
+  await demoted.query({ text: sql`alter system set default_transaction_read_only = on` })
+  await demoted.query({ text: sql`select pg_reload_conf()` })
   const applied = async () => {
     const [row] = await demoted.query<{ value: string }>({
-      text: "select current_setting('default_transaction_read_only') as value",
+      text: sql`select current_setting('default_transaction_read_only') as value`,
     })
     return row?.value
   }
   await expect.poll(applied).toBe('on')
   const others = `from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`
-  await demoted.query({ text: `select pg_terminate_backend(pid) ${others} and application_name = 'sms-quota'` })
-  await demoted.query({ text: `select pg_terminate_backend(pid) ${others} and application_name = 'sms-quota engine'` })
+  await demoted.query({ text: rawSql`select pg_terminate_backend(pid) ${others} and application_name = 'sms-quota'` })
+  await demoted.query({
+    text: rawSql`select pg_terminate_backend(pid) ${others} and application_name = 'sms-quota engine'`,
+  })
 }
 
-const SERVER = `select current_setting('data_directory') as server`
+const SERVER = sql`select current_setting('data_directory') as server`
 
 /** The server that answers. Until the connections of before are replaced, an answer is "unavailable". */
 async function serverOf(database: Database): Promise<string | undefined> {
@@ -69,7 +73,7 @@ test('of several hosts the one that takes writes is used, before and after a fai
     await promote(promoted, demoted)
     await expect.poll(() => serverOf(db)).toBe(expected)
     await expect.poll(engineConnects).toBe(true)
-    const text = "select count(*)::int as count from pg_stat_activity where application_name = 'sms-quota engine'"
+    const text = sql`select count(*)::int as count from pg_stat_activity where application_name = 'sms-quota engine'`
     expect(await promoted.query({ text })).toEqual([{ count: 1 }])
     expect(await demoted.query({ text })).toEqual([{ count: 0 }])
   }

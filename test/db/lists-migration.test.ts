@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { loadQuotas } from '../../bench/load.ts'
 import { listAlerts } from '../../src/db/alerts.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
 import { roll, statusOf } from '../../src/domain/quota.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { emptyDatabase } from '../support/database.ts'
@@ -23,18 +24,18 @@ test('marks of open windows are made from the quotas and their events', async ()
   await remove()
 
   await db.query({
-    text: 'create table quota_alert (shard smallint, quota_id bigint, percent smallint, at timestamptz, ends_at timestamptz)',
+    text: sql`create table quota_alert (shard smallint, quota_id bigint, percent smallint, at timestamptz, ends_at timestamptz)`,
   })
   await loadQuotas(db, { quotas: 2_000, users: 200, now: NOW })
-  await db.query({ text: 'drop table quota_alert' })
+  await db.query({ text: sql`drop table quota_alert` })
   // The service did not note exhaustion then. Some quotas have no units.
-  await db.query({ text: 'update quota set alerted = array_remove(alerted, 101::smallint)' })
+  await db.query({ text: sql`update quota set alerted = array_remove(alerted, 101::smallint)` })
   await db.query({
-    text: `update quota set "limit" = 0, used = 0, reserved = 0, overage_limit = 0, rollover_limit = 0, alerted = '{}' where id / 64 % 50 = 0`,
+    text: sql`update quota set "limit" = 0, used = 0, reserved = 0, overage_limit = 0, rollover_limit = 0, alerted = '{}' where id / 64 % 50 = 0`,
   })
   const at = '2026-03-14T00:00:00.000Z'
   await db.query({
-    text: `insert into event (shard, number, type, at, data)
+    text: sql`insert into event (shard, number, type, at, data)
       select shard, id * 200 + percent, 'quota.threshold_reached', $1, jsonb_build_object('percent', percent, 'quota', jsonb_build_object('id', id))
       from quota, unnest(alerted) percent where id / 64 % 2 = 0`,
     values: [at],

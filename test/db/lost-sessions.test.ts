@@ -4,8 +4,10 @@ import { afterAll, expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/database.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { configureSession, LostSessions } from '../../src/db/session.ts'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
+import { rawSql } from '../support/sql.ts'
 
 const { db, url } = await emptyDatabase()
 const open: pg.Client[] = []
@@ -21,7 +23,7 @@ async function openSession(at = url) {
 }
 
 const isAlive = async ({ session }: { session: { pid: string } }) =>
-  (await db.query({ text: 'select 1 from pg_stat_activity where pid = $1', values: [session.pid] })).length > 0
+  (await db.query({ text: sql`select 1 from pg_stat_activity where pid = $1`, values: [session.pid] })).length > 0
 
 test('are ended through the next connection, and no other session is', async () => {
   const [lost, other, next] = [await openSession(), await openSession(), await openSession()]
@@ -36,8 +38,8 @@ test('are ended through the next connection, and no other session is', async () 
 
 test('that do not end stop new connections when they are more than four', async () => {
   const role = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
-  await db.query({ text: `create role ${role} login password '${role}'` })
-  await db.query({ text: 'revoke execute on function pg_terminate_backend from public' })
+  await db.query({ text: rawSql`create role ${role} login password '${role}'` })
+  await db.query({ text: sql`revoke execute on function pg_terminate_backend from public` })
   const powerless = new URL(url)
   powerless.username = role
   powerless.password = role
@@ -49,10 +51,10 @@ test('that do not end stop new connections when they are more than four', async 
   await lost[0]?.client.end()
   await expect.poll(() => sessions.end(next.client).catch(() => 5)).toBe(4)
   for (const { client } of [...lost, next]) await client.end()
-  await db.query({ text: `drop role ${role}` })
+  await db.query({ text: rawSql`drop role ${role}` })
 })
 
-const SLOW = { slow: 'select pg_sleep(0.3)', endless: 'select pg_sleep(600)', quick: 'select 1' }
+const SLOW = { slow: sql`select pg_sleep(0.3)`, endless: sql`select pg_sleep(600)`, quick: sql`select 1` }
 const call = (name: keyof typeof SLOW) => [{ name, values: [] }]
 
 test('a batch without an answer in time loses its connection', async () => {

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { assertMigrated, type MigrateOptions, migrate, pendingMigrations } from '../../src/db/migrate.ts'
 import { statementsOf } from '../../src/db/migration-files.ts'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const ONE = 'create table one (id integer); insert into one values (1);'
 const TWO = "alter table one add name text; comment on table one is 'both; in one text';"
@@ -27,7 +29,7 @@ test('files are applied in order, each once, even by several processes at the sa
   const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url, directory })))
   expect(runs.filter(applied => applied.length > 0)).toEqual([['0001_one.sql', '0002_two.sql']])
   expect(await migrate({ url, directory })).toEqual([])
-  expect(await db.query({ text: 'select * from one' })).toEqual([{ id: 1, name: null }])
+  expect(await db.query({ text: sql`select * from one` })).toEqual([{ id: 1, name: null }])
 })
 
 test('only new files are applied to an existing schema', async () => {
@@ -44,7 +46,7 @@ test('a file that fails is rolled back, and the ones before it stay', async () =
     '0005_five.sql': 'create table five (id integer); select 1 / 0;',
   }
   await expect(run(files)).rejects.toThrow(/0005_five\.sql.*division by zero/)
-  const tables = await db.query({ text: "select to_regclass('four') as four, to_regclass('five') as five" })
+  const tables = await db.query({ text: sql`select to_regclass('four') as four, to_regclass('five') as five` })
   expect(tables).toEqual([{ four: 'four', five: null }])
 })
 
@@ -69,7 +71,7 @@ test.each([
 test('the service’s own migrations create the schema', async () => {
   const { url, db } = await own
   expect(await migrate({ url })).toContain('0001_baseline.sql')
-  expect(await db.query({ text: 'select count(*) as shards from shard_head' })).toEqual([{ shards: 64 }])
+  expect(await db.query({ text: sql`select count(*) as shards from shard_head` })).toEqual([{ shards: 64 }])
 })
 
 const own = emptyDatabase()
@@ -83,7 +85,7 @@ describe('migrations that say which versions they serve', async () => {
   const older = async (version: string) =>
     migrate({ url, version, directory: await migrations({ '0001_base.sql': 'create table base (id integer)' }) })
   const numbers = async (table: string) => {
-    const rows = await db.query<{ number: number }>({ text: `select number from ${table} order by number` })
+    const rows = await db.query<{ number: number }>({ text: rawSql`select number from ${table} order by number` })
     return rows.map(({ number }) => number)
   }
 
@@ -121,16 +123,16 @@ describe('migrations that say which versions they serve', async () => {
   })
 
   test('build an index again whose build was cut short', async () => {
-    await db.query({ text: 'insert into one values (1)' })
+    await db.query({ text: sql`insert into one values (1)` })
     // Two equal ids: the build fails, and leaves an invalid index.
-    await db.query({ text: 'create unique index concurrently one_id on one (id)' }).catch(() => {})
+    await db.query({ text: sql`create unique index concurrently one_id on one (id)` }).catch(() => {})
     expect(await isValid('one_id')).toBe(false)
     expect(await at('0.3.0')).toEqual(['0003_three.sql'])
     expect(await isValid('one_id')).toBe(true)
   })
 
   test('keep an index that is complete, and drop one', async () => {
-    await db.query({ text: 'create index concurrently one_by_hand on one (id)' })
+    await db.query({ text: sql`create index concurrently one_by_hand on one (id)` })
     files['0004_four.sql'] =
       '-- serves: 0.2.0\n-- transaction: none\ncreate index concurrently one_by_hand on one (id)\n'
     files['0005_five.sql'] = '-- serves: 0.2.0\n-- transaction: none\ndrop index concurrently if exists one_id;\n'
@@ -143,7 +145,7 @@ describe('migrations that say which versions they serve', async () => {
     const warnings: string[] = []
     const log = { info() {}, error() {}, warn: (_: object, message: string) => warnings.push(message) }
     await db.transaction(async holder => {
-      await holder.query({ text: 'select * from one' })
+      await holder.query({ text: sql`select * from one` })
       const failing = expect(at('0.3.0', { lockWaitMs: 1_200, log })).rejects.toThrow(
         /0006_six\.sql failed: .*lock timeout; other transactions held its locks for 1\.2 s/,
       )
@@ -153,8 +155,8 @@ describe('migrations that say which versions they serve', async () => {
       })
       while (!done) {
         // Fails if it waits for a lock for a second.
-        await db.query({ text: 'select count(*) from one' })
-        await holder.query({ text: 'select 1' })
+        await db.query({ text: sql`select count(*) from one` })
+        await holder.query({ text: sql`select 1` })
       }
       await failing
     })
@@ -163,7 +165,7 @@ describe('migrations that say which versions they serve', async () => {
   })
 
   async function isValid(index: string): Promise<boolean | undefined> {
-    const text = 'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)'
+    const text = sql`select indisvalid as valid from pg_index where indexrelid = to_regclass($1)`
     return (await db.query<{ valid: boolean }>({ text, values: [index] }))[0]?.valid
   }
 

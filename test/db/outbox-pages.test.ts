@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import type { EventFilter, Positions } from '../../src/db/outbox.ts'
 import { firstTimeAfter, readHeads, readOutboxPage } from '../../src/db/outbox-pages.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/planner-settings.ts'
+import { sql } from '../../src/db/sql.ts'
 import { SHARDS, shardOf } from '../../src/domain/shard.ts'
 import { databaseOfOnePostgres, freshDatabase } from '../support/database.ts'
 
@@ -28,14 +29,14 @@ async function write(db: Database, rows: readonly Omit<Row, 'number'>[], pruned 
     ends[row.shard] = number
     return { ...row, number }
   })
-  await db.query({ text: 'truncate event' })
+  await db.query({ text: sql`truncate event` })
   await db.query({
-    text: `update shard_head h set last_event = e.last, pruned = $2
+    text: sql`update shard_head h set last_event = e.last, pruned = $2
            from unnest($1::bigint[]) with ordinality e (last, place) where h.shard = e.place - 1`,
     values: [ends, pruned],
   })
   await db.query({
-    text: `insert into event (shard, number, user_id, sequence, type, at, data)
+    text: sql`insert into event (shard, number, user_id, sequence, type, at, data)
            select shard, number, user_id, number, type, to_timestamp(at / 1000.0), '{}'
            from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
              u (shard, number, user_id, type, at)`,
@@ -133,7 +134,7 @@ describe('a page reads what it shows', async () => {
   const { db } = await databaseOfOnePostgres()
   const PER_SHARD = 2_000
   // The tables have the statistics of a new database, and the plans are made while they are empty.
-  await db.query({ text: 'analyze event, shard_head' })
+  await db.query({ text: sql`analyze event, shard_head` })
   await read(db, BEGINNING, {}, 100)
   await write(
     db,
@@ -171,7 +172,7 @@ describe('a page reads what it shows', async () => {
   const halfway = SHARDS.map(() => PER_SHARD / 2)
 
   test.each([false, true])('with statistics: %s', async analyzed => {
-    if (analyzed) await db.query({ text: 'analyze event, shard_head' })
+    if (analyzed) await db.query({ text: sql`analyze event, shard_head` })
     const [keys = [], payloads = [], ...more] = await accessesOf(on => read(on, halfway, {}, 100))
     expect(more).toEqual([])
     expect(payloads).toEqual(['event_pkey 100'])

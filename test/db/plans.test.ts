@@ -14,6 +14,7 @@ import { samplesOf } from '../../bench/statements.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { listQuotas } from '../../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import { QUOTA_STATUSES, type Quota, roll, statusOf } from '../../src/domain/quota.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { listed } from '../support/quota-lists.ts'
@@ -123,7 +124,7 @@ test("a user's deleted quotas stay, and cost the user's other quotas nothing", a
   const blocks = async () => blocksOf(await planOf(db, await statementOf(db, on => quotasOfUser(on, user, NOW))))
   const before = await blocks()
   await db.query({
-    text: `insert into quota
+    text: sql`insert into quota
            select copy.* from quota q, generate_series(1, 2000) n,
              jsonb_populate_record(q, jsonb_build_object('id', (100000 + n) * 64 + q.shard, 'external_ref', null,
                'deleted_at', q.created_at)) copy

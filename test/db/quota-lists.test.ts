@@ -6,6 +6,7 @@ import { loadQuotas } from '../../bench/load.ts'
 import type { QuotaFilter } from '../../src/db/quota-conditions.ts'
 import { BOUNDS, type Bounds, listQuotas, MAX_SKIPPED, type QuotaOrder } from '../../src/db/quota-lists.ts'
 import { hasIndex, type PageKey } from '../../src/db/quota-streams.ts'
+import { sql } from '../../src/db/sql.ts'
 import { type Quota, roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
@@ -19,7 +20,7 @@ await disableAutovacuum(db)
 await loadQuotas(db, { quotas: QUOTAS, users: 150, now: NOW, isFresh: true })
 // Names and references as people give them: some equal, some missing, in upper and lower case.
 await db.query({
-  text: `update quota set
+  text: sql`update quota set
       name = case n % 5 when 0 then null when 1 then 'Überschuss' when 2 then 'bonus ' || n % 11 else 'BONUS' end,
       external_ref = case when n % 3 > 0 then 'K-' || nth end
     from (select shard, id, id / 64 as n, row_number() over (partition by user_id order by id) as nth from quota) numbered
@@ -159,7 +160,7 @@ describe.each([
 // The tables are analyzed by the second group, which runs after the first.
 describe.each(['never analyzed', 'analyzed'])('with tables that were %s', when => {
   beforeAll(async () => {
-    if (when === 'analyzed') await db.query({ text: 'analyze' })
+    if (when === 'analyzed') await db.query({ text: sql`analyze` })
   })
 
   test.each(CASES)('a page reads a bounded number of rows: $filter by $order', async ({ filter, order }) => {
@@ -190,11 +191,11 @@ test.each(['created_at', 'name', 'external_ref'] as const)(
 )
 
 test('a page that skips too many quotas is refused, unless it is near the end or the total says that it is past it', async () => {
-  await db.query({ text: 'update shard_head set grants = grants + 1000000 where shard = 0' })
+  await db.query({ text: sql`update shard_head set grants = grants + 1000000 where shard = 0` })
   const at = (skip: number, filter: QuotaFilter = {}) =>
     listQuotas(db, filter, { by: 'id', descending: true }, { skip }, 20, NOW)
   expect(await at(MAX_SKIPPED + 1)).toBe('too_deep')
   expect(await at(5_000_000)).toMatchObject({ quotas: [], next: null })
   expect(await at(MAX_SKIPPED + 1, { status: 'active' })).toMatchObject({ quotas: [] })
-  await db.query({ text: 'update shard_head set grants = grants - 1000000 where shard = 0' })
+  await db.query({ text: sql`update shard_head set grants = grants - 1000000 where shard = 0` })
 })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservation-lists.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
@@ -23,7 +24,7 @@ for (const [user, count, newest, everySeconds] of [
   ...Array.from({ length: 20 }, (_, index) => [3 + index, 1000, NOW, 10]),
 ] as [number, number, number, number][]) {
   await db.query({
-    text: `insert into reservation
+    text: sql`insert into reservation
            select $1, $2, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
              array[64, 0, 0, 1, 0, 1], at, at, at
            from generate_series(1, $3::int) n, lateral (select $4::timestamptz - n * $5::int * interval '1 s' as at) t`,
@@ -76,7 +77,7 @@ const CASES: [string, ReservationFilter, ReservationKey | undefined, string][] =
 
 // As the planner sees them before statistics were gathered, and after.
 test.each(['before', 'after'])('each page uses the index that is made for it, %s the first analyze', async when => {
-  if (when === 'after') await db.query({ text: 'analyze reservation' })
+  if (when === 'after') await db.query({ text: sql`analyze reservation` })
   for (const [name, filter, after, index] of CASES) {
     for (const statement of await statementsOf(filter, after)) {
       const plan = await db.transaction(async tx => {

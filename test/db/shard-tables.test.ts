@@ -4,20 +4,23 @@ import { ConnectionLost } from '../../src/db/database.ts'
 import { onTables } from '../../src/db/ledger/shard-tables.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { type Sql, sql } from '../../src/db/sql.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 // A cluster has tables of such names already.
 const { db, url } = await databaseOfOnePostgres()
 
 const names = (
   await db.query<{ name: string }>({
-    text: "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+    text: sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
   })
 ).map(({ name }) => name)
 const tables = Object.fromEntries(names.map(name => [name, `${name}_102008`]))
 
 test('name no other table', async () => {
-  for (const [name, table] of Object.entries(tables)) await db.query({ text: `alter table ${name} rename to ${table}` })
+  for (const [name, table] of Object.entries(tables))
+    await db.query({ text: rawSql`alter table ${name} rename to ${table}` })
   const statements = Object.entries(LEDGER_STATEMENTS).map(([name, text]) => [name, onTables(text, tables)])
   // PostgreSQL looks the tables up when a connection prepares the statements.
   const connection = await connectPipelined({ url, statements: Object.fromEntries(statements), settings: {} })
@@ -35,18 +38,18 @@ test.each(Object.entries(LEDGER_STATEMENTS))('%s finds rows by their shard', (_,
 })
 
 describe('what a connection does at the beginning of each transaction', () => {
-  const open = (first: string) =>
+  const open = (first: Sql) =>
     connectPipelined({
       url,
-      statements: { one: 'select 1', two: 'select 2' },
+      statements: { one: sql`select 1`, two: sql`select 2` },
       settings: {},
-      onBegin: [first, 'select 9'],
+      onBegin: [first, sql`select 9`],
     })
   const ONE = { name: 'one', values: [] }
   const TWO = { name: 'two', values: [] }
 
   test('is not among the results, and is not done outside of one', async () => {
-    const connection = await open('select 8')
+    const connection = await open(sql`select 8`)
     const results = await connection.run([BEGIN, ONE, TWO, COMMIT])
     expect(results.map(({ tag, rows }) => [tag, ...rows.flat()])).toEqual([
       ['BEGIN'],
@@ -61,12 +64,12 @@ describe('what a connection does at the beginning of each transaction', () => {
   test.each([
     [
       'finds that the tables are elsewhere',
-      "select (case when clock_timestamp() > '-infinity' then 'moved' else 'pg_class' end)::regclass",
+      sql`select (case when clock_timestamp() > '-infinity' then 'moved' else 'pg_class' end)::regclass`,
     ],
-    ['finds no table', 'select execute_missing()'],
+    ['finds no table', sql`select execute_missing()`],
   ])('ends the connection if it %s', async (_, first) => {
     await db.query({
-      text: `create or replace function execute_missing() returns int language plpgsql as 'begin return (select n from missing); end'`,
+      text: sql`create or replace function execute_missing() returns int language plpgsql as 'begin return (select n from missing); end'`,
     })
     const connection = await open(first)
     await expect(connection.run([BEGIN, ONE, COMMIT])).rejects.toBeInstanceOf(ConnectionLost)

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { findLanes, findStore } from '../../src/db/store.ts'
 import { SHARDS } from '../../src/domain/shard.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 
 /** What Citus has in place of its catalogs and its function, as far as the service reads them. */
-const CATALOGS = `
+const CATALOGS = sql`
   create table pg_dist_partition (logicalrelid regclass, partmethod "char", repmodel "char", colocationid int);
   create table pg_dist_placement (shardid bigint, groupid int);
   create table pg_dist_node (groupid int, nodename text, nodeport int, noderole text);
@@ -26,14 +27,14 @@ test('is one lane with all buckets on one PostgreSQL', async () => {
 test('is a lane for each Citus shard, on the node that holds it', async () => {
   await db.query({ text: CATALOGS })
   await db.query({
-    text: `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+    text: sql`insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
       select 99999, 'citus', extowner, extnamespace, false, '14.0-1' from pg_extension where extname = 'plpgsql'`,
   })
   expect(await findStore(db)).toEqual({ citus: '14.0-1', isDistributed: false })
   expect(await findLanes(db)).toHaveLength(1)
 
   await db.query({
-    text: `insert into pg_dist_partition values ('account', 'h', 's', 1), ('quota', 'h', 's', 1), ('principal', 'n', 't', 2)`,
+    text: sql`insert into pg_dist_partition values ('account', 'h', 's', 1), ('quota', 'h', 's', 1), ('principal', 'n', 't', 2)`,
   })
   expect(await findStore(db)).toEqual({ citus: '14.0-1', isDistributed: true })
   const lanes = await findLanes(db)

@@ -1,5 +1,6 @@
 /** Lists of the top users: what the rollup keeps of them, and what a report makes of that. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { rollUpUsage, TOP_LIST } from '../../src/db/usage-rollup.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
@@ -10,13 +11,13 @@ import { seededRandom } from '../support/ledger.ts'
 
 const { db } = await freshDatabase()
 const DAY = Date.parse('2026-03-10T00:00:00Z')
-beforeEach(() => db.query({ text: 'truncate usage, usage_pending, usage_top, usage_total' }))
+beforeEach(() => db.query({ text: sql`truncate usage, usage_pending, usage_top, usage_total` }))
 
 /** Writes a batch, as the engine does, and rolls it up unless it is to stay pending. */
 async function commit(at: EpochMs, units: ReadonlyMap<number, number>, isRolledUp = true): Promise<void> {
   for (const [shard, entries] of Map.groupBy(units, ([user]) => shardOf(user))) {
     await db.query({
-      text: `insert into usage_pending select $1::smallint, nextval('usage_number'), $2::timestamptz, array_agg(u), array_agg(1::bigint),
+      text: sql`insert into usage_pending select $1::smallint, nextval('usage_number'), $2::timestamptz, array_agg(u), array_agg(1::bigint),
           array_agg(null::text), array_agg(null::text), array_agg(0::smallint), array_agg(n), array_agg(1)
         from unnest($3::bigint[], $4::bigint[]) k (u, n)`,
       values: [shard, new Date(at).toISOString(), entries.map(([user]) => user), entries.map(([, n]) => n)],
@@ -49,7 +50,7 @@ describe('a list of a shard and day', () => {
       await commit(DAY + batch * 900_000, units)
     }
     const [list] = await db.query<{ users: number[]; units: number[]; missed: number }>({
-      text: 'select users, units, missed from usage_top where shard = $1',
+      text: sql`select users, units, missed from usage_top where shard = $1`,
       values: [shard],
     })
     if (list === undefined) throw new Error('there is no list')
@@ -72,7 +73,7 @@ describe('a list of a shard and day', () => {
     const users = neighbours(TOP_LIST)
     for (let batch = 0; batch < 3; batch++)
       await commit(DAY, new Map(users.map((user, place) => [user, place + batch])))
-    const lists = await db.query({ text: 'select missed, units from usage_top' })
+    const lists = await db.query({ text: sql`select missed, units from usage_top` })
     expect(lists).toEqual([{ missed: 0, units: users.map((_, place) => 3 * place + 3).reverse() }])
   })
 })

@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { removeSettled } from '../../src/db/retention.ts'
+import { sql } from '../../src/db/sql.ts'
 import { SHARDS, shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
@@ -17,7 +18,7 @@ const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 /** Consumptions of 35 days over all shards, without statistics. */
 const { db } = await databaseOfOnePostgres()
 await db.query({
-  text: `insert into reservation
+  text: sql`insert into reservation
     select n % 64, n % 5000, 'm' || n, 0, 'consume', 1, null, 'otp', false, false, 1, 1, 0, 0, 'release', false,
       array[64, 0, 0, 1, 0, 1], at, at, at
     from generate_series(1, $1::int) n, lateral (select to_timestamp(($2::bigint - n::bigint * $3) / 1000.0) as at) t`,
@@ -81,7 +82,7 @@ test.each(SCANS)('the sweeper scans %s by its index, without statistics', (_, af
 test('retention removes by its indexes, without statistics', expectRemovalByKeys)
 
 test('all plans are the same with statistics', async () => {
-  await db.query({ text: 'analyze reservation' })
+  await db.query({ text: sql`analyze reservation` })
   for (const [, after] of SCANS) await expectBounded(after)
   await expectRemovalByKeys()
 })

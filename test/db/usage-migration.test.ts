@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { sumByKey, sumTotals } from '../../src/db/usage-of-all.ts'
 import { rollUpUsage } from '../../src/db/usage-rollup.ts'
@@ -25,13 +26,13 @@ test('an upgrade keeps all usage in all reports', async () => {
   const users = neighbours(150)
   const shard = shardOf(users[0] ?? 0)
   await db.query({
-    text: `insert into usage select $1::smallint, u, '2026-03-10'::timestamptz + q * interval '6 hours', nullif(u % 3, 0),
+    text: sql`insert into usage select $1::smallint, u, '2026-03-10'::timestamptz + q * interval '6 hours', nullif(u % 3, 0),
         (array['DE', 'FR', null])[1 + u % 3], 'otp', u % 100, 1, 1, 0, 5, 1
       from unnest($2::bigint[]) u, generate_series(0, 7) q`,
     values: [shard, users],
   })
   await db.query({
-    text: `insert into usage_pending values ($1, 1, '2026-03-10', array[$2::bigint, $2], '{64,null}', '{DE,DE}', '{null,null}',
+    text: sql`insert into usage_pending values ($1, 1, '2026-03-10', array[$2::bigint, $2], '{64,null}', '{DE,DE}', '{null,null}',
       '{0,2}', '{1000,3}', '{1,1}')`,
     values: [shard, users[7] ?? 0],
   })

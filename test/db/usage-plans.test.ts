@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { disableAutovacuum } from '../../bench/fill.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { sumBusyUsers } from '../../src/db/usage-busy.ts'
 import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage-compaction.ts'
@@ -12,6 +13,7 @@ import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const { db } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
@@ -24,25 +26,25 @@ const USER = Array.from({ length: 1_000 }, (_, user) => user).find(user => shard
 for (const table of ['usage', 'usage_day', 'usage_month']) {
   const age = { usage: 0, usage_day: 60, usage_month: 500 }[table] ?? 0
   await db.query({
-    text: `insert into ${table} select case when u < 300 then ${SHARD} else u % 64 end, case when u = 0 then ${USER} else u end,
+    text: rawSql`insert into ${table} select case when u < 300 then ${SHARD} else u % 64 end, case when u = 0 then ${USER} else u end,
         date_bin('15 min', $1::timestamptz - (d + $2) * interval '1 day', 'epoch'), 64, 'DE', null, 1, 1, 0, 0, 0, 0
       from generate_series(0, 59) d, generate_series(0, 449) u on conflict do nothing`,
     values: [new Date(NOW).toISOString(), age],
   })
 }
 await db.query({
-  text: `insert into usage_total select 0, d, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), c,
+  text: sql`insert into usage_total select 0, d, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), c,
       1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0
     from generate_series(0, 9000) n, unnest('{1,3}'::int[]) d, generate_series(1, 5) c`,
   values: [new Date(NOW).toISOString()],
 })
 await db.query({
-  text: `insert into usage_top select s, $1::timestamptz - d * interval '1 day', array_agg(u), array_agg(u), 3
+  text: sql`insert into usage_top select s, $1::timestamptz - d * interval '1 day', array_agg(u), array_agg(u), 3
     from generate_series(0, 63) s, generate_series(0, 99) d, generate_series(1, 20) u group by 1, 2`,
   values: ['2026-11-20T00:00:00Z'],
 })
 await db.query({
-  text: `insert into usage_pending select ${SHARD}, n, '2026-11-20', array[n, n + 1], '{64,64}', '{DE,DE}', '{null,null}', '{0,0}', '{1,1}', '{1,1}'
+  text: rawSql`insert into usage_pending select ${SHARD}, n, '2026-11-20', array[n, n + 1], '{64,64}', '{DE,DE}', '{null,null}', '{0,0}', '{1,1}', '{1,1}'
     from generate_series(1, 20) n`,
 })
 
@@ -54,9 +56,9 @@ const literalOf = (value: unknown): string => {
 /** The plan for these values; for a statement that is planned once for all, the one that holds for any values. */
 async function planFor(tx: Queryable, { name, text, values = [] }: Statement, isGeneric: boolean): Promise<PlanNode> {
   if (!isGeneric || name === undefined) return planOf(tx, { text, values })
-  await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
-  await tx.query({ text: `prepare "generic ${name}" as ${text}` })
-  return planOf(tx, { text: `execute "generic ${name}" (${values.map(literalOf).join(', ')})` })
+  await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
+  await tx.query({ text: rawSql`prepare "generic ${name}" as ${text}` })
+  return planOf(tx, { text: rawSql`execute "generic ${name}" (${values.map(literalOf).join(', ')})` })
 }
 
 /** The plans of the statements that `work` sends. What it writes is rolled back. */
@@ -66,10 +68,11 @@ async function plansOf(work: (db: Database) => Promise<unknown>, isGeneric: bool
   const watch = (tx: Queryable): Queryable => ({
     async query<R extends object>(statement: Statement): Promise<R[]> {
       if (!isPlanned(statement.text)) return tx.query<R>(statement)
-      await tx.query({ text: 'savepoint here' })
+      await tx.query({ text: sql`savepoint here` })
       plans.set(statement.name ?? statement.text.slice(0, 60), await planFor(tx, statement, isGeneric))
-      await tx.query({ text: 'rollback to here' })
-      if (isGeneric && statement.name !== undefined) await tx.query({ text: `deallocate "generic ${statement.name}"` })
+      await tx.query({ text: sql`rollback to here` })
+      if (isGeneric && statement.name !== undefined)
+        await tx.query({ text: rawSql`deallocate "generic ${statement.name}"` })
       return tx.query<R>(statement)
     },
   })
@@ -114,7 +117,8 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
 
 describe.each(['never analyzed', 'analyzed'])('on tables that were %s', state => {
   beforeAll(async () => {
-    if (state === 'analyzed') await db.query({ text: 'analyze usage, usage_day, usage_month, usage_total, usage_top' })
+    if (state === 'analyzed')
+      await db.query({ text: sql`analyze usage, usage_day, usage_month, usage_total, usage_top` })
   })
 
   test.each(WORK)('%s', async (_, work, most) => {

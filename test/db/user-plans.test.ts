@@ -6,11 +6,13 @@ import type { Database, Queryable, SqlValue } from '../../src/db/database.ts'
 import { eraseEvents, eraseQuota, eraseReservations, eraseRows, eraseTopUsers } from '../../src/db/erasure-pages.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
 import { search } from '../../src/db/search.ts'
+import { sql } from '../../src/db/sql.ts'
 import { denialsAfter, eventsAfter, quotasAfter, usageAfter } from '../../src/db/user-data.ts'
 import { findUser, listUsers } from '../../src/db/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const USERS = 4_000
@@ -21,7 +23,7 @@ const BUSY = 1
 
 const { db } = await databaseOfOnePostgres()
 await db.query({
-  text: `insert into account select shard, user_id, 1
+  text: sql`insert into account select shard, user_id, 1
          from unnest($1::smallint[], $2::bigint[]) u (shard, user_id)`,
   values: [Array.from({ length: USERS }, (_, user) => shardOf(user)), Array.from({ length: USERS }, (_, user) => user)],
 })
@@ -30,7 +32,7 @@ const ROWS = `(select shard, user_id, n, user_id * 100000 + n as key, $1::timest
   from account, generate_series(1, case user_id when ${BUSY} then 3000 else ${OF_USER} end) n) r`
 const at = [new Date(NOW).toISOString()]
 await db.query({
-  text: `insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
+  text: rawSql`insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
            alert_at, enabled, external_ref, metadata, window_start, created_at, created_by, updated_at, updated_by, deleted_at)
          select shard, key * 64 + shard, user_id, 'grant',
            case when n % 3 > 0 then 'Plan ' || n end, 5, 'UTC', 0, 0, 1, at, '{}', true,
@@ -39,67 +41,67 @@ await db.query({
   values: at,
 })
 await db.query({
-  text: `insert into reservation
+  text: rawSql`insert into reservation
          select shard, user_id, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
            array[key * 64 + shard, 0, 0, 1, 0, 1], at, at, at, null
          from ${ROWS}`,
   values: at,
 })
 await db.query({
-  text: `insert into usage select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
+  text: rawSql`insert into usage select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
   values: at,
 })
 for (const table of ['usage_day', 'usage_month'])
   await db.query({
-    text: `insert into ${table} select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
+    text: rawSql`insert into ${table} select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
     values: at,
   })
 await db.query({
-  text: `insert into usage_busy select shard, user_id, at, 1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 1 from ${ROWS}`,
+  text: rawSql`insert into usage_busy select shard, user_id, at, 1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 1 from ${ROWS}`,
   values: at,
 })
 await db.query({
-  text: `insert into usage_busy_range select shard, user_id, $1, $1 from account`,
+  text: sql`insert into usage_busy_range select shard, user_id, $1, $1 from account`,
   values: at,
 })
 // Three years of lists.
 await db.query({
-  text: `insert into usage_top select shard, $1::timestamptz - day * interval '1 day', users, users, 0
+  text: sql`insert into usage_top select shard, $1::timestamptz - day * interval '1 day', users, users, 0
          from (select shard, (array_agg(user_id order by user_id))[:128] as users from account group by shard) listed,
            generate_series(1, 1100) day`,
   values: at,
 })
 await db.query({
-  text: `insert into denial select shard, user_id, at, n, 'm' || n, 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', 0
+  text: rawSql`insert into denial select shard, user_id, at, n, 'm' || n, 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', 0
          from ${ROWS}`,
   values: at,
 })
-await db.query({ text: 'insert into event_sequence select shard, user_id, 1 from account' })
+await db.query({ text: sql`insert into event_sequence select shard, user_id, 1 from account` })
 await db.query({
-  text: `insert into event select shard, row_number() over (partition by shard order by user_id, n), user_id, n, 'quota.updated', at, '{}'
-         from ${ROWS}`,
-  values: at,
-})
-await db.query({
-  text: `insert into quota_window select shard, key * 64 + shard, 1, at, at, 5, 0, 0, 0, 0, 0 from ${ROWS}`,
-  values: at,
-})
-await db.query({ text: `insert into archive select shard, key * 64 + shard, 1, 0 from ${ROWS}`, values: at })
-await db.query({
-  text: `insert into quota_change select shard, key * 64 + shard, 1, 'created', at, 'a', 'r', null, '{}' from ${ROWS}`,
-  values: at,
-})
-await db.query({
-  text: `insert into idempotency select user_id % 64, 'a', n || ' ' || user_id, '{}', at, jsonb_build_object('user_id', user_id)
+  text: rawSql`insert into event select shard, row_number() over (partition by shard order by user_id, n), user_id, n, 'quota.updated', at, '{}'
          from ${ROWS}`,
   values: at,
 })
 await db.query({
-  text: `insert into quota_alert select shard, key * 64 + shard, 80, at, 'infinity' from ${ROWS}`,
+  text: rawSql`insert into quota_window select shard, key * 64 + shard, 1, at, at, 5, 0, 0, 0, 0, 0 from ${ROWS}`,
+  values: at,
+})
+await db.query({ text: rawSql`insert into archive select shard, key * 64 + shard, 1, 0 from ${ROWS}`, values: at })
+await db.query({
+  text: rawSql`insert into quota_change select shard, key * 64 + shard, 1, 'created', at, 'a', 'r', null, '{}' from ${ROWS}`,
+  values: at,
+})
+await db.query({
+  text: rawSql`insert into idempotency select user_id % 64, 'a', n || ' ' || user_id, '{}', at, jsonb_build_object('user_id', user_id)
+         from ${ROWS}`,
+  values: at,
+})
+await db.query({
+  text: rawSql`insert into quota_alert select shard, key * 64 + shard, 80, at, 'infinity' from ${ROWS}`,
   values: at,
 })
 
-await db.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
+await db.query({ text: sql`update shard_head set grants = 100000, deleted_grants = 100000` })
 
 const TABLES = [
   'quota',
@@ -130,12 +132,12 @@ async function plansOf(work: (db: Database) => Promise<unknown>): Promise<[State
       async query(statement) {
         if (!/^\s*(select|with|insert|update|delete)\b/.test(statement.text)) return tx.query(statement)
         // The plan first, undone, because it runs the statement.
-        await tx.query({ text: 'savepoint planned' })
+        await tx.query({ text: sql`savepoint planned` })
         plans.push([statement, await planOf(tx, statement)])
-        await tx.query({ text: 'rollback to savepoint planned' })
+        await tx.query({ text: sql`rollback to savepoint planned` })
         // PostgreSQL may come to plan a named statement once, for any parameters.
         if (statement.name !== undefined) plans.push([statement, await genericPlanIn(tx, statement)])
-        await tx.query({ text: 'rollback to savepoint planned' })
+        await tx.query({ text: sql`rollback to savepoint planned` })
         return tx.query(statement)
       },
     }
@@ -147,9 +149,9 @@ async function plansOf(work: (db: Database) => Promise<unknown>): Promise<[State
 }
 
 async function genericPlanIn(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
-  await tx.query({ text: `set local plan_cache_mode = force_generic_plan; prepare generic as ${text}` })
-  const plan = await planOf(tx, { text: `execute generic (${values.map(literalOf).join(', ')})` })
-  await tx.query({ text: 'deallocate generic' })
+  await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan; prepare generic as ${text}` })
+  const plan = await planOf(tx, { text: rawSql`execute generic (${values.map(literalOf).join(', ')})` })
+  await tx.query({ text: sql`deallocate generic` })
   return plan
 }
 
@@ -193,7 +195,7 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
 ]
 
 test.each(['without', 'with'])('no statement reads a whole table, %s statistics', async when => {
-  if (when === 'with') await db.query({ text: 'analyze' })
+  if (when === 'with') await db.query({ text: sql`analyze` })
   for (const [name, work] of CASES) {
     for (const [statement, plan] of await plansOf(work)) {
       const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')

@@ -4,6 +4,7 @@ import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/database.ts'
 import { removeDeletedQuota, removeSettled } from '../../src/db/retention.ts'
+import { sql } from '../../src/db/sql.ts'
 import { rollUpUsage } from '../../src/db/usage-rollup.ts'
 import { PROOFS, type ProofName } from '../../src/db/verify/proof.ts'
 import { MAX_PENDING } from '../../src/db/verify/usage.ts'
@@ -13,6 +14,7 @@ import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createBench, draw, reserve, settle, someone } from '../support/engine.ts'
 import { seededRandom } from '../support/ledger.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -34,7 +36,7 @@ async function aUser(draft: Partial<QuotaDraft> = {}): Promise<{ user: number; q
 }
 
 async function windowOf(quota: number): Promise<number> {
-  const text = 'select window_no from quota where id = $1'
+  const text = sql`select window_no from quota where id = $1`
   const [row] = await db.query<{ window_no: number }>({ text, values: [quota] })
   return row?.window_no ?? -1
 }
@@ -42,7 +44,7 @@ async function windowOf(quota: number): Promise<number> {
 /** Removes a user's settled reservations to the archive. */
 const retire = (user: number) => removeSettled(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
 
-const change = (text: string, ...values: (number | string)[]) => db.query({ text, values })
+const change = (text: string, ...values: (number | string)[]) => db.query({ text: rawSql`${text}`, values })
 
 /** Makes it look as if the quota had always had this limit, so that no change explains what is past it. */
 async function pretendLimit(quota: number, limit: number): Promise<void> {
@@ -348,7 +350,7 @@ describe('limits: explains what is past a limit by', () => {
     await retire(user)
     expect(await judge(user)).toEqual(RIGHT)
     const archived = await db.query({
-      text: 'select a.used, a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1',
+      text: sql`select a.used, a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1`,
       values: [user],
     })
     expect(archived).toEqual([
@@ -448,7 +450,7 @@ test('limits: what an earlier version did not record is not provable, and no dif
   expect(await judge(user)).toEqual({ messages: [], notProvable: { limits: 2 } })
   clock.now += 1
   await retire(user)
-  const archived = await db.query({ text: 'select forced from archive where quota_id = $1', values: [quota] })
+  const archived = await db.query({ text: sql`select forced from archive where quota_id = $1`, values: [quota] })
   expect(archived).toEqual([{ forced: null }, { forced: null }])
   expect(await judge(user)).toEqual({ messages: [], notProvable: { limits: 2 } })
 })
@@ -735,7 +737,7 @@ test('sequences: finds a gap in the events of a user, and none at the beginning'
 describe('of everything', async () => {
   const whole = await createBench()
   const sender = whole.engine()
-  const run = (text: string) => whole.db.query({ text })
+  const run = (text: string) => whole.db.query({ text: rawSql`${text}` })
   const messagesOf = async (max = 20) =>
     (await verify(whole.db, { maxDifferences: max })).differences.map(({ message }) => message)
 
@@ -776,7 +778,7 @@ describe('of everything', async () => {
 
   test('events: finds missing numbers, and events beyond the last', async () => {
     const [last] = await whole.db.query<{ last_event: number }>({
-      text: 'select last_event from shard_head where shard = 4',
+      text: sql`select last_event from shard_head where shard = 4`,
     })
     await run(`insert into event (shard, number, type, at, data)
       select 4, ${last?.last_event} + n, 'webhook.disabled', now(), '{}' from generate_series(1, 60000) n`)

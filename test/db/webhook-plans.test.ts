@@ -13,11 +13,13 @@ import {
   releaseDeliveries,
 } from '../../src/db/deliveries.ts'
 import { fanOut, findRedelivery, redeliverRange } from '../../src/db/fan-out.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhook-upkeep.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const WEBHOOKS = [65, 130]
@@ -30,28 +32,28 @@ await fill()
 async function fill(): Promise<void> {
   for (const id of WEBHOOKS) {
     await db.query({
-      text: `insert into webhook (shard, id, url, enabled, restarted_at, secret, created_at, created_by, updated_at, updated_by)
+      text: sql`insert into webhook (shard, id, url, enabled, restarted_at, secret, created_at, created_by, updated_at, updated_by)
         values ($1, $2, 'https://example.com', true, $3, '', $3, 'ada', $3, 'ada')`,
       values: [id % 64, id, timestampParam(NOW)],
     })
     await db.query({
-      text: `insert into webhook_cursor (shard, webhook_id, positions, restart_from)
+      text: sql`insert into webhook_cursor (shard, webhook_id, positions, restart_from)
         values ($1, $2, array_fill($3::bigint, array[64]), $4)`,
       values: [id % 64, id, Math.floor(EVENTS / 128), timestampParam(NOW)],
     })
   }
   await db.query({
-    text: `insert into event (shard, number, user_id, sequence, type, at, data)
+    text: sql`insert into event (shard, number, user_id, sequence, type, at, data)
       select n % 64, n / 64 + 1, n, 1, 'quota.updated', $2::timestamptz - ($1 - n) * interval '1 s', '{}'
       from generate_series(0, $1::int - 1) n`,
     values: [EVENTS, timestampParam(NOW)],
   })
   await db.query({
-    text: 'update shard_head h set last_event = (select count(*) from event e where e.shard = h.shard)',
+    text: sql`update shard_head h set last_event = (select count(*) from event e where e.shard = h.shard)`,
   })
   // Most have ended. Of the others, half are due.
   await db.query({
-    text: `insert into webhook_delivery
+    text: sql`insert into webhook_delivery
         (shard, webhook_id, event_shard, number, status, attempts, began_at, next_attempt_at, last_attempt_at, created_at)
       select w % 64, w, n % 64, n / 64 + 1, case when n % 10 = 0 then 'pending' else 'delivered' end, 1, $3,
         case when n % 10 = 0 then $3::timestamptz + ($1 / 2 - n) * interval '1 ms' end, $3,
@@ -148,9 +150,9 @@ function literalOf(value: SqlValue): string {
 
 /** The plan for any parameters, which PostgreSQL may use for a named statement. */
 async function genericPlanOf(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
-  await tx.query({ text: `prepare generic as ${text}` })
-  const plan = await planOf(tx, { text: `execute generic (${values.map(literalOf).join(', ')})` })
-  await tx.query({ text: 'deallocate generic' })
+  await tx.query({ text: sql`prepare generic as ${text}` })
+  const plan = await planOf(tx, { text: rawSql`execute generic (${values.map(literalOf).join(', ')})` })
+  await tx.query({ text: sql`deallocate generic` })
   return plan
 }
 
@@ -159,7 +161,7 @@ async function explained(work: (db: Database) => Promise<unknown>, isGeneric: bo
   const plans: PlanNode[] = []
   await db
     .transaction(async tx => {
-      if (isGeneric) await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+      if (isGeneric) await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
       const spy: Queryable = {
         async query(statement: Statement) {
           if (LARGE.some(table => new RegExp(`\\b${table}\\b`).test(statement.text))) {
@@ -186,6 +188,6 @@ const expectKeys = async (work: (db: Database) => Promise<unknown>, rows: number
 test.each(CASES)('without statistics: %s', (_, work, rows) => expectKeys(work, rows))
 
 test('with statistics', async () => {
-  await db.query({ text: 'analyze' })
+  await db.query({ text: sql`analyze` })
   for (const [, work, rows] of CASES) await expectKeys(work, rows)
 })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createWebhook, discardSecret, rotateSecret } from '../../src/admin/webhooks.ts'
 import { type SecretKeys, secretKeys, UnreadableSecret } from '../../src/db/secret-keys.ts'
+import { sql } from '../../src/db/sql.ts'
 import { findSigningWebhook, findUnreadable } from '../../src/db/webhook-secrets.ts'
 import { findWebhook } from '../../src/db/webhooks.ts'
 import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
@@ -31,7 +32,7 @@ async function rotated(keys: SecretKeys) {
 }
 
 async function stored(id: number) {
-  const text = 'select secret, previous_secret, previous_until from webhook where id = $1'
+  const text = sql`select secret, previous_secret, previous_until from webhook where id = $1`
   const [row] = await db.query<{ secret: Buffer; previous_secret: Buffer | null; previous_until: number | null }>({
     text,
     values: [id],
@@ -127,7 +128,7 @@ test('a discarded secret is replaced, and its webhook disabled until an administ
   expect(await secretsOf(keys, id)).toEqual({ secret: SECOND, previous_secret: null })
   expect(await findWebhook(db, id)).toMatchObject({ enabled: false, updated_by: 'sms-quota' })
   const changes = await db.query({
-    text: 'select action, request_id from webhook_change where webhook_id = $1 order by version',
+    text: sql`select action, request_id from webhook_change where webhook_id = $1 order by version`,
     values: [id],
   })
   expect(changes.at(-1)).toEqual({ action: 'secret_discarded', request_id: null })

@@ -5,6 +5,7 @@ import { Registry } from '@prometheus-io/client'
 import { expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
@@ -17,6 +18,7 @@ import { withDatabase } from '../support/database-url.ts'
 import { evaluate, metricsIn, parseMetrics, type Scrape } from '../support/promql.ts'
 import { PLAIN } from '../support/secrets.ts'
 import { type Service, startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const textOf = (path: string) => readFileSync(resolve(ROOT, path), 'utf8')
@@ -81,10 +83,10 @@ async function withoutDatabase({ databaseUrl }: Service, work: () => Promise<voi
   const admin = openDatabase({ url: withDatabase(inject('serverUrl'), 'postgres'), maxConnections: 1 })
   const rename = async (from: string, to: string) => {
     await admin.query({
-      text: 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      text: sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`,
       values: [from],
     })
-    await admin.query({ text: `alter database ${from} rename to ${to}` })
+    await admin.query({ text: rawSql`alter database ${from} rename to ${to}` })
   }
   await rename(name, `${name}_elsewhere`)
   await work()
@@ -128,9 +130,9 @@ const PROVOCATIONS: Record<string, Provocation> = {
   SmsQuotaCallsRefused: lasting(() => allAtOnce(30, () => send('check', { user_id: 1, units: 1 }))),
 
   SmsQuotaInternalErrors: lasting(async () => {
-    await db.query({ text: 'alter table webhook rename to elsewhere' })
+    await db.query({ text: sql`alter table webhook rename to elsewhere` })
     await call('GET', '/api/sms/admin/webhooks')
-    await db.query({ text: 'alter table elsewhere rename to webhook' })
+    await db.query({ text: sql`alter table elsewhere rename to webhook` })
   }),
 
   SmsQuotaSendersSlow: lasting(async () => {
@@ -138,18 +140,18 @@ const PROVOCATIONS: Record<string, Provocation> = {
     let answered: Promise<unknown> | undefined
     await db.transaction(async tx => {
       await tx.query({
-        text: 'select 1 from quota where shard = $1 and user_id = 60 for update',
+        text: sql`select 1 from quota where shard = $1 and user_id = 60 for update`,
         values: [shardOf(60)],
       })
       answered = send('consume', { user_id: 60, id: 'waits', units: 1 })
-      await tx.query({ text: 'select pg_sleep(0.7)' })
+      await tx.query({ text: sql`select pg_sleep(0.7)` })
     })
     await answered
   }),
 
   SmsQuotaPoolExhausted: lasting(async () => {
-    const slow = allAtOnce(10, () => db.query({ text: 'select pg_sleep(0.3)' }))
-    await allAtOnce(100, () => db.query({ text: 'select 1' }))
+    const slow = allAtOnce(10, () => db.query({ text: sql`select pg_sleep(0.3)` }))
+    await allAtOnce(100, () => db.query({ text: sql`select 1` }))
     await slow
   }),
 
@@ -182,7 +184,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
   SmsQuotaOutboxBehind: lasting(async () => {
     await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.invalid/hook' } })
     const move = (by: number) =>
-      db.query({ text: 'update shard_head set last_event = last_event + $1 where shard = 0', values: [by] })
+      db.query({ text: sql`update shard_head set last_event = last_event + $1 where shard = 0`, values: [by] })
     await move(20_000)
     const dispatcher = createDispatcher({
       keys: PLAIN,

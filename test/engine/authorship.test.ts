@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
@@ -130,14 +131,17 @@ describe('forced bookings and refunds', () => {
     const user = await aUser()
     const forced = (requestId: string) => by('gateway', draw('consume', user, 'm', 1, { force: true }), requestId)
     const actions = () =>
-      db.query({ text: 'select request_id from reservation_action where user_id = $1', values: [user] })
+      db.query({ text: sql`select request_id from reservation_action where user_id = $1`, values: [user] })
     await engine.submit(forced('r1'))
     clock.now += 2
     await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
     expect(await actions()).toEqual([])
 
     await engine.submit(forced('r2'))
-    await db.query({ text: 'delete from reservation where shard = $1 and user_id = $2', values: [shardOf(user), user] })
+    await db.query({
+      text: sql`delete from reservation where shard = $1 and user_id = $2`,
+      values: [shardOf(user), user],
+    })
     const restarted = bench.engine()
     expect(await restarted.submit(forced('r3'))).toMatchObject({ outcome: 'granted' })
     expect(await actions()).toEqual([{ request_id: 'r3' }])
@@ -149,7 +153,7 @@ describe('usage names', () => {
   /** What is counted of a user: kind, units, messages and sender. */
   async function usageOf(user_id: number) {
     const rows = await db.query<{ kind: number; units: number; messages: number; subject: string | null }>({
-      text: `select kind, e.units, e.messages, subject
+      text: sql`select kind, e.units, e.messages, subject
         from usage_pending, unnest(users, kinds, units, messages, senders) e (user_id, kind, units, messages, sender)
           left join principal on id = sender
         where e.user_id = $1 order by number, kind, subject`,
@@ -211,7 +215,8 @@ describe('usage names', () => {
 
 describe('the dictionary of principals', () => {
   const idOf = async (subject: string) =>
-    (await db.query<{ id: number }>({ text: 'select id from principal where subject = $1', values: [subject] }))[0]?.id
+    (await db.query<{ id: number }>({ text: sql`select id from principal where subject = $1`, values: [subject] }))[0]
+      ?.id
 
   test('has each once, however many processes meet it at the same time', async () => {
     const engines = Array.from({ length: 4 }, () => bench.engine())
@@ -231,7 +236,7 @@ describe('the dictionary of principals', () => {
     const user = await aUser()
     await engine.submit(by('lost', reserve(user, 'm', 1)))
     const before = await idOf('lost')
-    await db.query({ text: "delete from principal where subject = 'lost'" })
+    await db.query({ text: sql`delete from principal where subject = 'lost'` })
     await endSessions(db, 'all')
     await expect.poll(async () => (await engine.submit(by('lost', reserve(user, 'n', 1)))).outcome).toBe('granted')
     expect((await authorshipOf(engine, user, 'n'))?.made_by).toBe('lost')
@@ -241,17 +246,22 @@ describe('the dictionary of principals', () => {
   test('is bounded: a principal for which it has no room is not named, and its actions are', async () => {
     const engine = bench.engine()
     const user = await aUser()
-    await db.query({ text: "insert into principal (id, subject) overriding system value values (100000, 'the last')" })
+    await db.query({
+      text: sql`insert into principal (id, subject) overriding system value values (100000, 'the last')`,
+    })
     await engine.submit(by('one too many', draw('consume', user, 'm', 1, { force: true }), 'r1'))
     expect(await authorshipOf(engine, user, 'm')).toEqual({
       made_by: null,
       settled_by: null,
       actions: [{ action: 'force', total_units: 1, at: clock.now, by: null, request_id: 'r1' }],
     })
-    const [usage] = await db.query({ text: 'select senders from usage_pending where $1 = any(users)', values: [user] })
+    const [usage] = await db.query({
+      text: sql`select senders from usage_pending where $1 = any(users)`,
+      values: [user],
+    })
     expect(usage).toEqual({ senders: [null] })
     await engine.submit(by('the last', draw('consume', user, 'n', 1)))
     expect((await authorshipOf(engine, user, 'n'))?.made_by).toBe('the last')
-    await db.query({ text: 'delete from principal where id = 100000' })
+    await db.query({ text: sql`delete from principal where id = 100000` })
   })
 })

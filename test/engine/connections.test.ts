@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { BEGIN, ROLLBACK } from '../../src/db/pipelined-connection.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createConnections } from '../../src/engine/connections.ts'
 import { connectTo } from '../../src/engine/servers.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -19,7 +20,7 @@ afterAll(() => connections.close())
 /** The last statement of the engine's only session. */
 async function lastStatement(): Promise<string | undefined> {
   const rows = await db.query<{ query: string }>({
-    text: `select query from pg_stat_activity
+    text: sql`select query from pg_stat_activity
       where datname = current_database() and application_name = 'sms-quota engine'`,
   })
   expect(rows).toHaveLength(1)

@@ -1,15 +1,20 @@
 /** Which denials the engine logs, and with which transaction. */
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import type { TestEngine } from '../support/engine.ts'
 import { createBench, draw, makeLocked, reserve, settle, someone } from '../support/engine.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
 
 /** The logged denials of a user in their order. */
 function logged(user: number, columns: string): Promise<Record<string, unknown>[]> {
-  return db.query({ text: `select ${columns} from denial where user_id = $1 order by at, number`, values: [user] })
+  return db.query({
+    text: rawSql`select ${columns} from denial where user_id = $1 order by at, number`,
+    values: [user],
+  })
 }
 
 test('a denied reserve and a denied consume are logged with the request and the answer, and a check is not', async () => {
@@ -123,7 +128,7 @@ test('beyond the bounds a denial is answered and counted as usage, and the next 
   const skipped = (await logged(user, 'skipped')).map(row => row.skipped)
   expect(skipped).toEqual([...Array.from({ length: 30 }, () => 0), 10])
   const [usage] = await db.query({
-    text: `select count(*) as denied from usage_pending, unnest(users, kinds) e (user_id, kind) where e.user_id = $1`,
+    text: sql`select count(*) as denied from usage_pending, unnest(users, kinds) e (user_id, kind) where e.user_id = $1`,
     values: [user],
   })
   expect(usage).toEqual({ denied: 41 })

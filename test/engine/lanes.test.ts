@@ -1,5 +1,6 @@
 /** An engine with several lanes. The nodes are ways to one PostgreSQL here, each of which can be cut. */
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import type { Cluster, Lane } from '../../src/db/store.ts'
 import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
@@ -78,7 +79,7 @@ test('while the coordinator is away, principals are found at the nodes, and new 
   home.restore()
   expect(await ask(users[1] ?? 0, 'm2', 'another')).toMatchObject({ outcome: 'denied' })
   const rows = await bench.db.query({
-    text: `select subject, count(*) as reservations from reservation join principal p on p.id = made_by group by 1`,
+    text: sql`select subject, count(*) as reservations from reservation join principal p on p.id = made_by group by 1`,
   })
   expect(rows).toEqual([{ subject: 'one', reservations: users.length }])
 })

@@ -6,11 +6,13 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { openDatabase, type Transaction } from '../../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
 import { createBench, differences, draw, reserve, settle, someone, warm } from '../support/engine.ts'
 import { untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -22,7 +24,7 @@ const FEW_BLOCKS = 40
 /** The write counters of a user's quotas by id: what is rewritten has another one. */
 async function seqsOf(user: number): Promise<Map<number, number>> {
   const rows = await db.query<{ id: number; seq: number }>({
-    text: 'select id, seq from quota where shard = $1 and user_id = $2 and deleted_at is null order by id',
+    text: sql`select id, seq from quota where shard = $1 and user_id = $2 and deleted_at is null order by id`,
     values: [shardOf(user), user],
   })
   return new Map(rows.map(({ id, seq }) => [id, seq]))
@@ -34,7 +36,7 @@ async function withExpired() {
   const ended = await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS, expires_at: clock.now - HOUR_MS })
   const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
   await db.query({
-    text: `insert into quota (shard, ${QUOTA_COLUMNS})
+    text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS})
       select shard, ${copied} from quota, generate_series(2, ${EXPIRED}) where id = $1`,
     values: [ended.id],
   })
@@ -69,22 +71,22 @@ describe('with 1,000 expired quotas', () => {
   test('a change of an expired quota writes it and the live ones', async () => {
     const written = await writtenBy(() => updateQuota(db, ended, { name: 'ended' }, bench.author(), always))
     expect(written).toEqual([ended, ...live])
-    const [account] = await db.query({ text: 'select live from account where user_id = $1', values: [user] })
+    const [account] = await db.query({ text: sql`select live from account where user_id = $1`, values: [user] })
     expect(account).toEqual({ live: 3 })
   })
 
   test('the statements of a change read the live ones', async () => {
     // For a database whose statistics are as old as its users.
-    await db.query({ text: 'analyze quota' })
+    await db.query({ text: sql`analyze quota` })
     const blocks: number[] = []
     await db.transaction(async tx => {
       const explained: Transaction = {
         async query(statement) {
           if (!/^(select|update)[^;]* quota\b/.test(statement.text)) return tx.query(statement)
-          const savepoint = await tx.query({ text: 'savepoint explained' })
+          const savepoint = await tx.query({ text: sql`savepoint explained` })
           expect(savepoint).toEqual([])
           blocks.push(blocksOf(await planOf(tx, statement)))
-          await tx.query({ text: 'rollback to explained' })
+          await tx.query({ text: sql`rollback to explained` })
           return tx.query(statement)
         },
       }
@@ -96,7 +98,7 @@ describe('with 1,000 expired quotas', () => {
 
   describe.each(['without statistics', 'with statistics'])('and %s, the engine reads few rows', statistics => {
     beforeAll(async () => {
-      if (statistics === 'with statistics') await db.query({ text: 'analyze quota' })
+      if (statistics === 'with statistics') await db.query({ text: sql`analyze quota` })
     })
 
     test.each([
@@ -110,13 +112,13 @@ describe('with 1,000 expired quotas', () => {
     ] as const)('%s', async (name, rows) => {
       const plan = await node.transaction(async tx => {
         for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) {
-          await tx.query({ text: `set local ${setting} = '${value}'` })
+          await tx.query({ text: rawSql`set local ${setting} = '${value}'` })
         }
-        await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+        await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
         const generic = `"${name} ${statistics}"`
-        await tx.query({ text: `prepare ${generic} as ${place.on(LEDGER_STATEMENTS[name] ?? '')}` })
+        await tx.query({ text: rawSql`prepare ${generic} as ${place.on(LEDGER_STATEMENTS[name] ?? sql``)}` })
         const values = [`{${shardOf(user)}}`, `{${user}}`, formatTimestamp(clock.now)].map(value => `'${value}'`)
-        return planOf(tx, { text: `execute ${generic} (${values.join(', ')})` })
+        return planOf(tx, { text: rawSql`execute ${generic} (${values.join(', ')})` })
       })
       // An update may have to move a row to another page, and then writes to every index of the table.
       const read = plan['Node Type'] === 'ModifyTable' ? (plan.Plans ?? []) : [plan]
@@ -134,7 +136,7 @@ test('a fence locks quotas by id, as batches do, and not by their expiry', async
   await stranger.query('begin')
   await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [first.id])
   const values = [[shardOf(other)], [other], formatTimestamp(clock.now)]
-  const fence = bench.placeOf(shardOf(other)).on(LEDGER_STATEMENTS['fence-quotas'] ?? '')
+  const fence = bench.placeOf(shardOf(other)).on(LEDGER_STATEMENTS['fence-quotas'] ?? sql``)
   const fencing = node.query({ text: fence, values })
   await untilWaiting(db, 1)
   const free = await stranger.query(

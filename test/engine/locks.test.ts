@@ -1,5 +1,6 @@
 /** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { EngineFailure } from '../../src/engine/failures.ts'
 import { createBench, differences, makeLocked, neighbours, reserve, settle, someone } from '../support/engine.ts'
@@ -185,7 +186,7 @@ test('close completes the accepted commands and accepts no new ones', async () =
   await closed
   expect(await Promise.all(accepted)).toEqual(Array(1_000).fill('granted'))
   const [{ count } = { count: 0 }] = await db.query<{ count: number }>({
-    text: 'select count(*) as count from reservation where user_id = any($1)',
+    text: sql`select count(*) as count from reservation where user_id = any($1)`,
     values: [users],
   })
   expect(count).toBe(1_000)

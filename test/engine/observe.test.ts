@@ -1,5 +1,6 @@
 /** What observe mode lets through, and what the ledger knows of it afterwards. */
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
 const bench = await createBench()
@@ -7,7 +8,7 @@ const { db } = bench
 
 /** How a user's reservations were booked. */
 const booked = (user: number) =>
-  db.query({ text: 'select id, force, would_deny from reservation where user_id = $1 order by id', values: [user] })
+  db.query({ text: sql`select id, force, would_deny from reservation where user_id = $1 order by id`, values: [user] })
 
 test('what would have been denied is booked as force, with the reason', async () => {
   const engine = bench.engine({ observe: true })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import {
   countersOf,
   createBench,
@@ -18,6 +19,7 @@ import {
   warm,
 } from '../support/engine.ts'
 import { endSessions, untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db } = bench
@@ -64,14 +66,14 @@ describe('administrators and locked batches lock the account', () => {
     // One fewer than the limit of quotas per user.
     const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
     await db.query({
-      text: `insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 198)
+      text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 198)
         where id = $1`,
       values: [id],
     })
     const make = () => db.transaction(tx => createQuota(tx, { user_id: user, limit: 1 }, bench.author()))
     const made = await Promise.all(Array.from({ length: 5 }, make))
     expect(made.map(({ outcome }) => outcome).toSorted()).toEqual(['created', ...Array(4).fill('too_many_quotas')])
-    const [account] = await db.query({ text: 'select live from account where user_id = $1', values: [user] })
+    const [account] = await db.query({ text: sql`select live from account where user_id = $1`, values: [user] })
     expect(account).toEqual({ live: 200 })
   })
 
@@ -113,7 +115,7 @@ test('unchanged quotas are guarded too: a grant that another process has freed p
 describe('memory is emptied when a connection is lost', () => {
   /** As after a failover to a standby that lacks the last writes: other content with the same `seq`. */
   const rewrite = (quotaId: number, limit: number) =>
-    db.query({ text: 'update quota set "limit" = $2 where id = $1', values: [quotaId, limit] })
+    db.query({ text: sql`update quota set "limit" = $2 where id = $1`, values: [quotaId, limit] })
 
   test('a connection that is lost between batches empties all of the memory', async () => {
     const engine = bench.engine()
@@ -150,11 +152,11 @@ describe('memory is emptied when a connection is lost', () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await warm(engine, user)
-    await db.query({ text: 'update quota set used = 3, reserved = 4 where id = $1', values: [id] })
+    await db.query({ text: sql`update quota set used = 3, reserved = 4 where id = $1`, values: [id] })
     await engine.submit(reserve(user, 'm1', 5))
     expect(engine.reports.at(-1)?.mode).toBe('optimistic')
     expect(await countersOf(db, id)).toEqual({ used: 3, reserved: 9 })
-    await db.query({ text: 'update quota set used = 0, reserved = 5 where id = $1', values: [id] })
+    await db.query({ text: sql`update quota set used = 0, reserved = 5 where id = $1`, values: [id] })
   })
 })
 

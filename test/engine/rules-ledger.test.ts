@@ -1,6 +1,7 @@
 /** Windows that end, repeated ids, and the order of the outbox. */
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import {
@@ -23,14 +24,14 @@ const MIDNIGHT = Date.parse('2026-03-16T00:00:00.000Z')
 /** A user's reservations, with the windows in which each one counts. */
 const booked = (user: number) =>
   db.query<{ id: string; windows: number[] }>({
-    text: `select id, array(select draws[i + 2] from generate_series(1, cardinality(draws), 6) i) as windows
+    text: sql`select id, array(select draws[i + 2] from generate_series(1, cardinality(draws), 6) i) as windows
       from reservation where user_id = $1 order by id`,
     values: [user],
   })
 
 const windowsOf = (quotaId: number) =>
   db.query<{ window_no: number; used: number; reserved: number }>({
-    text: `select window_no, used, reserved from quota_window where quota_id = $1
+    text: sql`select window_no, used, reserved from quota_window where quota_id = $1
       union all select window_no, used, reserved from quota where id = $1 order by window_no`,
     values: [quotaId],
   })
@@ -141,7 +142,7 @@ test('the outbox has no gaps: a number is taken only after the previous one is c
     createQuota(tx, { user_id: user, limit: 1 }, bench.author())
   const events = () =>
     db.query<{ number: number; user_id: number }>({
-      text: 'select number, user_id from event where user_id = any($1) order by number',
+      text: sql`select number, user_id from event where user_id = any($1) order by number`,
       values: [[one, other]],
     })
   const first = await openTransaction(db, make(one))
@@ -176,7 +177,7 @@ test('a forced commit of released units marks its reservation, and no other comm
   ]
   await Promise.all(batch.map(command => engine.submit(command)))
   const marked = await db.query({
-    text: 'select id from reservation where user_id = $1 and retaken order by id',
+    text: sql`select id from reservation where user_id = $1 and retaken order by id`,
     values: [user],
   })
   expect(marked).toEqual([{ id: 'at once' }, { id: 'retaken' }])

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {
@@ -41,7 +42,7 @@ async function aUser(limit: number | null = 10): Promise<{ user: number; quota: 
 
 /** What a user's rows were last written by: another value after each write. */
 const writersOf = (user: number) =>
-  db.query({ text: 'select xmin::text from account where user_id = $1', values: [user] })
+  db.query({ text: sql`select xmin::text from account where user_id = $1`, values: [user] })
 
 describe('a denial', () => {
   test('is not told of units that another process has freed', async () => {
@@ -82,7 +83,7 @@ describe('a denial', () => {
   test('writes nothing but usage, and waits for nobody who only looks', async () => {
     const { user, quota } = await aUser(0)
     await ask(reserve(user, 'm1', 1))
-    const seq = () => db.query({ text: 'select seq from quota where id = $1', values: [quota] })
+    const seq = () => db.query({ text: sql`select seq from quota where id = $1`, values: [quota] })
     const before = await seq()
     await ask(reserve(user, 'm2', 1))
     expect(await seq()).toEqual(before)
@@ -146,9 +147,9 @@ describe('a repetition', () => {
   test('of a reservation that retention has removed is a new one', async () => {
     const { user } = await aUser(null)
     await one.submit(draw('consume', user, 'm1', 5))
-    await db.query({ text: 'delete from reservation where user_id = $1', values: [user] })
+    await db.query({ text: sql`delete from reservation where user_id = $1`, values: [user] })
     expect(await ask(draw('consume', user, 'm1', 5))).toMatchObject({ outcome: 'granted', replayed: false })
-    await db.query({ text: 'update quota set used = 5 where user_id = $1', values: [user] })
+    await db.query({ text: sql`update quota set used = 5 where user_id = $1`, values: [user] })
   })
 
   test('is answered by a transaction that writes', async () => {

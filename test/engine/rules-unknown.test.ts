@@ -1,6 +1,7 @@
 /** Commits of unknown outcome: the connection was lost after COMMIT was sent. */
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,
@@ -16,6 +17,7 @@ import {
   warm,
 } from '../support/engine.ts'
 import { endSessions, untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -29,7 +31,7 @@ async function engineFor(user: number): Promise<TestEngine> {
 }
 
 const reservations = (user: number) =>
-  db.query({ text: 'select id, units, committed from reservation where user_id = $1 order by id', values: [user] })
+  db.query({ text: sql`select id, units, committed from reservation where user_id = $1 order by id`, values: [user] })
 
 describe('a commit that succeeded and whose confirmation was lost', () => {
   test('charges the reservation once and answers its caller', async () => {
@@ -65,7 +67,7 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     const user = someone()
     await bench.quota({ user_id: user })
     const engine = await engineFor(user)
-    const version = () => db.query({ text: 'select xmin::text from account where user_id = $1', values: [user] })
+    const version = () => db.query({ text: sql`select xmin::text from account where user_id = $1`, values: [user] })
     const before = await version()
     const { lost } = network.loseNextConfirmation()
     const asked = engine.submit(reserve(user, 'm1', 5))
@@ -83,7 +85,7 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     await lost
     expect(await asked).toMatchObject({ outcome: 'granted' })
     expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 5 }])
-    expect(await db.query({ text: 'select 1 from account where user_id = $1', values: [user] })).toHaveLength(1)
+    expect(await db.query({ text: sql`select 1 from account where user_id = $1`, values: [user] })).toHaveLength(1)
   })
 })
 
@@ -96,9 +98,9 @@ describe('a commit that a cluster answers with an error', () => {
     // Twice: the first attempt, and the first one in locked mode. On a cluster, in the tables where the engine writes.
     const place = bench.placeOf(shardOf(user))
     const node = openDatabase({ url: place.url, maxConnections: 1 })
-    const [table = ''] = place.on('from reservation').split(' ').slice(1)
+    const [table = ''] = place.on(sql`from reservation`).split(' ').slice(1)
     await node.query({
-      text: `create sequence commits;
+      text: rawSql`create sequence commits;
         create function fail_twice() returns trigger language plpgsql as $$ begin
           if nextval('commits') <= 2 then raise 'could not commit transaction for shard' using errcode = 'XX000'; end if;
           return null;
@@ -199,7 +201,7 @@ test('a batch whose session the server ends during a lock wait is retried and ch
   const { id } = await bench.quota({ user_id: user })
   const engine = await engineFor(user)
   const held = await openTransaction(db, tx =>
-    tx.query({ text: 'select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', values: [id] }),
+    tx.query({ text: sql`select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update`, values: [id] }),
   )
   const asked = engine.submit(reserve(user, 'm1', 5))
   for (let round = 0; round < 3; round++) {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'
@@ -19,6 +20,7 @@ import {
   warm,
 } from '../support/engine.ts'
 import { cancelSessions, countSessions, untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, url, clock } = bench
@@ -27,13 +29,13 @@ describe('begin … commit in one Sync', () => {
   test('when the begin fails, the statements behind it are not executed', async () => {
     const statements = {
       // It is prepared without an error and fails when executed, like a BEGIN that is cancelled.
-      begin: 'select 1 / 0',
-      mark: `insert into account (shard, user_id) values (1, $1)`,
+      begin: sql`select 1 / 0`,
+      mark: sql`insert into account (shard, user_id) values (1, $1)`,
     }
     const connection = await connectPipelined({ url, statements, settings: {} })
     const calls = ['begin', 'mark', 'commit'].map(name => ({ name, values: name === 'mark' ? ['1'] : [] }))
     await expect(connection.run(calls)).rejects.toMatchObject({ code: '22012' })
-    expect(await db.query({ text: 'select 1 from account where shard = 1 and user_id = 1' })).toEqual([])
+    expect(await db.query({ text: sql`select 1 from account where shard = 1 and user_id = 1` })).toEqual([])
     await connection.close()
   })
 
@@ -104,7 +106,7 @@ describe('every update is guarded by count', () => {
   })
 
   test('one row that was changed meanwhile fails the whole batch', async () => {
-    const text = `
+    const text = rawSql`
       insert into account values (7, 1);
       insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at, alert_at,
         enabled, metadata, window_start, created_at, created_by, updated_at, updated_by)
@@ -116,7 +118,7 @@ describe('every update is guarded by count', () => {
       select 7, 1, id, 'reserve', 1, false, false, 1, 0, 0, 0, 'release', false, '{}', '${at}', '${at}', '${at}'
       from unnest('{a,b}'::text[]) id`
     await db.query({ text })
-    const state = `select (select json_agg(quota.* order by id) from quota where user_id = 1),
+    const state = sql`select (select json_agg(quota.* order by id) from quota where user_id = 1),
       (select json_agg(reservation.* order by id) from reservation where user_id = 1),
       (select json_agg(quota_window.*) from quota_window)`
     const before = await db.query({ text: state })
@@ -132,7 +134,7 @@ describe('every update is guarded by count', () => {
     }
     expect(await db.query({ text: state })).toEqual(before)
     await connection.close()
-    await db.query({ text: 'delete from reservation where user_id = 1; delete from quota_window' })
+    await db.query({ text: sql`delete from reservation where user_id = 1; delete from quota_window` })
   })
 
   test('an engine with current quotas and a stale reservation in memory', async () => {
@@ -181,21 +183,21 @@ async function fillShard(user: number): Promise<void> {
     '1000000 + n',
   )
   await db.query({
-    text: `insert into account (shard, user_id) select $1, 1000000 + n from generate_series(1, 5000) n`,
+    text: sql`insert into account (shard, user_id) select $1, 1000000 + n from generate_series(1, 5000) n`,
     values: [shardOf(user)],
   })
   await db.query({
-    text: `insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 5000) n
+    text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 5000) n
       where user_id = $1`,
     values: [user],
   })
-  await db.query({ text: 'analyze' })
+  await db.query({ text: sql`analyze` })
 }
 
 /** The server’s deadlock detection must run before the lock times out. It holds for sessions that begin later. */
 async function detectDeadlocksEarly(): Promise<void> {
   await db.query({
-    text: `do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
+    text: sql`do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
   })
 }
 
@@ -203,7 +205,7 @@ async function detectDeadlocksEarly(): Promise<void> {
 async function expectNoDeadlock(sessionsBefore: number, engines: readonly TestEngine[]): Promise<void> {
   await Promise.all(engines.map(engine => engine.close()))
   await expect.poll(() => countSessions(db)).toBe(sessionsBefore)
-  const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()'
+  const deadlocks = sql`select deadlocks from pg_stat_database where datname = current_database()`
   expect(await db.query({ text: deadlocks })).toEqual([{ deadlocks: 0 }])
 }
 

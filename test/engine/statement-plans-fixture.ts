@@ -35,12 +35,14 @@ import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, SHARDS, shardOf } from '../../src/domain/shard.ts'
 import { viewOf } from '../../src/domain/view.ts'
 import { aQuota, at } from '../domain/fixture.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = at('2026-01-15')
 const ROWS = 50_000
@@ -62,7 +64,7 @@ const AT = `timestamptz '2026-01-01'`
 async function insert(db: Queryable, text: string, values: readonly number[]): Promise<void> {
   const rows = `(select shard, user_id, nth as n
     from unnest($1::smallint[], $2::bigint[]) with ordinality u (shard, user_id, nth)) k`
-  await db.query({ text: text.replace('$rows', rows), values: [values.map(shardOf), values] })
+  await db.query({ text: rawSql`${text.replace('$rows', rows)}`, values: [values.map(shardOf), values] })
 }
 
 export async function fillQuotas(db: Queryable): Promise<void> {
@@ -102,11 +104,11 @@ export async function fillLedger(db: Queryable): Promise<void> {
       select shard, n, user_id, n, 'quota.updated', ${AT}, '{"percent": 80}' from $rows`,
     owners,
   )
-  await db.query({ text: `update shard_head set last_event = ${2 * ROWS}` })
+  await db.query({ text: rawSql`update shard_head set last_event = ${2 * ROWS}` })
 }
 
 export async function emptyLedger(db: Queryable): Promise<void> {
-  await db.query({ text: 'truncate reservation, quota_window, event' })
+  await db.query({ text: sql`truncate reservation, quota_window, event` })
 }
 
 /** Far enough for rows of two parts to lie on different pages. */

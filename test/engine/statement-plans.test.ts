@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { disableAutovacuum } from '../../bench/fill.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { sql } from '../../src/db/sql.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { callsFor, emptyLedger, fillLedger, fillQuotas, KEYS } from './statement-plans-fixture.ts'
@@ -156,7 +157,7 @@ describe.each([
     state: 'analyzed before the first sends',
     empty: async () => {
       await emptyLedger(db)
-      await db.query({ text: 'analyze' })
+      await db.query({ text: sql`analyze` })
     },
     fill: () => fillLedger(db),
   },

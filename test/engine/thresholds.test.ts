@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {
@@ -27,7 +28,7 @@ interface Row {
 
 const eventsOf = (user: number) =>
   db.query<Row>({
-    text: 'select number, sequence, type, data from event where user_id = $1 order by number',
+    text: sql`select number, sequence, type, data from event where user_id = $1 order by number`,
     values: [user],
   })
 
@@ -142,7 +143,7 @@ test('two engines and an administrator at once: each percent once, numbers and s
     expect(emitted.toSorted((one = 0, other = 0) => one - other)).toEqual(percents)
   }
   const gaps = await db.query({
-    text: `select shard from event group by shard having max(number) <> count(*) union all
+    text: sql`select shard from event group by shard having max(number) <> count(*) union all
       select shard from event group by shard, user_id having max(sequence) <> count(*) union all
       select shard from shard_head h where last_event <> (select count(*) from event e where e.shard = h.shard)`,
   })

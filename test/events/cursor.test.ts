@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type OutboxHead, readHeads } from '../../src/db/outbox-pages.ts'
+import { sql } from '../../src/db/sql.ts'
 import { SHARDS } from '../../src/domain/shard.ts'
 import { type Cursor, fingerprintOf, judgeCursor, readCursor, writeCursor } from '../../src/events/cursor.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -87,7 +88,7 @@ test('the fingerprint is of shards, numbers and times, and no version changes it
   const { db } = await freshDatabase()
   const write = (shard: number, number: number, at: string) =>
     db.query({
-      text: `insert into event (shard, number, user_id, sequence, type, at, data)
+      text: sql`insert into event (shard, number, user_id, sequence, type, at, data)
              values ($1, $2, 7, 5, 'quota.created', $3, '{}')`,
       values: [shard, number, at],
     })
@@ -106,9 +107,9 @@ test('the fingerprint is of shards, numbers and times, and no version changes it
   expect(await view({ 1: 5 })).toBe(hash(one))
   expect(await view({ 1: 5, 9: 2 })).toBe(hash(`${one}, ${other}`))
   // Erasing a user's data leaves the fingerprint as it is.
-  await db.query({ text: `update event set user_id = null, sequence = null, data = '{}'` })
+  await db.query({ text: sql`update event set user_id = null, sequence = null, data = '{}'` })
   expect(await view({ 1: 5, 9: 2 })).toBe(hash(`${one}, ${other}`))
   // The lost event happened again, a millisecond later.
-  await db.query({ text: "update event set at = '2026-03-15T12:00:00.001Z' where shard = 9" })
+  await db.query({ text: sql`update event set at = '2026-03-15T12:00:00.001Z' where shard = 9` })
   expect(await view({ 1: 5, 9: 2 })).toBe(hash(`${one}, ${other.slice(0, -1)}1`))
 })

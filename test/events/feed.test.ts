@@ -1,6 +1,7 @@
 /** How readers of the feed share the database, on a real one. */
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createFeed, type FeedQuery } from '../../src/events/feed.ts'
 import { createPageReads } from '../../src/events/page-reads.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -9,7 +10,7 @@ const { db } = await freshDatabase()
 
 async function emit(): Promise<void> {
   await db.query({
-    text: `with head as (update shard_head set last_event = last_event + 1 where shard = 5 returning last_event)
+    text: sql`with head as (update shard_head set last_event = last_event + 1 where shard = 5 returning last_event)
            insert into event (shard, number, type, at, data)
            select 5, last_event, 'webhook.disabled', now(), '{}' from head`,
   })

@@ -6,10 +6,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { startExample } from '../support/example.ts'
 import { PROJECT } from '../support/process.ts'
 import { startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 const { app, call, clock, senderToken } = await startService()
 // Half a day ahead of the worker, so that what may be sent after the current hour waits at least as long.
@@ -49,7 +51,7 @@ afterAll(() => front.close().closeAllConnections())
 
 const { db, url } = await emptyDatabase()
 const schema = await readFile(join(PROJECT, 'examples/queue-worker-node/schema.sql'), 'utf8')
-for (const text of schema.split(/;\s*/).filter(text => text !== '')) await db.query({ text })
+for (const text of schema.split(/;\s*/).filter(text => text !== '')) await db.query({ text: rawSql`${text}` })
 await startExample(
   'queue-worker-node',
   'worker.ts',
@@ -80,7 +82,7 @@ interface Job {
 /** Inserts a job. */
 async function insert({ userId, to = '+4915112345678', wasTaken = false }: Job, id: number): Promise<void> {
   await db.query({
-    text: `insert into sms_job (id, user_id, recipient, body, state, attempt) overriding system value
+    text: sql`insert into sms_job (id, user_id, recipient, body, state, attempt) overriding system value
       values ($1, $2, $3, $4, $5, $6)`,
     values: [id, userId, to, TEXT, wasTaken ? 'sending' : 'waiting', wasTaken ? 1 : 0],
   })
@@ -88,7 +90,7 @@ async function insert({ userId, to = '+4915112345678', wasTaken = false }: Job, 
 
 /** What has become of a job, once the worker is done with it. */
 async function outcomeOf(id: number): Promise<{ state: string; note: string | null; attempt: number }> {
-  const text = 'select state, note, attempt from sms_job where id = $1'
+  const text = sql`select state, note, attempt from sms_job where id = $1`
   const read = async () => (await db.query<Awaited<ReturnType<typeof outcomeOf>>>({ text, values: [id] }))[0]
   await expect.poll(async () => (await read())?.note ?? (await read())?.state).not.toMatch(/^(waiting|sending)$/)
   const job = await read()
@@ -124,7 +126,7 @@ test('a denied message waits until it may be sent, or is set aside', async () =>
   await insert({ userId }, 10)
   expect(await outcomeOf(10)).toEqual({ state: 'waiting', note: 'quota_exhausted', attempt: 1 })
   const [job] = await db.query<{ next: string }>({
-    text: `select to_char(run_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as next from sms_job where id = 10`,
+    text: sql`select to_char(run_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as next from sms_job where id = 10`,
   })
   const hour = 3_600_000
   expect(Date.parse(job?.next ?? '')).toBe(Math.floor(clock.now / hour) * hour + hour)
@@ -168,13 +170,13 @@ test('a job of a worker that has died is not sent or charged again', async () =>
 test('a worker that is slower than its lease does not send what another worker has taken', async () => {
   const userId = await userWith(5)
   beforeReserve.set('job-40', async () => {
-    await db.query({ text: 'update sms_job set attempt = attempt + 1 where id = 40' })
+    await db.query({ text: sql`update sms_job set attempt = attempt + 1 where id = 40` })
     await callFor('reserve', userId, 40)
   })
   await insert({ userId }, 40)
   await expect.poll(() => beforeReserve.size).toBe(0)
   // The other worker's job is free again, and the worker under test takes it after its own.
-  await db.query({ text: 'update sms_job set run_at = now() where id = 40' })
+  await db.query({ text: sql`update sms_job set run_at = now() where id = 40` })
   expect(await outcomeOf(40)).toMatchObject({ state: 'unknown', attempt: 3 })
   expect([sentFor(40), await counters(userId)]).toEqual([0, { used: 0, reserved: 1 }])
 })

@@ -3,6 +3,7 @@ import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
 import { listChanges } from '../../src/db/audit.ts'
+import { sql } from '../../src/db/sql.ts'
 import { START, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -154,13 +155,16 @@ test('changes of one timestamp are each on one page', async () => {
   for (const user_id of [70, 71, 72]) {
     await call('POST', `${ADMIN}/quota`, { body: { user_id, limit: 1 }, ...named('together') })
     await db.transaction(tx =>
-      tx.query({ text: 'insert into account select $1::int % 64, $1 on conflict do nothing', values: [user_id + 100] }),
+      tx.query({
+        text: sql`insert into account select $1::int % 64, $1 on conflict do nothing`,
+        values: [user_id + 100],
+      }),
     )
   }
   await call('POST', `${ADMIN}/webhooks`, { body: { url: 'https://example.com/' }, ...named('together') })
   for (const user of [70, 71]) {
     const [{ id } = { id: 0 }] = await db.query<{ id: number }>({
-      text: 'select id from quota where user_id = $1',
+      text: sql`select id from quota where user_id = $1`,
       values: [user],
     })
     await deleteQuota(db, id, author, () => true)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_SCANNED } from '../../src/db/denials.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
@@ -83,7 +84,7 @@ describe('denials', async () => {
   test('show the country and the units of a message, and store neither its text nor its number', async () => {
     const { body } = await call('GET', `${OWN}?id=message`, { token: mine })
     expect(body.items).toMatchObject([{ country: 'AT', units: 1, reason: 'no_quota' }])
-    const rows = await db.query<{ row: string }>({ text: 'select d::text as row from denial d' })
+    const rows = await db.query<{ row: string }>({ text: sql`select d::text as row from denial d` })
     expect(rows.length).toBeGreaterThanOrEqual(MINE.length + 1)
     for (const { row } of rows) expect(row).not.toMatch(/secret|66412345678/)
   })
@@ -236,7 +237,7 @@ test('are found by their sender, by administrators only', async () => {
   // As a version without the column wrote it.
   await deny('unknown', desk)
   await db.query({
-    text: `update denial set sender = null where shard = $1 and user_id = $2 and id = 'unknown'`,
+    text: sql`update denial set sender = null where shard = $1 and user_id = $2 and id = 'unknown'`,
     values: [shardOf(user), user],
   })
   const found = async (query: string) => {
@@ -260,7 +261,7 @@ test('are found by their sender, by administrators only', async () => {
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
   const user = someone()
   await db.query({
-    text: `insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, remaining, skipped, explanation)
+    text: sql`insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, remaining, skipped, explanation)
            select $1::smallint, $2::bigint, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms', n, 'n' || n, 'reserve',
              1, false, case n when 1 then 'cap_reached' else 'no_quota' end, 0, 0, '[]'
            from generate_series(1, $4::int) n`,

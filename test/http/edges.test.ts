@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -81,7 +82,7 @@ describe('a body is UTF-8', () => {
     ['an overlong sequence', Buffer.from([0xc0, 0xaf])],
     ['beyond Unicode', Buffer.from([0xf4, 0x90, 0x80, 0x80])],
   ])('%s is refused and changes nothing', async (_what, bytes) => {
-    const count = async () => (await service.db.query({ text: 'select from quota' })).length
+    const count = async () => (await service.db.query({ text: sql`select from quota` })).length
     const before = await count()
     const { status, body } = await post(QUOTA, quota(bytes))
     expect([status, JSON.parse(body).code]).toEqual([400, 'invalid_request'])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS, Problem } from '../../src/errors.ts'
 import { startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 const service = await startService()
 const { call, clock } = service
@@ -14,7 +15,7 @@ const id = created.body.id as number
 /** The contents of the database, as text. */
 async function everything(): Promise<string> {
   const tables = ['quota', 'account', 'quota_window', 'quota_change', 'event', 'shard_head', 'idempotency']
-  const rows = tables.map(table => service.db.query({ text: `select t::text from ${table} t order by 1` }))
+  const rows = tables.map(table => service.db.query({ text: rawSql`select t::text from ${table} t order by 1` }))
   return JSON.stringify(await Promise.all(rows))
 }
 

@@ -7,6 +7,7 @@ import addFormats from 'ajv-formats'
 import { expect, expectTypeOf, test } from 'vitest'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
 import type { Event, WebhookPayload } from '../../src/contract/events.ts'
+import { sql } from '../../src/db/sql.ts'
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts'
 import type { EventData, OutboxEvent, SystemEvent } from '../../src/domain/outbox-event.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -123,13 +124,13 @@ test('the feed returns events as they were recorded, even of types and with fiel
   const shard = shardOf(user)
   const recorded = { zebra: [1, { nested: null }], quota: { id: 1 }, text: 'ä "quoted"\u2028' }
   await db.query({
-    text: `with head as (update shard_head set last_event = last_event + 1 where shard = $1 returning last_event)
+    text: sql`with head as (update shard_head set last_event = last_event + 1 where shard = $1 returning last_event)
            insert into event (shard, number, user_id, sequence, type, at, data)
            select $1, last_event, $2, 1, 'quota.merged', $3, $4 from head`,
     values: [shard, user, new Date(clock.now).toISOString(), JSON.stringify(recorded)],
   })
   const stored = await db.query<{ number: number; data: object; type: string; user_id: number; sequence: number }>({
-    text: 'select number, type, user_id, sequence, data from event where shard = $1 and user_id = $2',
+    text: sql`select number, type, user_id, sequence, data from event where shard = $1 and user_id = $2`,
     values: [shard, user],
   })
   const url = `${EVENTS}?user_id=${user}`

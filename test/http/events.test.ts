@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { type Cursor, readCursor, writeCursor } from '../../src/events/cursor.ts'
@@ -114,7 +115,7 @@ test('a filter skips thousands of events in one page', async () => {
   const quota = await quotaOf(await create(newUser()))
   const after = await latest()
   await db.query({
-    text: `with head as (update shard_head set last_event = last_event + 2500 where shard = $1 returning last_event)
+    text: sql`with head as (update shard_head set last_event = last_event + 2500 where shard = $1 returning last_event)
            insert into event (shard, number, user_id, sequence, type, at, data)
            select $1, last_event - 2500 + n, $2, n,
                   case n when 2500 then 'quota.deleted' else 'quota.updated' end, now(), $3
@@ -133,9 +134,9 @@ test('an event that commits late is never missed', async () => {
   const shard = shardOf(late)
   // Takes its number early and commits after the others.
   const slow = db.transaction(async tx => {
-    await tx.query({ text: 'update shard_head set last_event = last_event + 1 where shard = $1', values: [shard] })
+    await tx.query({ text: sql`update shard_head set last_event = last_event + 1 where shard = $1`, values: [shard] })
     await tx.query({
-      text: `insert into event (shard, number, user_id, sequence, type, at, data)
+      text: sql`insert into event (shard, number, user_id, sequence, type, at, data)
              select $1, last_event, $2, 1, 'quota.created', now(), $3 from shard_head where shard = $1`,
       values: [shard, late, JSON.stringify({ quota })],
     })

@@ -4,10 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 interface Route {
   operation: string
@@ -172,10 +174,10 @@ describe('while the database is not available', async () => {
   async function rename(from: string, to: string): Promise<void> {
     const admin = openDatabase({ url: withDatabase(inject('serverUrl'), 'postgres'), maxConnections: 1 })
     await admin.query({
-      text: 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      text: sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`,
       values: [from],
     })
-    await admin.query({ text: `alter database ${from} rename to ${to}` })
+    await admin.query({ text: rawSql`alter database ${from} rename to ${to}` })
     await admin.close()
   }
   beforeAll(async () => {
@@ -198,9 +200,10 @@ describe('after an unexpected failure', async () => {
   let answers = new Map<string, Answer>()
   beforeAll(async () => {
     const tables = await broken.db.query<{ name: string }>({
-      text: `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+      text: sql`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
     })
-    for (const { name } of tables) await broken.db.query({ text: `alter table ${name} rename to ${name}_elsewhere` })
+    for (const { name } of tables)
+      await broken.db.query({ text: rawSql`alter table ${name} rename to ${name}_elsewhere` })
     answers = await askAll(broken)
   })
 

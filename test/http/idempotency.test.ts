@@ -1,10 +1,12 @@
 /** Calls of administrators that take effect once under an Idempotency-Key, however often and whenever they are repeated. */
 import { describe, expect, test } from 'vitest'
 import { fanOut } from '../../src/db/fan-out.ts'
+import { sql } from '../../src/db/sql.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
 import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
 import { untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const service = await startService()
 const { call, clock, db } = service
@@ -39,7 +41,8 @@ async function aWebhook() {
   return (await call('POST', WEBHOOKS, { body: { url, description: `no. ${lastName}` } })).body
 }
 
-const count = async (text: string, values: (string | number)[]) => (await db.query({ text, values })).length
+const count = async (text: string, values: (string | number)[]) =>
+  (await db.query({ text: rawSql`${text}`, values })).length
 
 const versionOf = async (id: number) => (await call('GET', `${QUOTA}/${id}`)).body.version
 
@@ -53,7 +56,7 @@ async function aDelivery() {
   const pending = () => count(`select from webhook_delivery where webhook_id = $1 and status = 'pending'`, [id])
   const deliver = () =>
     db.query({
-      text: `update webhook_delivery set status = 'delivered', next_attempt_at = null where webhook_id = $1`,
+      text: sql`update webhook_delivery set status = 'delivered', next_attempt_at = null where webhook_id = $1`,
       values: [id],
     })
   await deliver()
@@ -143,11 +146,11 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
       const { id } = await aWebhook()
       const another = await aWebhook()
       const [row] = await db.query<{ secret: Uint8Array }>({
-        text: 'select secret from webhook where id = $1',
+        text: sql`select secret from webhook where id = $1`,
         values: [id],
       })
       const secret = Buffer.from(row?.secret ?? [])
-      const previous = { text: 'select previous_secret from webhook where id = $1', values: [id] }
+      const previous = { text: sql`select previous_secret from webhook where id = $1`, values: [id] }
       return {
         method: 'POST',
         path: `${WEBHOOKS}/${id}/rotate-secret`,
@@ -179,7 +182,7 @@ const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
     'redeliverWebhook',
     async () => {
       const { id, pending, deliver } = await aDelivery()
-      const [{ at } = { at: 0 }] = await db.query<{ at: number }>({ text: 'select max(at) as at from event' })
+      const [{ at } = { at: 0 }] = await db.query<{ at: number }>({ text: sql`select max(at) as at from event` })
       return {
         method: 'POST',
         path: `${WEBHOOKS}/${id}/redeliver`,
@@ -234,7 +237,7 @@ describe.each(CALLS)('%s', (operation, prepare) => {
     const prepared = await prepare()
     const send = keyed(prepared)
     const lock = await openTransaction(db, tx =>
-      tx.query({ text: 'lock table account, quota, webhook, webhook_cursor, webhook_delivery in exclusive mode' }),
+      tx.query({ text: sql`lock table account, quota, webhook, webhook_cursor, webhook_delivery in exclusive mode` }),
     )
     const calls = [send(), send()]
     await untilWaiting(db, 2)
@@ -317,7 +320,7 @@ describe('an update of a quota', () => {
 })
 
 describe("a webhook's secret", () => {
-  const stored = async () => JSON.stringify(await db.query({ text: 'select request, answer from idempotency' }))
+  const stored = async () => JSON.stringify(await db.query({ text: sql`select request, answer from idempotency` }))
 
   test('is stored once', async () => {
     const created = await keyed({ method: 'POST', path: WEBHOOKS, body: { url } })()

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
@@ -31,7 +32,7 @@ test('say what runs, whether it is ready, and how far the clocks differ', async 
   expect(body).toMatch(/^sms_quota_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[\d.]+",postgres="\d+\.\d+"\} 1$/m)
   expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
   const [{ number } = { number: 0 }] = await db.query<{ number: number }>({
-    text: 'select max(number) as number from schema_migration',
+    text: sql`select max(number) as number from schema_migration`,
   })
   expect(await metricOf('sms_quota_schema_number')).toBe(number)
   expect(await metricOf('sms_quota_ready')).toBe(1)
@@ -67,7 +68,7 @@ test('show the use of each pool, and the time waited for its connections', async
   expect(await waits()).toBe(before + 1)
   expect(await metricOf('sms_quota_pool_connections{pool="calls",state="used"}')).toBe(1)
   expect(await metricOf('sms_quota_pool_max_connections{pool="calls"}')).toBe(10)
-  const others = Array.from({ length: 12 }, () => db.query({ text: 'select pg_sleep(0.05)' }))
+  const others = Array.from({ length: 12 }, () => db.query({ text: sql`select pg_sleep(0.05)` }))
   expect(await metricOf('sms_quota_pool_waiting{pool="calls"}')).toBeGreaterThan(0)
   leave.resolve()
   await Promise.all([held, ...others])

@@ -1,6 +1,7 @@
 /** The names of principals: from the tokens that they call with, into the table, and out of it. */
 import { expect, test } from 'vitest'
 import { namesOf, writeNames } from '../../src/db/principal-names.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
 import { START, startService } from '../support/service.ts'
 
@@ -102,10 +103,10 @@ test('the table is bounded: when it is full, only names of known subjects are wr
 })
 
 test('a failure to store a name is logged and concerns no call', async () => {
-  await db.query({ text: 'alter table principal_name rename to gone' })
+  await db.query({ text: sql`alter table principal_name rename to gone` })
   await meet({ sub: 'eve', name: 'Eve', ...ROLE })
   await expect.poll(() => lines.filter(line => line.includes('names: not stored')).length).toBe(1)
-  await db.query({ text: 'alter table gone rename to principal_name' })
+  await db.query({ text: sql`alter table gone rename to principal_name` })
   // Another token of the same subject.
   await meet({ sub: 'eve', name: 'Eve', jti: '2', ...ROLE })
   await expect.poll(() => named('eve')).toEqual([{ subject: 'eve', name: 'Eve' }])

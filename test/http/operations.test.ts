@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { createMetricsServer } from '../../src/http/operations/routes.ts'
 import { createEventCounter } from '../../src/jobs/event-counter.ts'
@@ -58,7 +59,7 @@ describe('metrics', () => {
       const body = { user_id: 4712, id, units: 1 }
       await call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
     }
-    const [before] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage_pending' })
+    const [before] = await db.query<{ count: number }>({ text: sql`select count(*) as count from usage_pending` })
     const rollup = createUsageRollup({
       db,
       log,
@@ -72,7 +73,7 @@ describe('metrics', () => {
     await reported.promise
     await jobs.stop()
     expect(await metricOf('sms_quota_usage_rollup_batches_total')).toBe(before?.count)
-    const [after] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage' })
+    const [after] = await db.query<{ count: number }>({ text: sql`select count(*) as count from usage` })
     expect(await metricOf('sms_quota_usage_rollup_rows_total')).toBe(after?.count)
     expect(await metricOf('sms_quota_usage_pending_batches')).toBe(0)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -34,7 +35,7 @@ describe('an adjustment', () => {
     const { id, user_id } = await create({ limit: 10 })
     await adjust(id, { delta: 5, reason: 'Trial' })
     const changes = await service.db.query({
-      text: 'select version, action, reason from quota_change where quota_id = $1 order by version',
+      text: sql`select version, action, reason from quota_change where quota_id = $1 order by version`,
       values: [id],
     })
     expect(changes).toEqual([
@@ -42,7 +43,7 @@ describe('an adjustment', () => {
       { version: 2, action: 'updated', reason: 'Trial' },
     ])
     const events = await service.db.query({
-      text: `select type, data -> 'quota' -> 'limit' as "limit" from event where user_id = $1 order by sequence`,
+      text: sql`select type, data -> 'quota' -> 'limit' as "limit" from event where user_id = $1 order by sequence`,
       values: [user_id],
     })
     expect(events).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
 import { startSender } from './sender-fixture.ts'
@@ -107,7 +108,7 @@ describe('a quota is listed', () => {
     await consume(user, 80)
     const at = shownNow()
     await service.db.query({
-      text: `insert into event (shard, number, type, at, data)
+      text: sql`insert into event (shard, number, type, at, data)
              select 0, 1000000 + n, 'quota.threshold_reached', $1, '{"percent": 80}' from generate_series(1, 6000) n`,
       values: [new Date(clock.now + 1_000).toISOString()],
     })
@@ -131,7 +132,9 @@ describe('a quota is listed', () => {
     await consume(user, 90)
     clock.now += 2 * DAY_MS
     await createAlertCleaner({ db: service.db, now: () => clock.now }).cleanOnce(clock.now)
-    expect(await service.db.query({ text: 'select 1 from quota_alert where quota_id = $1', values: [id] })).toEqual([])
+    expect(await service.db.query({ text: sql`select 1 from quota_alert where quota_id = $1`, values: [id] })).toEqual(
+      [],
+    )
     expect(await of(id)).toEqual([])
     await call('PUT', `/api/sms/admin/quota/${id}`, { body: { expires_at: null } })
     expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])

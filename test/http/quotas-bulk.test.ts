@@ -1,5 +1,6 @@
 /** Bulk changes through the API: what they select, what they change, and what a repeated call does. */
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
 
@@ -234,7 +235,7 @@ test('a dry run reports what would change, with examples, and writes nothing', a
   const key = newKey()
   const countRows = () =>
     service.db.query({
-      text: `select (select count(*) from quota_change) as changes, (select count(*) from event) as events,
+      text: sql`select (select count(*) from quota_change) as changes, (select count(*) from event) as events,
                     (select count(*) from idempotency) as keys`,
     })
   const before = await countRows()

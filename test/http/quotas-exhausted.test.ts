@@ -1,6 +1,7 @@
 /** The exhausted quotas of all users are found by the marks that sends and changes leave. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
@@ -63,7 +64,7 @@ test('a quota that is exhausted writes one mark per window', async () => {
   const user = someone()
   const id = await allow({ user_id: user, limit: 1 })
   const marked = () =>
-    db.query<{ xmin: string }>({ text: 'select xmin::text from quota_alert where quota_id = $1', values: [id] })
+    db.query<{ xmin: string }>({ text: sql`select xmin::text from quota_alert where quota_id = $1`, values: [id] })
   await ask('reserve', { user_id: user, id: 'a', units: 1 })
   const first = await marked()
   expect(first).toHaveLength(1)
@@ -152,7 +153,7 @@ test('the list is what the status of each quota says, after any sends, changes a
     { numRuns: 60 },
   )
   const left = await db.query({
-    text: 'select 1 from quota_alert a join quota q on q.shard = a.shard and q.id = a.quota_id where deleted_at is not null',
+    text: sql`select 1 from quota_alert a join quota q on q.shard = a.shard and q.id = a.quota_id where deleted_at is not null`,
   })
   expect(left).toEqual([])
 })

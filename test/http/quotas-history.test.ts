@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -145,10 +146,10 @@ describe('the past windows of a quota', () => {
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
     await service.db.query({
-      text: `insert into archive select shard, id, window_no, used from quota where id = $1`,
+      text: sql`insert into archive select shard, id, window_no, used from quota where id = $1`,
       values: [id],
     })
-    await service.db.query({ text: 'delete from reservation where user_id = $1', values: [user] })
+    await service.db.query({ text: sql`delete from reservation where user_id = $1`, values: [user] })
     clock.now += DAY_MS
     expect((await call('GET', url(id, 'windows'))).body.items).toMatchObject([{ used: 3, released: 7 }])
   })

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { type Service, startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 const service = await startService()
 const URL = '/api/sms/admin/quota/import'
@@ -157,7 +159,7 @@ async function stateOf({ db }: Service): Promise<Record<string, unknown[]>> {
   const state: Record<string, unknown[]> = {}
   for (const table of tables) {
     const rows = await db.query<{ row: object }>({
-      text: `select to_jsonb(t) - 'seq' as row from ${table} t order by ${table === 'event' ? '(shard, number)' : '1'}`,
+      text: rawSql`select to_jsonb(t) - 'seq' as row from ${table} t order by ${table === 'event' ? '(shard, number)' : '1'}`,
     })
     state[table] = rows.map(({ row }) => row)
   }
@@ -279,7 +281,7 @@ test('a body that breaks off leaves whole steps, and the same import completes i
   lastUser += rows.length
   const countStored = async () => {
     const [row] = await service.db.query<{ count: number }>({
-      text: 'select count(*) as count from quota where user_id between $1 and $2',
+      text: sql`select count(*) as count from quota where user_id between $1 and $2`,
       values: [user, user + rows.length],
     })
     return row?.count ?? 0

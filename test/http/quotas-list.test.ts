@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findQuota } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import { roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { START, startService } from '../support/service.ts'
@@ -292,7 +293,7 @@ test('the status filter agrees with the shown status, for any quota at any time'
       }
       const id = await create(body)
       await service.db.query({
-        text: 'update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1',
+        text: sql`update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1`,
         values: [id, counters.used, counters.reserved, counters.rolled_over],
       })
       clock.now = START + later

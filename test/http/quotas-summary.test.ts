@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { START, startService } from '../support/service.ts'
 
@@ -13,7 +14,7 @@ async function create(body: object, counters: { used?: number; reserved?: number
   // Sets the counters directly, without a sender.
   const { used = 0, reserved = 0, rolled_over = 0 } = counters
   await db.query({
-    text: 'update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1',
+    text: sql`update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1`,
     values: [quota.id, used, reserved, rolled_over],
   })
   return quota.id as number

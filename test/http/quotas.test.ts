@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
 
@@ -132,7 +133,7 @@ describe('create', () => {
     const cap = await create({ user_id: user, limit: 10, kind: 'cap', period: 'day', opening_used: 12 })
     expect(cap).toMatchObject({ used: 12, remaining: 0, overage: 2, status: 'exhausted' })
     const ledger = await service.db.query({
-      text: 'select id, units, committed, draws from reservation where user_id = $1 order by id',
+      text: sql`select id, units, committed, draws from reservation where user_id = $1 order by id`,
       values: [user],
     })
     const starts = [grant, cap].map(quota => Date.parse(quota.window_start))
@@ -285,7 +286,7 @@ describe('update', () => {
   test('a limit below usage is refused unless allow_below_usage is set', async () => {
     const { id } = await create({ user_id: someone(), limit: 100 })
     // Sets the counters directly, without a sender.
-    await service.db.query({ text: 'update quota set used = 60, reserved = 10 where id = $1', values: [id] })
+    await service.db.query({ text: sql`update quota set used = 60, reserved = 10 where id = $1`, values: [id] })
     expect(await put(id, { limit: 69 })).toMatchObject({ status: 422, body: { code: 'below_usage' } })
     expect(await put(id, { limit: 60, overage_limit: 10 })).toMatchObject({ status: 200, body: { overage: 10 } })
     const forced = await put(id, { limit: 5, overage_limit: 0, allow_below_usage: true })
@@ -323,7 +324,7 @@ describe('update', () => {
       window_end: '2026-07-01T00:00:00.000Z',
     })
     const windows = await service.db.query({
-      text: 'select window_no, carried from quota_window where quota_id = $1',
+      text: sql`select window_no, carried from quota_window where quota_id = $1`,
       values: [id],
     })
     expect(windows).toEqual([{ window_no: 0, carried: 100 }])
@@ -369,7 +370,7 @@ describe('each change writes its history and its event in the same transaction',
     const users = Array.from({ length: 12 }, someone)
     await Promise.all(users.flatMap(user => [1, 2, 3].map(limit => create({ user_id: user, limit }))))
     const gaps = await service.db.query({
-      text: `select shard from event group by shard having max(number) <> count(*)
+      text: sql`select shard from event group by shard having max(number) <> count(*)
              union all
              select e.shard from event e group by e.shard, e.user_id having max(e.sequence) <> count(*)`,
     })
@@ -380,9 +381,12 @@ describe('each change writes its history and its event in the same transaction',
 async function changesOf(id: number) {
   const values = [id]
   return {
-    rows: await service.db.query({ text: 'select * from quota_change where quota_id = $1 order by version', values }),
+    rows: await service.db.query({
+      text: sql`select * from quota_change where quota_id = $1 order by version`,
+      values,
+    }),
     events: await service.db.query({
-      text: `select * from event where data -> 'quota' ->> 'id' = $1::text order by number`,
+      text: sql`select * from event where data -> 'quota' ->> 'id' = $1::text order by number`,
       values,
     }),
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_SCANNED } from '../../src/db/reservation-lists.ts'
+import { sql } from '../../src/db/sql.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
@@ -166,7 +167,7 @@ describe('reservations of one user', async () => {
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
   const user = someone()
   await service.db.query({
-    text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
+    text: sql`insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
              refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
            select $1::smallint, $2::bigint, 'n' || n, 'consume', 1, false, false, 1, 1, 0, case n when 1 then 1 else 0 end,
              'release', false, '{}', at, at, at

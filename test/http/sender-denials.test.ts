@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { startSender } from './sender-fixture.ts'
 
 const { ask, allow, call, someone, counters, db } = await startSender()
@@ -167,7 +168,7 @@ describe('explain names quotas that have ended', () => {
     const user = someone()
     const first = await allow({ user_id: user, ...ended({}, '2026-03-02T00:00:00.000Z') })
     await db.query({
-      text: `insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at,
+      text: sql`insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at,
                expires_at, alert_at, enabled, metadata, window_start, created_at, created_by, updated_at, updated_by)
              select shard, id + 64000000::bigint * n, user_id, kind, time_zone, 0, 0, 100, starts_at,
                expires_at + n * interval '1 hour', '{}', true, '{}', window_start, created_at, '', updated_at, ''

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
+import { rawSql } from '../support/sql.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -13,7 +14,7 @@ await ask('consume', { user_id: 7, id: 'used', units: 5 })
 /** The contents of the database, as text. */
 async function everything(): Promise<string> {
   const tables = ['quota', 'reservation', 'event']
-  const rows = tables.map(table => service.db.query({ text: `select t::text from ${table} t order by 1` }))
+  const rows = tables.map(table => service.db.query({ text: rawSql`select t::text from ${table} t order by 1` }))
   return JSON.stringify(await Promise.all(rows))
 }
 

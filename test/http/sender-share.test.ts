@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { findLanes } from '../../src/db/store.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { rawSql } from '../support/sql.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
 const problem = { status: 503, code: 'overloaded', detail: expect.stringContaining('of this sender') }
@@ -21,7 +22,7 @@ test('a sender that fills its share is refused before its body is read, and anot
   const unlock = Promise.withResolvers<void>()
   const changing = db.transaction(async tx => {
     for (const table of ['account', 'quota']) {
-      const text = `select from ${table} where shard = $1 and user_id = $2 for update`
+      const text = rawSql`select from ${table} where shard = $1 and user_id = $2 for update`
       for (const user of users) await tx.query({ text, values: [shardOf(user), user] })
     }
     locked.resolve()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
@@ -229,18 +230,18 @@ describe('by sender', () => {
       const { total } = (await call('GET', `${ADMIN}?${period}`)).body
       expect((await call('GET', bySender)).body.total).toEqual(total)
     }
-    const senders = "select distinct key from usage_total where dimension = 3 and bucket >= '2027-07-01'"
+    const senders = sql`select distinct key from usage_total where dimension = 3 and bucket >= '2027-07-01'`
     expect(await db.query({ text: senders })).toHaveLength(2)
     // Rows of users are not by sender: one for the sends of both that had a grant, and one for the denial.
     const rows = await db.query({
-      text: "select quota_id from usage where user_id = $1 and bucket >= '2027-07-01'",
+      text: sql`select quota_id from usage where user_id = $1 and bucket >= '2027-07-01'`,
       values: [user],
     })
     expect(rows).toHaveLength(2)
 
     // What an earlier version writes, and what it rolls up.
     await ask('consume', { user_id: user, id: 'two', units: 6 })
-    await db.query({ text: 'update usage_pending set senders = null' })
+    await db.query({ text: sql`update usage_pending set senders = null` })
     await rollUpAll()
     const [, , rest] = await itemsOf()
     expect(rest).toMatchObject({ sender: null, committed: { units: 8, messages: 2 } })
@@ -291,7 +292,7 @@ test('denials are reported by reason, and those without a reason in the sum only
   clock.now = began
   // A denial of an earlier version.
   await db.query({
-    text: `insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{null}', '{null}', '{null}', '{2}', '{7}', '{1}')`,
+    text: sql`insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{null}', '{null}', '{null}', '{2}', '{7}', '{1}')`,
     values: [shardOf(user), user],
   })
   for (const isRolledUp of [false, true]) {
@@ -311,7 +312,7 @@ test('intervals that cut a compacted day are marked as approximate', async () =>
   const user = someone()
   const now = Date.parse('2028-03-20T12:00:00Z')
   await db.query({
-    text: `insert into usage select $1::smallint, $2::bigint, b, null, null, null, 1, 1, 0, 0, 0, 0
+    text: sql`insert into usage select $1::smallint, $2::bigint, b, null, null, null, 1, 1, 0, 0, 0, 0
       from unnest('{2028-01-10T22:00Z,2028-01-10T23:30Z,2028-03-19T22:00Z,2028-03-19T23:30Z}'::timestamptz[]) b`,
     values: [shardOf(user), user],
   })
@@ -375,7 +376,7 @@ describe('is refused', () => {
   test('reports with too many rows', async () => {
     const user = someone()
     await db.query({
-      text: `insert into usage select $1::smallint, $2::bigint, '2026-03-01', n, null, null, 1, 1, 0, 0, 0, 0
+      text: sql`insert into usage select $1::smallint, $2::bigint, '2026-03-01', n, null, null, 1, 1, 0, 0, 0, 0
         from generate_series(1, 400) n`,
       values: [shardOf(user), user],
     })
@@ -386,7 +387,7 @@ describe('is refused', () => {
 
   test('reports of all users by user or quota that read too many rows', async () => {
     await db.query({
-      text: `insert into usage select n % 64, n, '2026-08-01'::timestamptz, null, null, null, 1, 1, 0, 0, 0, 0
+      text: sql`insert into usage select n % 64, n, '2026-08-01'::timestamptz, null, null, null, 1, 1, 0, 0, 0, 0
         from generate_series(1, 100001) n`,
     })
     const query = 'from=2026-08-01T00:00:00Z&to=2026-08-02T00:00:00Z&interval=day'

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { rawSql } from '../support/sql.ts'
 import { startSender } from './sender-fixture.ts'
 
 const USERS = '/api/sms/admin/users'
@@ -91,7 +93,7 @@ describe('the directory', async () => {
     const user = lastUser++
     expect((await call('GET', `${USERS}/${user}`)).status).toBe(404)
     await db.query({
-      text: `insert into ${table} select $1, $2, ${columns}`,
+      text: rawSql`insert into ${table} select $1, $2, ${columns}`,
       values: [shardOf(user), user, '2025-11-03T00:00:00.000Z'],
     })
     const { status, body } = await call('GET', `${USERS}/${user}`)
@@ -127,7 +129,7 @@ describe('an export', async () => {
   const rollup = createUsageRollup({ db, log: console })
   while ((await rollup.rollUpOnce()).batches > 0);
   await db.query({
-    text: `insert into denial select $1, $2, $3, n, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null
+    text: sql`insert into denial select $1, $2, $3, n, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null
            from generate_series(1, 450) n`,
     values: [shardOf(user), user, '2026-03-15T12:00:00.000Z'],
   })
@@ -137,7 +139,7 @@ describe('an export', async () => {
     ['usage_month', 3],
   ] as const)
     await db.query({
-      text: `insert into ${table} select $1, $2, $3::timestamptz - n * interval '1 day', $4, 'FR', 'otp', 5, 4, 3, 2, 7, 6, 7, 6, null, null, null, null
+      text: rawSql`insert into ${table} select $1, $2, $3::timestamptz - n * interval '1 day', $4, 'FR', 'otp', 5, 4, 3, 2, 7, 6, 7, 6, null, null, null, null
              from generate_series(1, ${days}) n`,
       values: [shardOf(user), user, '2025-12-01T00:00:00.000Z', quota],
     })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
+import { sql } from '../../src/db/sql.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -56,7 +57,7 @@ test('the history of a webhook holds no secret', async () => {
   const { id, path, secret } = await create()
   const rotated = (await call('POST', `${path}/rotate-secret`)).body.secret
   const rows = await db.query<{ row: string }>({
-    text: 'select c::text as row from webhook_change c where webhook_id = $1',
+    text: sql`select c::text as row from webhook_change c where webhook_id = $1`,
     values: [id],
   })
   expect(rows).toHaveLength(2)
@@ -90,7 +91,7 @@ test('a repeated call is recorded once, and a refused one not at all', async () 
 
 test('a webhook from before the history has an empty one, and one that never was is not found', async () => {
   const { id, path } = await create()
-  await db.query({ text: 'delete from webhook_change where webhook_id = $1', values: [id] })
+  await db.query({ text: sql`delete from webhook_change where webhook_id = $1`, values: [id] })
   expect(await historyOf(path)).toMatchObject({ items: [], next_cursor: null })
   const unknown = await call('GET', `${WEBHOOKS}/${id + 64_000}/history`)
   expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
+import { sql } from '../../src/db/sql.ts'
 import { writeSecrets } from '../../src/db/webhook-secrets.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startService } from '../support/service.ts'
@@ -18,7 +19,10 @@ const body = { url: 'https://example.com/' }
 test('a repeated call shows the secret again, from its encrypted form', async () => {
   const headers = { 'idempotency-key': 'create' }
   const { id, secret } = (await call('POST', WEBHOOKS, { body, headers })).body
-  const [row] = await db.query<{ secret: Buffer }>({ text: 'select secret from webhook where id = $1', values: [id] })
+  const [row] = await db.query<{ secret: Buffer }>({
+    text: sql`select secret from webhook where id = $1`,
+    values: [id],
+  })
   expect(row?.secret.includes(Buffer.from(secret.slice('whsec_'.length), 'base64'))).toBe(false)
   expect((await call('POST', WEBHOOKS, { body, headers })).body.secret).toBe(secret)
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
 import { whenDone } from '../support/cleanup.ts'
@@ -9,13 +10,13 @@ const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const { db, url } = await freshDatabase()
 
 const marks = async () =>
-  (await db.query<{ quota_id: number }>({ text: 'select quota_id from quota_alert order by quota_id' })).map(
+  (await db.query<{ quota_id: number }>({ text: sql`select quota_id from quota_alert order by quota_id` })).map(
     ({ quota_id }) => quota_id,
   )
 
 async function mark(shard: number, quotaId: number, endsAt: number | null): Promise<void> {
   await db.query({
-    text: `insert into quota_alert (shard, quota_id, percent, at, ends_at) values ($1, $2, 80, $3, coalesce($4, 'infinity'::timestamptz))`,
+    text: sql`insert into quota_alert (shard, quota_id, percent, at, ends_at) values ($1, $2, 80, $3, coalesce($4, 'infinity'::timestamptz))`,
     values: [
       shard,
       quotaId,
@@ -43,7 +44,7 @@ test('a mark that a batch is writing over is left alone', async () => {
   const cleaner = createAlertCleaner({ db, now: () => NOW })
   await other.transaction(async tx => {
     await tx.query({
-      text: `update quota_alert set ends_at = $1 where quota_id = $2`,
+      text: sql`update quota_alert set ends_at = $1 where quota_id = $2`,
       values: [new Date(NOW + HOUR_MS).toISOString(), 64 * 9 + 3],
     })
     expect(await cleaner.cleanOnce(NOW)).toEqual({ removed: 0, isBehind: false })

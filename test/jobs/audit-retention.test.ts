@@ -4,6 +4,7 @@ import { createWebhook } from '../../src/admin/webhooks.ts'
 import { listChanges } from '../../src/db/audit.ts'
 import { namesOf, writeNames } from '../../src/db/principal-names.ts'
 import { changesOf } from '../../src/db/quota-history.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
@@ -49,15 +50,15 @@ test('changes and names are removed when their retention time is over, and erasu
 test('all of several pages are removed, also by two processes at once, but not what another transaction holds', async () => {
   const { id } = await bench.quota({ user_id: someone() })
   await db.query({
-    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
+    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
            select shard, quota_id, version + n, 'updated', at, actor, request_id, before, after
            from quota_change, generate_series(1, 2500) n where quota_id = $1`,
     values: [id],
   })
   const count = async () =>
-    (await db.query({ text: 'select from quota_change where quota_id = $1', values: [id] })).length
+    (await db.query({ text: sql`select from quota_change where quota_id = $1`, values: [id] })).length
   expect(await count()).toBe(2_501)
-  const text = 'select from quota_change where shard = ($1 % 64)::smallint and quota_id = $1 and version = 7 for update'
+  const text = sql`select from quota_change where shard = ($1 % 64)::smallint and quota_id = $1 and version = 7 for update`
   const holder = await openTransaction(db, tx => tx.query({ text, values: [id] }))
   const removeAll = async () => {
     const retention = retentionOf(0)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createDenialRetention, type DenialRetention } from '../../src/jobs/denial-retention.ts'
@@ -24,13 +25,13 @@ async function removeAll(retention: DenialRetention, now = clock.now): Promise<n
 }
 
 async function countOf(user: number): Promise<number> {
-  return (await db.query({ text: 'select 1 from denial where user_id = $1', values: [user] })).length
+  return (await db.query({ text: sql`select 1 from denial where user_id = $1`, values: [user] })).length
 }
 
 /** Denials of users, one a millisecond from now on. */
 async function fill(users: readonly number[], each: number): Promise<void> {
   await db.query({
-    text: `insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, explanation)
+    text: sql`insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, explanation)
            select shard, user_id, $3::timestamptz + n * interval '1 ms', nextval('denial_number'), 'm', 'reserve', 1, false,
              'no_quota', '[]'
            from unnest($1::smallint[], $2::bigint[]) u (shard, user_id), generate_series(0, $4::int - 1) n`,
@@ -80,12 +81,12 @@ test('a shard that fails holds up no other, and is tried again', async () => {
   await fill([good], 10)
   clock.now += KEPT + 1_000
   await db.query({
-    text: `create table holder (shard smallint, user_id bigint, at timestamptz, number bigint,
+    text: sql`create table holder (shard smallint, user_id bigint, at timestamptz, number bigint,
              foreign key (shard, user_id, at, number) references denial (shard, user_id, at, number))`,
   })
   await distributeBeside(db, 'holder')
   await db.query({
-    text: 'insert into holder select shard, user_id, at, number from denial where user_id = $1',
+    text: sql`insert into holder select shard, user_id, at, number from denial where user_id = $1`,
     values: [bad],
   })
   const retention = retentionOf()
@@ -94,7 +95,7 @@ test('a shard that fails holds up no other, and is tried again', async () => {
   expect(failures.length).toBeGreaterThanOrEqual(2)
   for (const failure of failures) expect(failure).toBeInstanceOf(PartsFailed)
   expect([await countOf(good), await countOf(bad)]).toEqual([0, 2_500])
-  await db.query({ text: 'drop table holder' })
+  await db.query({ text: sql`drop table holder` })
   await removeAll(retention)
   await removeAll(retention)
   expect(await countOf(bad)).toBe(0)
@@ -114,7 +115,7 @@ test('a page that takes too long is halved', async () => {
           async query(statement) {
             if (statement.name !== 'find-old-denials') return tx.query(statement)
             rows.push(statement.values?.[2])
-            if (slow-- > 0) await tx.query({ text: `set local statement_timeout = 1; select pg_sleep(1)` })
+            if (slow-- > 0) await tx.query({ text: sql`set local statement_timeout = 1; select pg_sleep(1)` })
             return tx.query(statement)
           },
         })

@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts'
 import { findErasure } from '../../src/db/erasure.ts'
 import { eraseEvents, eraseRows, eraseTopUsers, TAKEN } from '../../src/db/erasure-pages.ts'
 import { writeNames } from '../../src/db/principal-names.ts'
+import { sql } from '../../src/db/sql.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { TOP_LIST } from '../../src/db/usage-rollup.ts'
 import { timestampParam } from '../../src/db/values.ts'
@@ -20,6 +21,7 @@ import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { createBench, draw, expectVerified, openTransaction, reserve, settle, warm } from '../support/engine.ts'
 import { untilWaiting } from '../support/sessions.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -36,7 +38,7 @@ async function finish(eraser = eraserOn()): Promise<void> {
 async function expectEqual(...users: number[]): Promise<void> {
   await expectVerified(db, ...users)
   const [totals] = await db.query<{ wrong: number }>({
-    text: `select count(*) as wrong from shard_head h where
+    text: sql`select count(*) as wrong from shard_head h where
       grants <> (select count(*) from quota q where q.shard = h.shard and kind = 'grant' and deleted_at is null) or
       caps <> (select count(*) from quota q where q.shard = h.shard and kind = 'cap' and deleted_at is null) or
       deleted_grants <> (select count(*) from quota q where q.shard = h.shard and kind = 'grant' and deleted_at is not null) or
@@ -57,7 +59,7 @@ function someone(shard?: number): number {
 /** Moves the user's usage of a quarter of an hour, as compaction does after weeks. */
 async function compact(user: number, bucket: EpochMs, table: 'usage_day' | 'usage_month'): Promise<void> {
   await db.query({
-    text: `with moved as (delete from usage where shard = $1 and user_id = $2 and bucket = $3 returning *)
+    text: rawSql`with moved as (delete from usage where shard = $1 and user_id = $2 and bucket = $3 returning *)
            insert into ${table} select * from moved`,
     values: [shardOf(user), user, timestampParam(bucket)],
   })
@@ -91,11 +93,11 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     await compact(user, start + HOUR_MS, 'usage_day')
     // Of users with hundreds of rows a day.
     await db.query({
-      text: `insert into usage_busy select $1, $2, $3, 20, 10, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 20`,
+      text: sql`insert into usage_busy select $1, $2, $3, 20, 10, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 20`,
       values: [shardOf(user), user, timestampParam(start)],
     })
     await db.query({
-      text: `insert into usage_busy_range values ($1, $2, $3, $3::timestamptz + interval '1 day')`,
+      text: sql`insert into usage_busy_range values ($1, $2, $3, $3::timestamptz + interval '1 day')`,
       values: [shardOf(user), user, timestampParam(start)],
     })
   }
@@ -109,7 +111,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     const origin = { principal: 'gateway', requestId: 'r' }
     await engine.submit(draw('consume', user, 'pending', 1, { force: true, origin }))
     await db.query({
-      text: `insert into idempotency (shard, principal, key, request, created_at, answer)
+      text: sql`insert into idempotency (shard, principal, key, request, created_at, answer)
              values (7, 'ada', $1, '{}', to_timestamp(0), $2)`,
       values: [`key-${index}-${clock.now}`, JSON.stringify({ id: quotas[index]?.[0], user_id: user })],
     })
@@ -131,7 +133,7 @@ interface Column {
 /** Every column that can hold a user or a quota, by the catalog: a new table is among them. */
 function columnsOfUsers(): Promise<Column[]> {
   return db.query<Column>({
-    text: `select c.table_name as name, c.column_name as column, c.data_type as type
+    text: sql`select c.table_name as name, c.column_name as column, c.data_type as type
            from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
            where table_schema = 'public' and table_type = 'BASE TABLE'
              and c.data_type in ('bigint', 'ARRAY') and c.column_name ~ 'user|quota'
@@ -149,16 +151,16 @@ async function placesWith(user: number, quotas: readonly number[]): Promise<stri
   for (const { name, column, type } of await columnsOfUsers()) {
     const values = column.includes('user') ? [user] : quotas
     const condition = type === 'ARRAY' ? `${column} && $1::bigint[]` : `${column} = any($1::bigint[])`
-    const rows = await db.query({ text: `select from ${name} where ${condition} limit 1`, values: [values] })
+    const rows = await db.query({ text: rawSql`select from ${name} where ${condition} limit 1`, values: [values] })
     if (rows.length > 0) places.push(`${name}.${column}`)
   }
   const tables = await db.query<{ name: string }>({
-    text: `select table_name as name from information_schema.tables
+    text: sql`select table_name as name from information_schema.tables
            where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not in ('erasure', 'usage_upkeep') order by 1`,
   })
   for (const { name } of tables) {
     const rows = await db.query({
-      text: `select from ${name} t where t::text ~ $1 ${name === 'event' ? "and type <> 'user.erased'" : ''} limit 1`,
+      text: rawSql`select from ${name} t where t::text ~ $1 ${name === 'event' ? "and type <> 'user.erased'" : ''} limit 1`,
       values: [`\\m${user}\\M`],
     })
     if (rows.length > 0) places.push(name)
@@ -179,7 +181,7 @@ describe('erases', () => {
     expect(await placesWith(other, others)).toEqual(before)
     const totalOfAll = async () => {
       const [total] = await db.query<{ units: number }>({
-        text: 'select sum(committed)::bigint as units from usage_total',
+        text: sql`select sum(committed)::bigint as units from usage_total`,
       })
       return total?.units ?? 0
     }
@@ -223,7 +225,7 @@ describe('erases', () => {
     const user = someone()
     const quotas = await createHistory(user)
     await db.query({
-      text: `insert into quota_window
+      text: sql`insert into quota_window
              select $1, $2, -n, at, at + interval '1 hour', 10, 0, 0, 0, 0, 0
              from generate_series(1, 1300) n, lateral (select to_timestamp(0) - n * interval '1 hour' as at) t`,
       values: [shardOf(user), quotas[0] ?? 0],
@@ -351,7 +353,7 @@ describe('senders meanwhile', () => {
       outcome: 'granted',
       replayed: false,
     })
-    const rows = await db.query({ text: 'select id from reservation where user_id = $1', values: [user] })
+    const rows = await db.query({ text: sql`select id from reservation where user_id = $1`, values: [user] })
     expect(rows).toEqual([{ id: 'kept-1' }])
     await expectEqual(user)
   })
@@ -394,7 +396,7 @@ describe('goes on', () => {
     await finish()
     for (const user of users) {
       const events = await db.query({
-        text: `select from event where type = 'user.erased' and data #>> '{erasure,user_id}' = $1`,
+        text: sql`select from event where type = 'user.erased' and data #>> '{erasure,user_id}' = $1`,
         values: [String(user)],
       })
       expect(events).toHaveLength(1)
@@ -432,7 +434,7 @@ describe('other jobs meanwhile', () => {
 
   /** Runs a page while another transaction has changed rows that it reads, and is not committed yet. */
   async function against<Result>(text: string, user: number, erasePage: () => Promise<Result>): Promise<Result> {
-    const other = await openTransaction(db, tx => tx.query({ text, values: [shardOf(user), user] }))
+    const other = await openTransaction(db, tx => tx.query({ text: rawSql`${text}`, values: [shardOf(user), user] }))
     expect(other.result.length).toBeGreaterThan(0)
     const erased = erasePage()
     await untilWaiting(db, 1)
@@ -470,7 +472,7 @@ describe('other jobs meanwhile', () => {
     await finish()
     expect(await placesWith(user, quotas)).toEqual([])
     const lists = await db.query<{ users: number[]; units: number[] }>({
-      text: 'select users, units from usage_top where shard = $1 and 7 = any (users)',
+      text: sql`select users, units from usage_top where shard = $1 and 7 = any (users)`,
       values: [shardOf(user)],
     })
     expect(lists.length).toBeGreaterThan(0)
@@ -482,7 +484,7 @@ describe('other jobs meanwhile', () => {
     const quotas = await createHistory(user)
     await request(user)
     const compacting = await openTransaction(db, tx =>
-      tx.query({ text: 'select from usage_upkeep where shard = $1 for update', values: [shardOf(user)] }),
+      tx.query({ text: sql`select from usage_upkeep where shard = $1 for update`, values: [shardOf(user)] }),
     )
     expect(await eraseRows(db, keyOf(user), 500)).toBe(TAKEN)
     await compacting.commit()
@@ -494,13 +496,13 @@ describe('other jobs meanwhile', () => {
     const user = someone()
     const quotas = await createHistory(user)
     await db.query({
-      text: `insert into usage select $1, $2, $3::timestamptz - n * interval '15 minutes', null, 'DE', null, 0, 0, 0, 0, 1, 1
+      text: sql`insert into usage select $1, $2, $3::timestamptz - n * interval '15 minutes', null, 'DE', null, 0, 0, 0, 0, 1, 1
              from generate_series(1, 1300) n`,
       values: [shardOf(user), user, timestampParam(Math.floor(clock.now / HOUR_MS) * HOUR_MS)],
     })
     // To look for old usage in all shards after each page takes long.
     await db.query({
-      text: `update usage_upkeep set until = '2100-01-01' where shard <> $1`,
+      text: sql`update usage_upkeep set until = '2100-01-01' where shard <> $1`,
       values: [shardOf(user)],
     })
     // After each page one more of these 14 days is old enough.

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createEventCounter } from '../../src/jobs/event-counter.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -8,7 +9,7 @@ const { db } = await freshDatabase()
 
 const emit = (shard: number, count: number) =>
   db.query({
-    text: `with head as (update shard_head set last_event = last_event + $2 where shard = $1 returning last_event)
+    text: sql`with head as (update shard_head set last_event = last_event + $2 where shard = $1 returning last_event)
            insert into event (shard, number, type, at, data)
            select $1, last_event - $2 + n, 'webhook.disabled', now(), '{}' from head, generate_series(1, $2::int) n`,
     values: [shard, count],
@@ -40,8 +41,8 @@ test('it counts from its first step on, a page of each shard at a time, and a sh
   expect([await counter.countOnce(), counted]).toEqual([true, 1_005])
   expect([await counter.countOnce(), counted]).toEqual([false, 1_505])
   // A fail-over lost events, and others have their numbers.
-  await db.query({ text: 'update shard_head set last_event = 3 where shard = 2' })
-  await db.query({ text: 'delete from event where shard = 2 and number > 3' })
+  await db.query({ text: sql`update shard_head set last_event = 3 where shard = 2` })
+  await db.query({ text: sql`delete from event where shard = 2 and number > 3` })
   await counter.countOnce()
   await emit(2, 2)
   expect([await counter.countOnce(), counted]).toEqual([false, 1_507])

@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { removeEvents } from '../../src/db/event-retention.ts'
 import { appendEvents } from '../../src/db/outbox-writes.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/planner-settings.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import { quotaIdOf, SHARDS, shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -42,18 +43,18 @@ async function createOutbox() {
     /** The numbers that are left of a shard, and up to which they were removed. */
     async left(user: number) {
       const rows = await db.query<{ number: number }>({
-        text: 'select number from event where shard = $1 order by number',
+        text: sql`select number from event where shard = $1 order by number`,
         values: [shardOf(user)],
       })
       const [head] = await db.query<{ pruned: number }>({
-        text: 'select pruned from shard_head where shard = $1',
+        text: sql`select pruned from shard_head where shard = $1`,
         values: [shardOf(user)],
       })
       return { numbers: rows.map(({ number }) => number), pruned: head?.pruned }
     },
     async sequences(user: number) {
       const rows = await db.query<{ sequence: number }>({
-        text: 'select sequence from event where user_id = $1 order by number',
+        text: sql`select sequence from event where user_id = $1 order by number`,
         values: [user],
       })
       return rows.map(({ sequence }) => sequence)
@@ -101,7 +102,7 @@ describe('events are removed', async () => {
     const user = someone(12)
     for (const days of [10, 9]) await emit(days, user)
     await db.query({
-      text: 'update event set user_id = null, sequence = null where shard = $1 and number = 1',
+      text: sql`update event set user_id = null, sequence = null where shard = $1 and number = 1`,
       values: [shardOf(user)],
     })
     expect(await prune()).toEqual({ removed: 1, isBehind: false })
@@ -140,7 +141,7 @@ describe('a webhook', async () => {
   }
   const moveTo = (db: Database, id: number, shard: number, number: number) =>
     db.query({
-      text: 'update webhook_cursor set positions[$2 + 1] = $3 where webhook_id = $1',
+      text: sql`update webhook_cursor set positions[$2 + 1] = $3 where webhook_id = $1`,
       values: [id, shard, number],
     })
 
@@ -165,7 +166,7 @@ describe('a webhook', async () => {
     await moveTo(db, id, shardOf(user), 4)
     const deliver = (number: number, status: string) =>
       db.query({
-        text: `insert into webhook_delivery
+        text: sql`insert into webhook_delivery
                  (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
                values ($1, $2, $3, $4, $5, $6, now())`,
         values: [
@@ -181,7 +182,7 @@ describe('a webhook', async () => {
     await deliver(2, 'pending')
     expect(await prune()).toEqual({ removed: 1, isBehind: false })
     expect(await left(user)).toEqual({ numbers: [2, 3, 4], pruned: 1 })
-    await db.query({ text: `update webhook_delivery set status = 'failed', next_attempt_at = null` })
+    await db.query({ text: sql`update webhook_delivery set status = 'failed', next_attempt_at = null` })
     expect(await prune()).toEqual({ removed: 2, isBehind: false })
   })
 
@@ -217,7 +218,7 @@ test('a shard whose outbox is locked keeps no other shard back', async () => {
   const [locked = 0, free = 0] = [someone(3), someone(60)]
   for (const user of [locked, free]) for (const days of [10, 9]) await emit(days, user)
   const holding = await openTransaction(db, tx =>
-    tx.query({ text: 'select 1 from shard_head where shard = 3 for update' }),
+    tx.query({ text: sql`select 1 from shard_head where shard = 3 for update` }),
   )
   await expect(prune()).rejects.toBeInstanceOf(PartsFailed)
   expect(await left(free)).toEqual({ numbers: [2], pruned: 1 })
@@ -239,9 +240,9 @@ test('as a job it removes until the runner stops', async () => {
 describe('a page is read by keys', async () => {
   const { db } = await databaseOfOnePostgres()
   const shard = shardFrom(5)
-  await db.query({ text: 'analyze event, webhook_delivery, shard_head' })
+  await db.query({ text: sql`analyze event, webhook_delivery, shard_head` })
   await db.query({
-    text: `insert into event (shard, number, user_id, sequence, type, at, data)
+    text: sql`insert into event (shard, number, user_id, sequence, type, at, data)
            select n % 64, n / 64 + 1, n, 1, 'quota.updated', $1::timestamptz, '{}' from generate_series(0, 63999) n`,
     values: [new Date(START - 30 * DAY_MS).toISOString()],
   })
@@ -260,7 +261,7 @@ describe('a page is read by keys', async () => {
   }
 
   test.each([false, true])('with statistics: %s', async analyzed => {
-    if (analyzed) await db.query({ text: 'analyze event' })
+    if (analyzed) await db.query({ text: sql`analyze event` })
     const sent = await statements()
     const rolledBack = db.transaction(async tx => {
       await tx.query({ text: BY_KEYS_IN_ORDER })

@@ -10,6 +10,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { findShardsWithExpired, readExpired } from '../../src/db/expired-quotas.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/planner-settings.ts'
+import { sql } from '../../src/db/sql.ts'
 import { quotaIdOf, SHARDS, shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
@@ -28,7 +29,7 @@ const MIGRATIONS = new URL('../../migrations/', import.meta.url)
 const typesOf = async (user: number) =>
   (
     await db.query<{ type: string }>({
-      text: 'select type from event where user_id = $1 order by number',
+      text: sql`select type from event where user_id = $1 order by number`,
       values: [user],
     })
   ).map(({ type }) => type.replace('quota.', ''))
@@ -43,7 +44,7 @@ test('the expiry of a quota is emitted at its time, not before, and once', async
   expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
   expect(await typesOf(user)).toEqual(['created', 'expired'])
   const [event] = await db.query<object>({
-    text: `select data, sequence from event where user_id = $1 and type = 'quota.expired'`,
+    text: sql`select data, sequence from event where user_id = $1 and type = 'quota.expired'`,
     values: [user],
   })
   expect(event).toMatchObject({ sequence: 2, data: { quota: { id, name: 'trial', status: 'expired' } } })
@@ -104,7 +105,7 @@ test('several processes emit more than a page beside senders: each expiry once, 
     expect((await typesOf(user)).filter(type => type === 'expired')).toHaveLength(20)
   }
   const gaps = await db.query({
-    text: `select shard from event group by shard having max(number) <> count(*) union all
+    text: sql`select shard from event group by shard having max(number) <> count(*) union all
       select shard from event group by shard, user_id having max(sequence) <> count(*)`,
   })
   expect(gaps).toEqual([])
@@ -197,7 +198,7 @@ test('the notifier writes no quota', async () => {
   const user = someone()
   await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
   clock.now += 1_000
-  const row = () => db.query({ text: 'select ctid::text, xmax::text from quota where user_id = $1', values: [user] })
+  const row = () => db.query({ text: sql`select ctid::text, xmax::text from quota where user_id = $1`, values: [user] })
   const before = await row()
   await notifier.notifyOnce(clock.now)
   expect(await typesOf(user)).toEqual(['created', 'expired'])
@@ -250,14 +251,14 @@ describe('it reads only quotas behind the position', async () => {
     clock.now += 1_000
     await notifier.notifyOnce(clock.now)
     for (const analyze of [false, true]) {
-      if (analyze) await db.query({ text: 'analyze quota' })
+      if (analyze) await db.query({ text: sql`analyze quota` })
       expect(await scansOf(db, find)).toEqual(['quota_by_end: 0'])
       expect(await scansOf(db, read)).toEqual(['quota_by_end: 0'])
     }
   })
 
   test('on a table that was analyzed while it was empty', async () => {
-    await empty.db.query({ text: 'analyze quota' })
+    await empty.db.query({ text: sql`analyze quota` })
     expect(await scansOf(empty.db, find)).toEqual(['quota_by_end: 0'])
     expect(await scansOf(empty.db, read)).toEqual(['quota_by_end: 0'])
   })
@@ -285,9 +286,9 @@ test('the migration keeps what was emitted: neither a second event nor a lost on
   ]
   for (const [index, [user, end, emitted]] of quotas.entries()) {
     const key = [shardOf(user), user]
-    await old.query({ text: 'insert into account (shard, user_id) values ($1, $2)', values: key })
+    await old.query({ text: sql`insert into account (shard, user_id) values ($1, $2)`, values: key })
     await old.query({
-      text: `insert into quota (shard, user_id, id, kind, "limit", time_zone, rollover_limit, overage_limit, priority,
+      text: sql`insert into quota (shard, user_id, id, kind, "limit", time_zone, rollover_limit, overage_limit, priority,
                starts_at, expires_at, alert_at, enabled, metadata, window_start, created_at, created_by, updated_at,
                updated_by, expiry_emitted)
              select $1, $2, $3, 'grant', 10, 'UTC', 0, 0, 100, t, $4, '{}', true, '{}', t, t, 'ada', t, 'ada', $5
@@ -299,7 +300,7 @@ test('the migration keeps what was emitted: neither a second event nor a lost on
   const emittedBy = async (now: number) => {
     await createExpiryNotifier({ db: old, now: () => now }).notifyOnce(now)
     const rows = await old.query<{ user_id: number }>({
-      text: `select user_id from event where type = 'quota.expired' order by shard, number`,
+      text: sql`select user_id from event where type = 'quota.expired' order by shard, number`,
     })
     return rows.map(({ user_id }) => quotas.findIndex(([user]) => user === user_id))
   }

@@ -2,12 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database, Transaction } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createRetention, type RetentionOptions } from '../../src/jobs/retention.ts'
 import { countersOf, createBench, draw, expectVerified, reserve, settle, someone } from '../support/engine.ts'
+import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -32,7 +34,7 @@ async function retire(options: Partial<RetentionOptions>) {
 
 async function count(table: string, quotaId: number, key = 'quota_id'): Promise<number> {
   const [row] = await db.query<{ rows: number }>({
-    text: `select count(*) as rows from ${table} where ${key} = $1`,
+    text: rawSql`select count(*) as rows from ${table} where ${key} = $1`,
     values: [quotaId],
   })
   return row?.rows ?? Number.NaN
@@ -40,7 +42,7 @@ async function count(table: string, quotaId: number, key = 'quota_id'): Promise<
 
 async function totals(): Promise<object | undefined> {
   const [row] = await db.query({
-    text: `select counted.*, present, deleted
+    text: sql`select counted.*, present, deleted
            from (
              select sum(grants)::int as grants, sum(caps)::int as caps, sum(deleted_grants)::int as deleted_grants,
                sum(deleted_caps)::int as deleted_caps
@@ -122,7 +124,7 @@ describe('past windows', () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user, period: 'hour' })
     await db.query({
-      text: `insert into quota_window
+      text: sql`insert into quota_window
              select $1, $2, -n, at, at + interval '1 hour', 10, 0, 0, 0, 0, 0
              from generate_series(1, 450) n, lateral (select to_timestamp(0) - n * interval '1 hour' as at) t`,
       values: [shardOf(user), id],
@@ -184,7 +186,7 @@ describe('deleted quotas', () => {
   test('with many windows are removed in several pages', async () => {
     const { id, user_id } = await bench.quota({ user_id: someone(), period: 'hour' })
     await db.query({
-      text: `insert into quota_window
+      text: sql`insert into quota_window
              select $1, $2, -n, at, at + interval '1 hour', 10, 0, 0, 0, 0, 0
              from generate_series(1, 2500) n, lateral (select to_timestamp(0) - n * interval '1 hour' as at) t`,
       values: [shardOf(user_id), id],
@@ -211,7 +213,7 @@ describe('a shard that fails', () => {
     const consume = (id: string) =>
       Promise.all([broken, user].map(user_id => engine.submit(draw('consume', user_id, id, 1))))
     const left = async (user_id: number) =>
-      (await db.query({ text: 'select from reservation where user_id = $1', values: [user_id] })).length
+      (await db.query({ text: sql`select from reservation where user_id = $1`, values: [user_id] })).length
     const retention = createRetention({ db: failingIn(1, new Error('poison')), now: () => clock.now })
 
     for (const id of ['first', 'second']) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -44,12 +45,12 @@ async function retireAll(retention: Retention, now = clock.now): Promise<number>
 }
 
 async function idsOf(user: number): Promise<string[]> {
-  const text = 'select id from reservation where user_id = $1 order by id'
+  const text = sql`select id from reservation where user_id = $1 order by id`
   return (await db.query<{ id: string }>({ text, values: [user] })).map(({ id }) => id)
 }
 
 async function archiveOf(quotaId: number): Promise<{ window_no: number; used: number }[]> {
-  const text = 'select window_no, used from archive where quota_id = $1 order by window_no'
+  const text = sql`select window_no, used from archive where quota_id = $1 order by window_no`
   return db.query({ text, values: [quotaId] })
 }
 
@@ -99,7 +100,7 @@ describe('removes', () => {
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
     expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
     const forced = await db.query({
-      text: 'select a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1 order by q.id',
+      text: sql`select a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1 order by q.id`,
       values: [user],
     })
     expect(forced).toEqual([{ forced: 2 }, { forced: 5 }, { forced: 1_995 }, { forced: 2_000 }])
@@ -113,7 +114,7 @@ describe('removes', () => {
       await engine.submit(draw('consume', user, hour, 5))
       later(HOUR_MS)
     }
-    const history = () => db.query({ text: 'select * from quota_window where quota_id = $1', values: [id] })
+    const history = () => db.query({ text: sql`select * from quota_window where quota_id = $1`, values: [id] })
     const before = await history()
     await retireAll(retentionOf(), later(KEPT))
     expect(await archiveOf(id)).toMatchObject([{ used: 5 }, { used: 5 }, { used: 5 }])
@@ -157,7 +158,7 @@ describe('keeps', () => {
     await engine.submit(draw('consume', user, 'm2', 2))
     const settling = await openTransaction(db, tx =>
       tx.query({
-        text: `select from reservation where shard = $1 and user_id = $2 and id = 'm1' for update`,
+        text: sql`select from reservation where shard = $1 and user_id = $2 and id = 'm1' for update`,
         values: [shardOf(user), user],
       }),
     )

@@ -1,4 +1,6 @@
 /** Sweepers on a bench, whose clock only goes forward: each test starts where the previous one ended. */
+
+import { sql } from '../../src/db/sql.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import type { Bench, TestEngine } from '../support/engine.ts'
@@ -36,7 +38,7 @@ export function createSweeping({ db, clock }: Bench, engine: TestEngine): Sweepi
 
     async found(user, id) {
       const [row] = await db.query<object>({
-        text: 'select committed, released, refunded, expired from reservation where user_id = $1 and id = $2',
+        text: sql`select committed, released, refunded, expired from reservation where user_id = $1 and id = $2`,
         values: [user, id],
       })
       return row ?? {}

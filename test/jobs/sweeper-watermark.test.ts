@@ -1,6 +1,7 @@
 /** The time up to which every reservation is closed, which all processes share. */
 import { describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Sweeper } from '../../src/jobs/sweeper.ts'
@@ -22,7 +23,9 @@ const MINUTES_TO_RAISE = 4
 
 /** The earliest watermark of all shards. */
 async function watermark(): Promise<EpochMs> {
-  const [row] = await db.query<{ until: EpochMs }>({ text: 'select min(closed_until) as until from sweeper_watermark' })
+  const [row] = await db.query<{ until: EpochMs }>({
+    text: sql`select min(closed_until) as until from sweeper_watermark`,
+  })
   return row?.until ?? Number.NaN
 }
 
@@ -39,7 +42,7 @@ describe('the watermark', () => {
   /** Consumptions of the last 35 days, the last of them two days ago. */
   async function settle35Days(): Promise<void> {
     await db.query({
-      text: `insert into reservation
+      text: sql`insert into reservation
       select n % 64, n % 500 + 1e9, 'old' || n, 0, 'consume', 1, null, 'otp', false, false, 1, 1, 0, 0, 'release', false,
         '{}', at, at, at
       from generate_series(1, $2::int) n, lateral (select to_timestamp($1::bigint / 1000.0)
@@ -52,9 +55,9 @@ describe('the watermark', () => {
   async function entriesRead(work: (on: Database) => Promise<unknown>): Promise<number> {
     const one = openDatabase({ url: bench.url, maxConnections: 1 })
     const count = async () => {
-      await one.query({ text: 'select pg_stat_force_next_flush()' })
+      await one.query({ text: sql`select pg_stat_force_next_flush()` })
       const [row] = await one.query<{ read: number }>({
-        text: `select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'reservation_expiry'`,
+        text: sql`select idx_tup_read as read from pg_stat_user_indexes where indexrelname = 'reservation_expiry'`,
       })
       return row?.read ?? Number.NaN
     }
@@ -69,7 +72,7 @@ describe('the watermark', () => {
 
   test('keeps settled reservations from being read again, after a start and each day', async () => {
     await settle35Days()
-    await db.query({ text: `update sweeper_watermark set closed_until = '-infinity'` })
+    await db.query({ text: sql`update sweeper_watermark set closed_until = '-infinity'` })
     expect(await entriesRead(on => sweepAll(sweeperOf({ db: on })))).toBeGreaterThanOrEqual(SETTLED)
     await raiseWatermark(sweeperOf())
     const read = await entriesRead(async on => {
@@ -78,7 +81,7 @@ describe('the watermark', () => {
       for (let day = 0; day < 3; day++) await sweepAll(sweeper, later(DAY_MS))
     })
     expect(read).toBeLessThan(SETTLED / 10)
-    await db.query({ text: 'delete from reservation where user_id >= 1e9' })
+    await db.query({ text: sql`delete from reservation where user_id >= 1e9` })
   })
 
   test('waits for transactions that began before, and covers what they commit', async () => {
@@ -87,7 +90,7 @@ describe('the watermark', () => {
     const user = someone()
     await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS })
     // Like a commit that waits for a standby.
-    const waiting = await openTransaction(db, tx => tx.query({ text: 'select pg_current_xact_id()' }))
+    const waiting = await openTransaction(db, tx => tx.query({ text: sql`select pg_current_xact_id()` }))
     const began = clock.now
     for (let minute = 0; minute < 10; minute++) await sweepAll(sweeper, later(MINUTE_MS))
     expect(await watermark()).toBeLessThan(began + MINUTE_MS)
@@ -121,7 +124,7 @@ describe('the watermark', () => {
 
   test('is not believed while it is in the future, where a wrong clock may have led it', async () => {
     await db.query({
-      text: `update sweeper_watermark set closed_until = to_timestamp($1::bigint / 1000)`,
+      text: sql`update sweeper_watermark set closed_until = to_timestamp($1::bigint / 1000)`,
       values: [clock.now + 10 * DAY_MS],
     })
     const user = someone()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -82,7 +83,7 @@ describe('many reservations', () => {
 
   async function countOpen(): Promise<number> {
     const [row] = await db.query<{ open: number }>({
-      text: 'select count(*) as open from reservation where committed + released < units',
+      text: sql`select count(*) as open from reservation where committed + released < units`,
     })
     return row?.open ?? -1
   }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import type { UsageSums } from '../../src/db/usage-columns.ts'
 import { compactTotals, compactUsers } from '../../src/db/usage-compaction.ts'
 import { sumSenders, sumTotals } from '../../src/db/usage-of-all.ts'
@@ -11,12 +12,13 @@ import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { freshDatabase } from '../support/database.ts'
 import { openTransaction, someone } from '../support/engine.ts'
 import { seededRandom } from '../support/ledger.ts'
+import { rawSql } from '../support/sql.ts'
 
 const QUARTER_MS = 900_000
 const ZONE = 'Europe/Berlin'
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 const { db } = await freshDatabase()
-await db.query({ text: "insert into principal (subject) values ('campaigns'), ('gateway')" })
+await db.query({ text: sql`insert into principal (subject) values ('campaigns'), ('gateway')` })
 const errors: unknown[] = []
 const log = { info() {}, warn() {}, error: (fields: object) => errors.push(fields) }
 
@@ -26,10 +28,10 @@ const SHARDS = [3, 4]
 beforeEach(async () => {
   errors.length = 0
   await db.query({
-    text: `truncate usage, usage_day, usage_month, usage_total, usage_busy, usage_busy_range, usage_period, usage_pending`,
+    text: sql`truncate usage, usage_day, usage_month, usage_total, usage_busy, usage_busy_range, usage_period, usage_pending`,
   })
   await db.query({
-    text: `update usage_upkeep set next_user = null,
+    text: sql`update usage_upkeep set next_user = null,
       until = case when shard = any ($1) then '-infinity'::timestamptz else '2100-01-01' end`,
     values: [SHARDS],
   })
@@ -66,12 +68,12 @@ async function write(rows: readonly Row[]): Promise<void> {
     rows.map(({ denied }) => denied),
   ]
   await db.query({
-    text: `insert into usage
+    text: rawSql`insert into usage
       select shard, user_id, bucket, quota_id, country, null, ${COUNTS} from ${ROWS} group by 1, 2, 3, 4, 5`,
     values,
   })
   await db.query({
-    text: `insert into usage_total
+    text: rawSql`insert into usage_total
       select 0, dimension, bucket, case dimension when 1 then country when 3 then sender end, ${COUNTS}, null, null, null, null,
         coalesce(sum(committed) filter (where quota_id is null), 0), 0
       from ${ROWS}, generate_series(0, 3) dimension, text(1 + quota_id / 128) sender
@@ -106,7 +108,7 @@ const recentDays = { starts: starts('day', NOW - 390 * DAY_MS, NOW), to: NOW }
 const byMonth = { starts: starts('month', NOW - 900 * DAY_MS, NOW), to: NOW }
 
 async function countsOf(table: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>({ text: `select count(*) as count from ${table}` })
+  const [row] = await db.query<{ count: number }>({ text: rawSql`select count(*) as count from ${table}` })
   return row?.count ?? Number.NaN
 }
 
@@ -145,7 +147,7 @@ function randomRows(users: readonly number[], count: number, seed: number): Row[
 
 describe('compaction', () => {
   test('moves old quarters of an hour into days and old days into months, and changes no report by day or month', async () => {
-    await db.query({ text: `update usage_upkeep set until = '-infinity'` })
+    await db.query({ text: sql`update usage_upkeep set until = '-infinity'` })
     const users = [...neighbours(3), someone()]
     await write(randomRows(users, 600, 1))
     const before = await reportsOf(users)
@@ -157,14 +159,14 @@ describe('compaction', () => {
     }
     for (const [table, cutoff] of Object.entries(cutoffs)) {
       const [row] = await db.query<{ first: EpochMs; rows: number }>({
-        text: `select min(bucket) as first, count(*) as rows from ${table}`,
+        text: rawSql`select min(bucket) as first, count(*) as rows from ${table}`,
       })
       expect(row?.rows).toBeGreaterThan(10)
       expect(row?.first).toBeGreaterThanOrEqual(cutoff)
     }
     expect(await countsOf('usage_month')).toBeGreaterThan(10)
     for (const table of ['usage_day', 'usage_month']) {
-      const buckets = await db.query<{ bucket: EpochMs }>({ text: `select distinct bucket from ${table}` })
+      const buckets = await db.query<{ bucket: EpochMs }>({ text: rawSql`select distinct bucket from ${table}` })
       const period = table === 'usage_day' ? 'day' : 'month'
       for (const { bucket } of buckets) expect(bucket).toBe(lastBoundary(period, ZONE, bucket))
     }
@@ -206,7 +208,7 @@ describe('compaction', () => {
     // One of each dimension of the totals.
     expect(await compactTotals(db, step, 100)).toBe(await countsOf('usage_total where span = 1'))
     expect(await compactUsers(db, shardOf(user), step, 100, new Set())).toMatchObject({ rows: 1 })
-    expect(await db.query({ text: 'select committed from usage' })).toEqual([{ committed: 80 }])
+    expect(await db.query({ text: sql`select committed from usage` })).toEqual([{ committed: 80 }])
     await compactAll(NOW + DAY_MS)
     expect([await countsOf('usage'), await countsOf('usage_total where span = 0')]).toEqual([0, 0])
   })
@@ -231,7 +233,7 @@ describe('compaction', () => {
     expect(await shown()).toEqual([[1, 'campaigns', 5, 7]])
     // Of the first quarter what was sent in all, and of the second what the sender did.
     await db.query({
-      text: `update usage_total set span = 1, bucket = $1
+      text: sql`update usage_total set span = 1, bucket = $1
         where (dimension, bucket) in ((0, $2::timestamptz), (3, $3::timestamptz))`,
       values: [midnight, first, second].map(at => new Date(at).toISOString()),
     })
@@ -253,14 +255,14 @@ describe('compaction', () => {
     await write([{ ...old, at: NOW - 50 * DAY_MS, committed: 2 }])
     await compactAll(NOW + DAY_MS)
     expect(await countsOf('usage')).toBe(0)
-    const rows = await db.query({ text: 'select committed from usage_day' })
+    const rows = await db.query({ text: sql`select committed from usage_day` })
     expect(rows).toEqual([{ committed: 3 }])
   })
 
   test('does a user with more rows than a page, page by page', async () => {
     const [one = 0, busy = 0, other = 0] = neighbours(3).toSorted((a, b) => a - b)
     await db.query({
-      text: `insert into usage select $1::smallint, $2::bigint, '2026-09-01'::timestamptz + n * interval '15 min', n % 7, null, null, n, 1, 0, 0, 0, 0
+      text: sql`insert into usage select $1::smallint, $2::bigint, '2026-09-01'::timestamptz + n * interval '15 min', n % 7, null, null, n, 1, 0, 0, 0, 0
         from generate_series(0, 2999) n`,
       values: [shardOf(busy), busy],
     })
@@ -303,12 +305,12 @@ describe('compaction', () => {
       })),
     )
     await db.query({
-      text: `insert into usage_day values ($1, $2, $3, 1, null, null, 9223372036854775806, 0, 0, 0, 0, 0)`,
+      text: sql`insert into usage_day values ($1, $2, $3, 1, null, null, 9223372036854775806, 0, 0, 0, 0, 0)`,
       values: [shardOf(bad), bad, new Date(lastBoundary('day', ZONE, at)).toISOString()],
     })
     await compactAll()
     expect(errors).toMatchObject([{ shard: shardOf(bad), user_id: bad }])
-    expect(await db.query({ text: 'select user_id from usage' })).toEqual([{ user_id: bad }])
+    expect(await db.query({ text: sql`select user_id from usage` })).toEqual([{ user_id: bad }])
     expect(await countsOf('usage_day')).toBe(4)
   })
 
@@ -327,12 +329,12 @@ describe('compaction', () => {
     )
     const held = await openTransaction(db, tx =>
       tx.query({
-        text: 'select from usage where shard = $1 and user_id = $2 for update',
+        text: sql`select from usage where shard = $1 and user_id = $2 for update`,
         values: [shardOf(users[0] ?? 0), users[0] ?? 0],
       }),
     )
     await expect(compaction().compactOnce(NOW)).rejects.toThrow('lock timeout')
-    expect(await db.query({ text: 'select user_id from usage_day' })).toEqual([{ user_id: users[1] }])
+    expect(await db.query({ text: sql`select user_id from usage_day` })).toEqual([{ user_id: users[1] }])
     await held.commit()
     await compactAll()
     expect(await countsOf('usage_day')).toBe(2)
@@ -343,7 +345,7 @@ describe('sums of busy users', () => {
   /** 50 rows in each quarter of an hour of the last days, with some that no grant paid for. */
   async function fill(user: number, days: number): Promise<void> {
     await db.query({
-      text: `insert into usage select $1::smallint, $2::bigint, date_bin('15 min', $3::timestamptz - n * interval '15 min', 'epoch'),
+      text: sql`insert into usage select $1::smallint, $2::bigint, date_bin('15 min', $3::timestamptz - n * interval '15 min', 'epoch'),
           nullif(k, 0), 'C' || k, null, 20 + n % 50, 10, 1 + k % 2, 1, k % 3, k % 2, k % 2, nullif(k % 3, 0)
         from generate_series(0, $4::int - 1) n, generate_series(0, 9) k`,
       values: [shardOf(user), user, new Date(NOW).toISOString(), days * 96],
@@ -374,7 +376,7 @@ describe('sums of busy users', () => {
     expect(await reports(usual)).toEqual(usualBefore)
     // The finished days (UTC) that are not compacted, of one user.
     const sums = await db.query<{ user_id: number; rows: number }>({
-      text: 'select user_id, count(*) as rows from usage_busy group by 1',
+      text: sql`select user_id, count(*) as rows from usage_busy group by 1`,
     })
     expect(sums).toEqual([{ user_id: user, rows: 35 * 96 }])
     // Two days later, nothing was sent since: the user is busy no more.
@@ -388,14 +390,14 @@ describe('sums of busy users', () => {
     await fill(bad, 3)
     await fill(good, 3)
     await db.query({
-      text: `insert into usage select $1::smallint, $2::bigint, '2026-11-18', null, k, null, 9223372036854775806, 0, 0, 0, 0, 0
+      text: sql`insert into usage select $1::smallint, $2::bigint, '2026-11-18', null, k, null, 9223372036854775806, 0, 0, 0, 0, 0
         from unnest('{AA,BB}'::text[]) k`,
       values: [shardOf(bad), bad],
     })
     await compactAll()
     expect(errors).toMatchObject([{ shard: shardOf(bad), user_id: bad }])
     // The days before that one have sums.
-    const later = await db.query({ text: `select user_id from usage_busy_range where until > '2026-11-18'` })
+    const later = await db.query({ text: sql`select user_id from usage_busy_range where until > '2026-11-18'` })
     expect(later).toEqual([{ user_id: good }])
   })
 
@@ -404,12 +406,12 @@ describe('sums of busy users', () => {
     await fill(user, 3)
     const before = await reports(user)
     await db.query({
-      text: `insert into usage_pending values ($1, 1, '2026-11-18', array[$2::bigint], '{1}', '{null}', '{null}', '{0}', '{5}', '{1}')`,
+      text: sql`insert into usage_pending values ($1, 1, '2026-11-18', array[$2::bigint], '{1}', '{null}', '{null}', '{0}', '{5}', '{1}')`,
       values: [shardOf(user), user],
     })
     await compactAll()
     expect(await countsOf('usage_busy')).toBe(0)
-    await db.query({ text: 'truncate usage_pending' })
+    await db.query({ text: sql`truncate usage_pending` })
     await compactAll()
     expect(await countsOf('usage_busy')).toBeGreaterThan(0)
     expect(await reports(user)).toEqual(before)
@@ -432,7 +434,7 @@ test('the sums of each quota survive exactly', async () => {
   await write(randomRows(users, 500, 5))
   const sums = async () =>
     db.query<UsageSums & { shard: Shard }>({
-      text: `select user_id, quota_id, sum(committed - refunded)::bigint as net, sum(denied)::bigint as denied, sum(no_quota)::bigint as no_quota
+      text: sql`select user_id, quota_id, sum(committed - refunded)::bigint as net, sum(denied)::bigint as denied, sum(no_quota)::bigint as no_quota
         from (select * from usage union all select * from usage_day union all select * from usage_month) u
         group by 1, 2 order by 1, 2`,
     })

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { closedWindowsOf } from '../../src/db/quota-history.ts'
 import { findQuota } from '../../src/db/quotas.ts'
+import { sql } from '../../src/db/sql.ts'
 import type { UsageSums } from '../../src/db/usage-columns.ts'
 import { sumUsage } from '../../src/db/usage-sums.ts'
 import { verify } from '../../src/db/verify/verify.ts'
@@ -28,6 +29,7 @@ import {
   usersOfTwoShards,
 } from '../support/engine.ts'
 import { seededRandom } from '../support/ledger.ts'
+import { rawSql } from '../support/sql.ts'
 
 const MINUTE = 60_000
 const bench = await createBench()
@@ -96,7 +98,7 @@ async function sweepAll(): Promise<number> {
 }
 
 async function countOf(table: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>({ text: `select count(*) as count from ${table}` })
+  const [row] = await db.query<{ count: number }>({ text: rawSql`select count(*) as count from ${table}` })
   return row?.count ?? Number.NaN
 }
 
@@ -237,7 +239,7 @@ describe('the rollup', () => {
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
     const held = await openTransaction(db, tx =>
-      tx.query({ text: 'select from usage_pending where shard = $1 for update', values: [shardOf(user)] }),
+      tx.query({ text: sql`select from usage_pending where shard = $1 for update`, values: [shardOf(user)] }),
     )
     expect(await rollUpAll()).toBe(0)
     await held.commit()
@@ -258,21 +260,21 @@ describe('the rollup', () => {
     }
     for (let n = 0; n < 5; n++) await send(`a${n}`)
     const [planted] = await db.query<{ number: number }>({
-      text: `insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{1}',
+      text: sql`insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{1}',
         '{null}', '{null}', '{0}', '{-7}', '{1}') returning number`,
       values: [shardOf(bad), bad],
     })
     for (let n = 0; n < 5; n++) await send(`b${n}`)
     while ((await rollup.rollUpOnce()).isBehind);
     expect(errors).toMatchObject([{ shard: shardOf(bad), number: planted?.number }])
-    expect(await db.query({ text: 'select number from usage_pending' })).toEqual([planted])
+    expect(await db.query({ text: sql`select number from usage_pending` })).toEqual([planted])
     for (const one of [user, elsewhere]) expect(await totalOf(one)).toMatchObject({ committed: 10 })
     // It stays known, and costs the next steps nothing.
     await send('c')
     while ((await rollup.rollUpOnce()).isBehind);
     expect(errors).toHaveLength(1)
     expect(await countOf('usage_pending')).toBe(1)
-    await db.query({ text: 'truncate usage_pending' })
+    await db.query({ text: sql`truncate usage_pending` })
   })
 
   test('of a shard that fails does not hold up the others', async () => {
@@ -286,7 +288,7 @@ describe('the rollup', () => {
     for (const user of users) await engine.submit(draw('consume', user, 'b', 1))
     const held = await openTransaction(db, tx =>
       tx.query({
-        text: 'select from usage where shard = $1 and user_id = $2 for update',
+        text: sql`select from usage where shard = $1 and user_id = $2 for update`,
         values: [shardOf(users[0] ?? 0), users[0] ?? 0],
       }),
     )
@@ -326,7 +328,7 @@ type Booking = { at: EpochMs; sums: UsageSums }
 /** The sums of a user's ledger, written from the contract. The ledger has no denials. */
 async function ledgerOf(user: number): Promise<UsageSums> {
   const [row] = await db.query<UsageSums>({
-    text: `
+    text: sql`
       select coalesce(sum(committed), 0)::bigint as committed, count(*) filter (where committed > 0) as committed_messages,
         coalesce(sum(refunded), 0)::bigint as refunded, count(*) filter (where refunded > 0) as refunded_messages,
         coalesce(sum(committed) filter (where is_unfunded), 0)::bigint as unfunded,

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { claimDeliveries, findBusyWebhooks, readPending } from '../../src/db/deliveries.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
@@ -12,6 +13,7 @@ import { distributeBeside } from '../support/citus.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
+import { rawSql } from '../support/sql.ts'
 
 const BACKLOG = 20_001
 /** Deliveries of a page that restarts a webhook. */
@@ -50,7 +52,7 @@ async function addDeliveries(
   { count, status = 'pending', created = 0, nextAttempt = 0 }: Rows,
 ): Promise<void> {
   await db.query({
-    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, attempts, failures, began_at,
+    text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, attempts, failures, began_at,
         next_attempt_at, last_attempt_at, created_at)
       select $1, $2, n % 64, n, $4, 3, 3, $5::timestamptz - interval '1 hour',
         case when $4 = 'pending' then $6::timestamptz + n * $8 * interval '1 ms' end, $5, $7
@@ -71,7 +73,7 @@ async function addDeliveries(
 
 async function count(id: number, where = 'true'): Promise<number> {
   const [row] = await db.query<{ count: number }>({
-    text: `select count(*) as count from webhook_delivery where webhook_id = $1 and ${where}`,
+    text: rawSql`select count(*) as count from webhook_delivery where webhook_id = $1 and ${where}`,
     values: [id],
   })
   return row?.count ?? 0
@@ -84,7 +86,7 @@ test('it is enabled again at once, and all its deliveries are due soon', async (
   await updateWebhook(db, id, { enabled: false }, author())
   await addDeliveries(id, { count: BACKLOG })
   await db.query({
-    text: `insert into event (shard, number, type, at, data)
+    text: sql`insert into event (shard, number, type, at, data)
       select event_shard, number, 'quota.updated', created_at, '{}' from webhook_delivery where webhook_id = $1`,
     values: [id],
   })
@@ -110,7 +112,7 @@ test('it is enabled again at once, and all its deliveries are due soon', async (
   await dispatcher.finish()
   await call('DELETE', `${WEBHOOKS}/${id}`)
   await drain(id)
-  await db.query({ text: 'delete from event' })
+  await db.query({ text: sql`delete from event` })
 })
 
 async function drain(id: number): Promise<number> {
@@ -141,9 +143,9 @@ test('it is deleted at once: hidden, not counted, and removed in pages', async (
   expect((await call('POST', WEBHOOKS, { body: { url: 'http://127.0.0.1:1/' } })).status).toBe(201)
 
   expect(await drain(id)).toBeGreaterThan(BACKLOG / 2_000)
-  expect(await db.query({ text: 'select 1 from webhook where id = $1', values: [id] })).toEqual([])
-  expect(await db.query({ text: 'select 1 from webhook_cursor where webhook_id = $1', values: [id] })).toEqual([])
-  await db.query({ text: 'delete from webhook where id <> $1', values: [id] })
+  expect(await db.query({ text: sql`select 1 from webhook where id = $1`, values: [id] })).toEqual([])
+  expect(await db.query({ text: sql`select 1 from webhook_cursor where webhook_id = $1`, values: [id] })).toEqual([])
+  await db.query({ text: sql`delete from webhook where id <> $1`, values: [id] })
 })
 
 test('a delivery that is written while its webhook is removed is removed too', async () => {
@@ -155,14 +157,14 @@ test('a delivery that is written while its webhook is removed is removed too', a
   expect(await job.removeOnce(clock.now)).toBe(true)
   // Shard 0, number 64: behind the point that is reached.
   await db.query({
-    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+    text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
       values ($1, $2, 0, 64, 'pending', $3, $3)`,
     values: [shardOfWebhook(id), id, timestampParam(clock.now)],
   })
   expect(await job.removeOnce(clock.now)).toBe(true)
   expect(await job.removeOnce(clock.now)).toBe(false)
   expect(await count(id)).toBe(0)
-  expect(await db.query({ text: 'select 1 from webhook where id = $1', values: [id] })).toEqual([])
+  expect(await db.query({ text: sql`select 1 from webhook where id = $1`, values: [id] })).toEqual([])
 })
 
 test('ended deliveries of disabled webhooks are removed too, in pages past those that are pending', async () => {
@@ -182,7 +184,7 @@ test('ended deliveries of disabled webhooks are removed too, in pages past those
   for (const id of ids) expect([await count(id), await count(id, `status = 'pending'`)]).toEqual([5_010, 5_000])
   // One that ends later is found a day later.
   await db.query({
-    text: `update webhook_delivery set status = 'failed', next_attempt_at = null where webhook_id = $1`,
+    text: sql`update webhook_delivery set status = 'failed', next_attempt_at = null where webhook_id = $1`,
     values: [ids[0] ?? 0],
   })
   await job.removeOnce(clock.now)
@@ -200,19 +202,19 @@ test('a webhook whose deliveries cannot be removed does not hold up the others',
   const [poisonous, well] = [await aWebhook(), await aWebhook()]
   for (const id of [poisonous, well]) await addDeliveries(id, { count: 10, status: 'delivered', created: -36 * DAY_MS })
   await db.query({
-    text: `create table poison (shard smallint, webhook_id bigint, event_shard smallint, number bigint,
+    text: sql`create table poison (shard smallint, webhook_id bigint, event_shard smallint, number bigint,
       foreign key (shard, webhook_id, event_shard, number) references webhook_delivery)`,
   })
   await distributeBeside(db, 'poison')
   await db.query({
-    text: `insert into poison select shard, webhook_id, event_shard, number from webhook_delivery
+    text: sql`insert into poison select shard, webhook_id, event_shard, number from webhook_delivery
       where webhook_id = $1 limit 1`,
     values: [poisonous],
   })
   await expect(retention().removeOnce(clock.now)).rejects.toThrow('1 failed, the first')
   expect(await count(well)).toBe(0)
   expect(await count(poisonous)).toBe(10)
-  await db.query({ text: 'drop table poison' })
+  await db.query({ text: sql`drop table poison` })
   for (const id of [poisonous, well]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 

@@ -4,10 +4,12 @@ import { createWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { redeliverSince } from '../../src/db/delivery-lists.ts'
 import { fanOut, nextRanges } from '../../src/db/fan-out.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
+import { rawSql } from '../support/sql.ts'
 
 const { db, url } = await freshDatabase()
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -28,7 +30,7 @@ async function aWebhook(types: string[] | null = null, target = 'http://127.0.0.
 /** Adds events to a shard; every hundredth is `quota.deleted`, the others are `quota.updated`. One each minute back from `NOW`. */
 async function addEvents(shard: number, count: number): Promise<void> {
   await db.query({
-    text: `with head as (update shard_head set last_event = last_event + $2 where shard = $1 returning last_event)
+    text: sql`with head as (update shard_head set last_event = last_event + $2 where shard = $1 returning last_event)
       insert into event (shard, number, type, at, data)
       select $1, last_event - $2 + n, case when n % 100 = 0 then 'quota.deleted' else 'quota.updated' end,
         $3::timestamptz - ($2 - n) * interval '1 minute', '{}'
@@ -43,7 +45,7 @@ interface Row {
 }
 const deliveriesOf = (id: number) =>
   db.query<Row>({
-    text: 'select event_shard, number from webhook_delivery where webhook_id = $1 order by event_shard, number',
+    text: sql`select event_shard, number from webhook_delivery where webhook_id = $1 order by event_shard, number`,
     values: [id],
   })
 const numbers = (shard: number, from: number, to: number) =>
@@ -113,7 +115,7 @@ test('a filter that selects almost nothing reads no more than a page at a time',
 
 test('a webhook that is disabled or deleted keeps its cursor', async () => {
   const id = await aWebhook()
-  await db.query({ text: 'update webhook set enabled = false where id = $1', values: [id] })
+  await db.query({ text: sql`update webhook set enabled = false where id = $1`, values: [id] })
   await addEvents(12, 1)
   expect(await fanOut(db, id, NOW)).toBe(false)
   expect(await deliveriesOf(id)).toEqual([])
@@ -122,7 +124,7 @@ test('a webhook that is disabled or deleted keeps its cursor', async () => {
 test('redelivery begins at the first event of its time in each shard, also where earlier events are not kept', async () => {
   await addEvents(20, 300)
   await addEvents(21, 300)
-  await db.query({ text: 'delete from event where shard = 21 and number <= 250' })
+  await db.query({ text: sql`delete from event where shard = 21 and number <= 250` })
   const id = await aWebhook()
   const since = NOW - 99 * MINUTE
   expect(await redeliverSince(db, id, since, NOW, 'all', 40)).toBe(100 + 50 + (await countSince(since)))
@@ -138,7 +140,7 @@ test('redelivery begins at the first event of its time in each shard, also where
 /** Events of the other shards since a time. */
 async function countSince(since: number): Promise<number> {
   const [row] = await db.query<{ count: number }>({
-    text: 'select count(*) from event where at >= $1 and shard not in (20, 21)',
+    text: sql`select count(*) from event where at >= $1 and shard not in (20, 21)`,
     values: [timestampParam(since)],
   })
   return row?.count ?? 0
@@ -156,7 +158,7 @@ test('redelivery takes only the types of the webhook', async () => {
 test('a webhook whose deliveries cannot be written does not hold up the others', async () => {
   const [poisonous, well] = [await aWebhook(), await aWebhook()]
   await db.query({
-    text: `alter table webhook_delivery add constraint poison check (webhook_id <> ${poisonous}) not valid`,
+    text: rawSql`alter table webhook_delivery add constraint poison check (webhook_id <> ${poisonous}) not valid`,
   })
   await addEvents(30, 1)
   const dispatcher = createDispatcher({ keys: PLAIN, db, now: () => NOW, log, allowPrivate: true, timeoutMs: 100 })
@@ -164,7 +166,7 @@ test('a webhook whose deliveries cannot be written does not hold up the others',
   await dispatcher.idle()
   expect(await deliveriesOf(poisonous)).toEqual([])
   expect(await deliveriesOf(well)).toEqual(numbers(30, 1, 1))
-  await db.query({ text: 'alter table webhook_delivery drop constraint poison' })
+  await db.query({ text: sql`alter table webhook_delivery drop constraint poison` })
   await dispatcher.dispatchOnce(NOW)
   expect(await deliveriesOf(poisonous)).toEqual(numbers(30, 1, 1))
   await dispatcher.finish()
@@ -175,10 +177,10 @@ test('a page that takes too long is halved until it is in time', async () => {
   await addEvents(31, 64)
   // 10 ms for each delivery, and 250 ms for a statement.
   await db.query({
-    text: `create function slowly(id bigint) returns boolean immutable language sql as
+    text: rawSql`create function slowly(id bigint) returns boolean immutable language sql as
       $$ select case when id = ${id} then pg_sleep(0.01) is not null else true end $$`,
   })
-  await db.query({ text: 'alter table webhook_delivery add constraint slow check (slowly(webhook_id)) not valid' })
+  await db.query({ text: sql`alter table webhook_delivery add constraint slow check (slowly(webhook_id)) not valid` })
   const hurried = openDatabase({ url, statementTimeout: 250 })
   const dispatcher = createDispatcher({
     keys: PLAIN,

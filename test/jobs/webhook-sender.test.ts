@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
@@ -72,12 +73,12 @@ async function addDeliveries(webhook: number, count: number): Promise<string[]> 
   const first = lastNumber + 1
   lastNumber += count
   await db.query({
-    text: `insert into event (shard, number, type, at, data)
+    text: sql`insert into event (shard, number, type, at, data)
       select 0, n, 'quota.updated', $3, '{}' from generate_series($1::int, $2::int) n`,
     values: [first, lastNumber, timestampParam(clock.now)],
   })
   await db.query({
-    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+    text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
       select $1, $2, 0, n, 'pending', $5, $5 from generate_series($3::int, $4::int) n`,
     values: [shardOfWebhook(webhook), webhook, first, lastNumber, timestampParam(clock.now)],
   })
@@ -86,14 +87,14 @@ async function addDeliveries(webhook: number, count: number): Promise<string[]> 
 
 async function statusOf(webhook: number): Promise<Record<string, number>> {
   const rows = await db.query<{ status: string; count: number }>({
-    text: 'select status, count(*) as count from webhook_delivery where webhook_id = $1 group by status',
+    text: sql`select status, count(*) as count from webhook_delivery where webhook_id = $1 group by status`,
     values: [webhook],
   })
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
 const disable = (webhook: number) =>
-  db.query({ text: 'update webhook set enabled = false where id = $1', values: [webhook] })
+  db.query({ text: sql`update webhook set enabled = false where id = $1`, values: [webhook] })
 
 test('sixteen attempts are under way, and each that ends lets the next begin', async () => {
   const receiver = await aReceiver()
@@ -149,7 +150,7 @@ test('an event that the database cannot read does not hold up the others', async
   const ids = await addDeliveries(webhook, 10)
   // No safe integer: the service cannot read it.
   await db.query({
-    text: 'update event set user_id = 9223372036854775807, sequence = 1 where shard = 0 and number = $1',
+    text: sql`update event set user_id = 9223372036854775807, sequence = 1 where shard = 0 and number = $1`,
     values: [lastNumber - 5],
   })
   const dispatcher = aDispatcher()
@@ -160,7 +161,7 @@ test('an event that the database cannot read does not hold up the others', async
   expect(receiver.ids).toHaveLength(9)
   expect(receiver.ids).not.toContain(ids[4])
   const rows = await db.query({
-    text: `select status, failures, error from webhook_delivery where webhook_id = $1 and status <> 'delivered'`,
+    text: sql`select status, failures, error from webhook_delivery where webhook_id = $1 and status <> 'delivered'`,
     values: [webhook],
   })
   expect(rows).toEqual([{ status: 'pending', failures: 1, error: 'the event could not be read' }])
@@ -172,14 +173,14 @@ test('an event that is not kept any more fails its delivery alone', async () => 
   const receiver = await aReceiver()
   const webhook = await aWebhook(receiver.url)
   await addDeliveries(webhook, 3)
-  await db.query({ text: 'delete from event where shard = 0 and number = $1', values: [lastNumber] })
+  await db.query({ text: sql`delete from event where shard = 0 and number = $1`, values: [lastNumber] })
   const dispatcher = aDispatcher()
   await dispatcher.dispatchOnce(clock.now)
   await expect.poll(() => receiver.open.length).toBe(2)
   while (receiver.open.length > 0) receiver.answer()
   await dispatcher.idle()
   expect(await statusOf(webhook)).toEqual({ delivered: 2, failed: 1 })
-  const [row] = await db.query({ text: 'select failing_since from webhook where id = $1', values: [webhook] })
+  const [row] = await db.query({ text: sql`select failing_since from webhook where id = $1`, values: [webhook] })
   expect(row).toEqual({ failing_since: null })
   await dispatcher.finish()
   await disable(webhook)
@@ -224,7 +225,7 @@ test('what was claimed ahead of a receiver that hangs is given back before its l
   await expect.poll(() => receiver.open.length).toBe(16)
   clock.now += 10_001
   receiver.answer(500)
-  const due = `select 1 from webhook_delivery where webhook_id = $1 and attempts = 1 and next_attempt_at <= $2`
+  const due = sql`select 1 from webhook_delivery where webhook_id = $1 and attempts = 1 and next_attempt_at <= $2`
   await expect
     .poll(async () => (await db.query({ text: due, values: [webhook, timestampParam(clock.now)] })).length)
     .toBe(4)
@@ -250,7 +251,7 @@ test('a stop gives back what was claimed ahead at once, and what was aborted', a
   expect(receiver.ids).toHaveLength(16)
   expect(await statusOf(webhook)).toEqual({ delivered: 1, pending: 39 })
   const rows = await db.query({
-    text: `select 1 from webhook_delivery where webhook_id = $1 and status = 'pending' and next_attempt_at > $2`,
+    text: sql`select 1 from webhook_delivery where webhook_id = $1 and status = 'pending' and next_attempt_at > $2`,
     values: [webhook, timestampParam(clock.now)],
   })
   expect(rows).toEqual([])

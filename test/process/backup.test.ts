@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { exists } from '../../src/db/embedded/folders.ts'
 import { upgradeDatabase } from '../../src/db/embedded/upgrade.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createSite } from '../support/process.ts'
 
 describe('sms-quota backup and restore', async () => {
@@ -92,7 +93,7 @@ describe('an upgrade of the database', async () => {
     }
   }
 
-  const quotas = () => whileRunning(db => db.query({ text: 'select user_id, "limit" from quota' }))
+  const quotas = () => whileRunning(db => db.query({ text: sql`select user_id, "limit" from quota` }))
 
   test('is not needed with the newest version', async () => {
     const inUse = await whileRunning(async db => {

@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { isUnavailable, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { countersOf, createBench, differences, reserve, someone } from '../support/engine.ts'
 import { createNetwork, type Network } from '../support/network.ts'
@@ -77,7 +78,7 @@ describe.concurrent('a pool', async () => {
     const user = someone()
     const author = { now: bench.clock.now, actor: 'ada', requestId: 'test' }
     const create = () => pool.transaction(tx => createQuota(tx, { user_id: user, limit: 1 }, author))
-    await Promise.all(Array.from({ length: 10 }, () => pool.query({ text: 'select pg_sleep(0.1)' })))
+    await Promise.all(Array.from({ length: 10 }, () => pool.query({ text: sql`select pg_sleep(0.1)` })))
     network.swallowAll()
     const began = performance.now()
     // One call after the other: each would take another dead connection.

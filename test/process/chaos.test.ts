@@ -7,6 +7,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
 import { createBooks, KINDS } from '../support/chaos/books.ts'
@@ -114,7 +115,7 @@ test(
 async function closeAll(): Promise<void> {
   const open = () =>
     db.query<{ user_id: number; id: string; expires_at: number }>({
-      text: 'select user_id, id, expires_at from reservation where committed + released < units',
+      text: sql`select user_id, id, expires_at from reservation where committed + released < units`,
     })
   const closing = async () => {
     const rows = await open()

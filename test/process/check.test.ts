@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
+import { rawSql } from '../support/sql.ts'
 
 const site = await createSite({ prepared: true })
 const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
@@ -61,25 +63,25 @@ describe('config --check', async () => {
     expect(off.lines).toMatch(
       /schema +wrong: lacks the migration 0001_\S+ .*; run "sms-quota migrate", or set MIGRATE=auto\n/,
     )
-    expect(await empty.db.query({ text: "select where to_regclass('schema_migration') is not null" })).toEqual([])
+    expect(await empty.db.query({ text: sql`select where to_regclass('schema_migration') is not null` })).toEqual([])
   })
 
   test('says what a role may not do', async () => {
     const role = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
     const name = new URL(url).pathname.slice(1)
-    await db.query({ text: `create role ${role} login password 'p'` })
+    await db.query({ text: rawSql`create role ${role} login password 'p'` })
     whenDone(async () => {
       const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1 })
-      await db.query({ text: `drop owned by ${role}` })
-      await admin.query({ text: `drop role ${role}` })
+      await db.query({ text: rawSql`drop owned by ${role}` })
+      await admin.query({ text: rawSql`drop role ${role}` })
       await admin.close()
     })
-    await db.query({ text: `grant connect on database ${name} to ${role}` })
-    await db.query({ text: 'revoke create on schema public from public' })
+    await db.query({ text: rawSql`grant connect on database ${name} to ${role}` })
+    await db.query({ text: sql`revoke create on schema public from public` })
     const asRole = new URL(url)
     asRole.searchParams.set('options', `-c role=${role}`)
 
-    await db.query({ text: `grant select on all tables in schema public to ${role}` })
+    await db.query({ text: rawSql`grant select on all tables in schema public to ${role}` })
     const reader = await check(asRole.href)
     expect(reader.code).toBe(1)
     expect(reader.lines).toMatch(
@@ -90,13 +92,13 @@ describe('config --check', async () => {
     )
     expect(reader.lines).toContain('; it does not own the table ')
 
-    await db.query({ text: `grant insert, update, delete on all tables in schema public to ${role}` })
+    await db.query({ text: rawSql`grant insert, update, delete on all tables in schema public to ${role}` })
     const unnumbered = await check(asRole.href, { MIGRATE: 'off' })
     expect(unnumbered.lines).toMatch(
       /role +wrong: it may not take numbers from the sequence \w+; make it the owner, or grant usage\n/,
     )
 
-    await db.query({ text: `grant usage on all sequences in schema public to ${role}` })
+    await db.query({ text: rawSql`grant usage on all sequences in schema public to ${role}` })
     const writer = await check(asRole.href, { MIGRATE: 'off' })
     expect(writer.lines).toMatch(/role +ok: may change all rows, and end its own sessions\n/)
     expect(writer.code).toBe(0)

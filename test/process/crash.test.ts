@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFailed, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createLedger, seededRandom } from '../support/ledger.ts'
 import { createSite, type Service } from '../support/process.ts'
 
@@ -89,7 +90,7 @@ test('kill -9 during a start does not prevent the next start', async () => {
 test('after all kills, counters, changes and events agree', async () => {
   const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
   const [sums] = await db.query({
-    text: `select (select count(*) from quota) as quotas,
+    text: sql`select (select count(*) from quota) as quotas,
       (select sum(grants)::bigint from shard_head) as counted,
       (select sum(version)::bigint from quota) as versions,
       (select count(*) from quota_change) as changes,

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { openTransaction } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
+import { rawSql } from '../support/sql.ts'
 
 const site = await createSite()
 const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
@@ -22,7 +24,7 @@ test('the port answers health while the service waits for a migration, then serv
   const { url: DATABASE_URL } = await emptyDatabase()
   const db = openDatabase({ url: DATABASE_URL, idleTransactionTimeout: 0 })
   const migrating = await openTransaction(db, async tx => {
-    await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] })
+    await tx.query({ text: sql`select pg_advisory_xact_lock($1)`, values: [MIGRATION_LOCK] })
   })
   const service = site.launch(['serve'], { DATABASE_URL, AUTH_SECRET })
   await expect.poll(service.stdout).toContain('another process is migrating')
@@ -48,10 +50,10 @@ test('a database that cannot be written is not ready, and later it is', async ()
   /** A setting that new sessions of the database get. */
   const setReadOnly = async (value: string) => {
     const name = new URL(DATABASE_URL).pathname.slice(1)
-    await db.query({ text: 'set default_transaction_read_only = off' })
-    await db.query({ text: `alter database ${name} set default_transaction_read_only = ${value}` })
+    await db.query({ text: sql`set default_transaction_read_only = off` })
+    await db.query({ text: rawSql`alter database ${name} set default_transaction_read_only = ${value}` })
     await db.query({
-      text: `select pg_terminate_backend(pid) from pg_stat_activity
+      text: sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`,
     })
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
 
@@ -17,7 +18,7 @@ afterAll(() => network.cut())
 let made = 0
 const create = (key: string) =>
   service.call('POST', QUOTA, { body: { user_id: 7, limit: 5, name: key }, headers: { 'idempotency-key': key } })
-const quotasNamed = (name: string) => db.query({ text: 'select id from quota where name = $1', values: [name] })
+const quotasNamed = (name: string) => db.query({ text: sql`select id from quota where name = $1`, values: [name] })
 
 const unavailable = (detail: RegExp) => ({
   status: 503,

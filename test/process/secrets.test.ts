@@ -6,6 +6,7 @@ import { createWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
+import { sql } from '../../src/db/sql.ts'
 import { findWebhook } from '../../src/db/webhooks.ts'
 import { createBench } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
@@ -21,7 +22,7 @@ test('beside its own database the service makes a key, encrypts with it, and log
   const { body } = await service.call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://example.com/' } })
   const plain = body.secret.slice('whsec_'.length)
   const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
-  const [row] = await db.query<{ secret: Buffer }>({ text: 'select secret from webhook' })
+  const [row] = await db.query<{ secret: Buffer }>({ text: sql`select secret from webhook` })
   await db.close()
   expect(row?.secret.subarray(0, 8).toString()).toBe('sealed1:')
   expect(row?.secret.includes(Buffer.from(plain, 'base64'))).toBe(false)

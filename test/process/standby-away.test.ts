@@ -9,6 +9,7 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { createWebhook, deleteWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
@@ -36,7 +37,7 @@ const waiting = () => waitingForStandby(db)
 /** Cuts the wait of a commit short: it is visible from then on, and no standby has it. */
 async function cutWaitShort(): Promise<void> {
   await expect.poll(async () => (await waiting()).length).toBe(1)
-  for (const { pid } of await waiting()) await db.query({ text: 'select pg_cancel_backend($1)', values: [pid] })
+  for (const { pid } of await waiting()) await db.query({ text: sql`select pg_cancel_backend($1)`, values: [pid] })
 }
 
 const failureOf = (work: Promise<unknown>) =>

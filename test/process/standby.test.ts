@@ -5,6 +5,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { createQuota, createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { openDatabase } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { ownServer } from '../support/database.ts'
 import { draw, reserve, START, settle } from '../support/engine.ts'
@@ -39,11 +40,11 @@ test('a command is not answered before the standby confirms its commit', async (
     expect(isAnswered).toBe(false)
     const [session] = await waiting()
     last = session?.began ?? 0
-    await db.query({ text: 'select pg_cancel_backend($1)', values: [session?.pid ?? 0] })
+    await db.query({ text: sql`select pg_cancel_backend($1)`, values: [session?.pid ?? 0] })
   }
   await setStandbys(db, '')
   expect(await answered).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
-  expect(await db.query({ text: 'select reserved from quota' })).toEqual([{ reserved: 5 }])
+  expect(await db.query({ text: sql`select reserved from quota` })).toEqual([{ reserved: 5 }])
 })
 
 /** Calls that are answered with what an earlier call did, and what makes that effect first. */

@@ -14,8 +14,10 @@ import { accountFor, runAs } from '../../src/db/embedded/account.ts'
 import { findBinaries } from '../../src/db/embedded/binaries.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite, PROJECT, type Service, SHELL_PATH } from '../support/process.ts'
+import { rawSql } from '../support/sql.ts'
 
 const [site, unsafe] = [await createSite({ prepared: true }), await createSite({ prepared: true })]
 /** An external database with the service's schema, and one without a schema. */
@@ -169,7 +171,7 @@ describe('an external database is rejected', () => {
 
   test('whose schema is newer than the service', async () => {
     await external.db.query({
-      text: "insert into schema_migration (number, name, checksum) values (9999, 'from_the_future.sql', '')",
+      text: sql`insert into schema_migration (number, name, checksum) values (9999, 'from_the_future.sql', '')`,
     })
     await expectRefusal(
       envOf(external.url),
@@ -193,7 +195,7 @@ describe('an external database is rejected', () => {
 
   test('with synchronous_commit off', async () => {
     const name = new URL(empty.url).pathname.slice(1)
-    await empty.db.query({ text: `alter database ${name} set synchronous_commit = off` })
+    await empty.db.query({ text: rawSql`alter database ${name} set synchronous_commit = off` })
     await refuse(empty.url, /synchronous_commit is off, so it can lose confirmed commits; set synchronous_commit = on/)
   })
 

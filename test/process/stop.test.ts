@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { sql } from '../../src/db/sql.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createSite, type Service } from '../support/process.ts'
 
@@ -76,10 +77,10 @@ test.each([
 })
 
 test('writes answered during the shutdown are stored, and an external database keeps running', async () => {
-  expect(await external.db.query({ text: 'select count(*) as quotas from quota' })).toEqual([{ quotas: 6 }])
+  expect(await external.db.query({ text: sql`select count(*) as quotas from quota` })).toEqual([{ quotas: 6 }])
   const embedded = await startEmbedded({ dataDir: site.dataDir, log: { info() {}, warn() {}, error() {} } })
   const db = openDatabase({ url: embedded.url })
-  expect(await db.query({ text: 'select count(*) as quotas from quota' })).toEqual([{ quotas: 3 }])
+  expect(await db.query({ text: sql`select count(*) as quotas from quota` })).toEqual([{ quotas: 3 }])
   await db.close()
   await embedded.stop()
 })

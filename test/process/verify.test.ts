@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
+import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
@@ -35,7 +36,7 @@ No difference.
 
   test('prints the differences of all users or of one', async () => {
     const [row] = await bench.db.query<{ id: number }>({
-      text: 'update quota set used = 4 where user_id = $1 returning id',
+      text: sql`update quota set used = 4 where user_id = $1 returning id`,
       values: [one],
     })
     const differences = `Quota ${row?.id} of user ${one}, window 0: counted 4 used and 0 reserved, its ledger has 3 used and 0 reserved.
@@ -62,7 +63,7 @@ Quota ${row?.id} of user ${one}: usage reports 3 units, and its windows used 4, 
   test('prints what is not provable, which is no failure', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
-    await bench.db.query({ text: 'update account set live_at = null where user_id = $1', values: [user] })
+    await bench.db.query({ text: sql`update account set live_at = null where user_id = $1`, values: [user] })
     const { code, stdout } = await run(['--user', `${user}`], env)
     expect(code).toBe(0)
     expect(stdout).toContain(`

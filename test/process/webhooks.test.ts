@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createSite, type Service } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 
@@ -33,7 +34,7 @@ async function feed(service: Service): Promise<string[]> {
 async function endLeases(): Promise<void> {
   const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
   await db.query({
-    text: `update webhook_delivery set next_attempt_at = now() where status = 'pending' and next_attempt_at > now()`,
+    text: sql`update webhook_delivery set next_attempt_at = now() where status = 'pending' and next_attempt_at > now()`,
   })
   await db.close()
 }

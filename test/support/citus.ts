@@ -2,8 +2,10 @@
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { prepareNodes } from '../../src/db/cluster/nodes.ts'
 import { type Database, openDatabase, type Queryable } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
 import { findStore } from '../../src/db/store.ts'
 import { withDatabase } from './database-url.ts'
+import { rawSql } from './sql.ts'
 
 const SHARDS = 8
 
@@ -65,7 +67,7 @@ export async function distributeBeside(db: Database, table: string): Promise<voi
   const { isDistributed } = await findStore(db)
   if (!isDistributed) return
   await db.query({
-    text: `select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
+    text: sql`select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
     values: [table],
   })
 }
@@ -76,9 +78,9 @@ export async function onEveryNode<Row extends object>(
   text: string,
 ): Promise<{ node: number; row: Row }[]> {
   const { isDistributed } = await findStore(db)
-  if (!isDistributed) return (await db.query<Row>({ text })).map(row => ({ node: 0, row }))
+  if (!isDistributed) return (await db.query<Row>({ text: rawSql`${text}` })).map(row => ({ node: 0, row }))
   const nodes = await db.query<{ node: number; rows: string }>({
-    text: `select nodeid as node, result as rows from run_command_on_all_nodes($1)`,
+    text: sql`select nodeid as node, result as rows from run_command_on_all_nodes($1)`,
     values: [`select coalesce(json_agg(t), '[]') from (${text}) t`],
   })
   return nodes.flatMap(({ node, rows }) => JSON.parse(rows).map((row: Row) => ({ node, row })))
@@ -87,7 +89,7 @@ export async function onEveryNode<Row extends object>(
 async function on(url: string, text: string): Promise<{ host: string; port: number }[]> {
   const db = openDatabase({ url, maxConnections: 1, connectTimeout: 60_000, statementTimeout: 60_000, lockTimeout: 0 })
   try {
-    return await db.query({ text })
+    return await db.query({ text: rawSql`${text}` })
   } finally {
     await db.close()
   }

@@ -15,8 +15,10 @@ import type { TestProject } from 'vitest/node'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { sql } from '../../src/db/sql.ts'
 import { createTemplate, dropOn, nodesOf } from './citus.ts'
 import { withDatabase } from './database-url.ts'
+import { rawSql } from './sql.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const drop = () => dropOn(nodes ?? [server.url], templateName)
   try {
     if (nodes === null) {
-      await admin.query({ text: `create database ${templateName}` })
+      await admin.query({ text: rawSql`create database ${templateName}` })
       await migrate({ url: withDatabase(server.url, templateName) })
     } else {
       await createTemplate(nodes, templateName)
@@ -87,8 +89,8 @@ export function disableAutovacuum(db: Database): Promise<void> {
 }
 
 async function alterSystem(db: Database, setting: string): Promise<void> {
-  await db.query({ text: `alter system set ${setting}` })
-  await db.query({ text: 'select pg_reload_conf()' })
+  await db.query({ text: rawSql`alter system set ${setting}` })
+  await db.query({ text: sql`select pg_reload_conf()` })
 }
 
 /** Creates and migrates an embedded database in a folder, and stops it. Its copies share PostgreSQL's programs. */

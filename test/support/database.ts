@@ -7,6 +7,7 @@ import { createCopy, dropOn } from './citus.ts'
 import { whenDone } from './cleanup.ts'
 import { copyDataFolder, disableAutovacuum, scratchFolder } from './cluster.ts'
 import { withDatabase } from './database-url.ts'
+import { rawSql } from './sql.ts'
 
 export interface FreshDatabase {
   readonly url: string
@@ -91,7 +92,7 @@ async function administer(text: string): Promise<void> {
   const limits = { connectTimeout: 60_000, statementTimeout: 60_000, lockTimeout: 0 }
   const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1, ...limits })
   try {
-    await admin.query({ text })
+    await admin.query({ text: rawSql`${text}` })
   } finally {
     await admin.close()
   }

@@ -6,6 +6,7 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { nodeUrl } from '../../src/config/database-url.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
 import { onTables } from '../../src/db/ledger/shard-tables.ts'
+import { type Sql, sql } from '../../src/db/sql.ts'
 import { type Cluster, findCluster } from '../../src/db/store.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
@@ -53,7 +54,7 @@ export interface Bench {
 interface Place {
   readonly url: string
   /** A text of the engine's, with the tables' names there. */
-  on(text: string): string
+  on(text: Sql): Sql
   /** Connects as engines do. */
   readonly connect: Connect
 }
@@ -195,7 +196,7 @@ export async function makeLocked(engine: TestEngine, bench: Bench): Promise<void
   const users = Array.from({ length: 8 }, () => someone())
   for (const user of users) await bench.quota({ user_id: user })
   await Promise.all(users.map(user => warm(engine, user)))
-  await bench.db.query({ text: 'update quota set seq = seq + 1 where user_id = any($1)', values: [users] })
+  await bench.db.query({ text: sql`update quota set seq = seq + 1 where user_id = any($1)`, values: [users] })
   await Promise.all(users.map(user => engine.submit(draw('check', user, '', 1))))
   if (engine.reports.at(-1)?.mode !== 'locked') throw new Error('the engine is not in locked mode')
 }
@@ -225,7 +226,7 @@ export async function openTransaction<T>(db: Database, work: (tx: Transaction) =
  */
 export async function differences(db: Database): Promise<object[]> {
   return db.query({
-    text: `
+    text: sql`
       with draw as (
         select draws[i] as quota_id, draws[i + 2] as window_no, draws[i + 4] as a, draws[i + 5] as b,
           committed - refunded as spent, units - released - refunded as held
@@ -259,7 +260,7 @@ export async function expectVerified(db: Database, ...users: number[]): Promise<
 /** The counters in a quota's row. */
 export async function countersOf(db: Database, quotaId: number): Promise<{ used: number; reserved: number }> {
   const [row] = await db.query<{ used: number; reserved: number }>({
-    text: 'select used, reserved from quota where id = $1',
+    text: sql`select used, reserved from quota where id = $1`,
     values: [quotaId],
   })
   if (row === undefined) throw new Error('there is no such quota')

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { accountFor, giveTo } from '../../src/db/embedded/account.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { sql } from '../../src/db/sql.ts'
 import { whenDone } from './cleanup.ts'
 import { preparedFolder } from './database.ts'
 
@@ -65,7 +66,7 @@ export async function startFailover(): Promise<Failover> {
     },
     async promote() {
       const db = openDatabase({ url: server.url, maxConnections: 1, statementTimeout: 60_000 })
-      await db.query({ text: 'select pg_promote()' })
+      await db.query({ text: sql`select pg_promote()` })
       await db.close()
     },
   }

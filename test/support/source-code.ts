@@ -18,6 +18,23 @@ export interface SourceFile {
   /** Files and packages that it exports again, as written. */
   reexports: string[]
   functions: { name: string; line: number; lines: number }[]
+  /** Templates and texts that are put together of parts, other than messages of errors. */
+  texts: ComposedText[]
+  /** The types that something is said to have: by `as`, or by a function that answers `is`. */
+  casts: { type: string; line: number }[]
+}
+
+export const PART = '□'
+
+/** A template with parts, or what makes a text of others: `+` and `join`. */
+export interface ComposedText {
+  line: number
+  /** With `PART` for each part. */
+  text: string
+  /** What stands before a template, as in `sql`. */
+  tag: string | null
+  /** Whether it goes to the database as it is: the argument of a `query` or a `copy`, or the value of a `text`. */
+  isStatement: boolean
 }
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -41,9 +58,17 @@ export function parseSource(path: string, text: string): SourceFile {
     packages: [],
     reexports: [],
     functions: [],
+    texts: [],
+    casts: [],
   }
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
-  walk(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), null, (node, parent) => {
+  walk(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), null, (node, parent, isOfError) => {
+    const composed = isOfError ? null : composedText(node, parent)
+    if (composed !== null) file.texts.push({ ...composed, line: lineAt(node.start) })
+    if (CASTS.has(node.type) && isNode(node.typeAnnotation)) {
+      const { start, end } = node.typeAnnotation
+      file.casts.push({ type: text.slice(start, end), line: lineAt(node.start) })
+    }
     const module = moduleOf(node)
     if (module !== null) {
       const target = relative(ROOT, resolve(ROOT, dirname(path), module))
@@ -104,15 +129,54 @@ function isNode(value: unknown): value is Node & Record<string, unknown> {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-type Visit = (node: Node & Record<string, unknown>, parent: unknown) => void
+type Visit = (node: Node & Record<string, unknown>, parent: unknown, isOfError: boolean) => void
 
-function walk(value: unknown, parent: unknown, visit: Visit): void {
+/** Visits a node and all in it. `isOfError`: whether it is in what makes or throws an error. */
+function walk(value: unknown, parent: unknown, visit: Visit, isOfError = false): void {
   if (Array.isArray(value)) {
-    for (const item of value) walk(item, parent, visit)
+    for (const item of value) walk(item, parent, visit, isOfError)
   } else if (isNode(value)) {
-    visit(value, parent)
-    for (const child of Object.values(value)) walk(child, value, visit)
+    const isError =
+      isOfError || value.type === 'ThrowStatement' || (value.type === 'NewExpression' && isNamedError(value))
+    visit(value, parent, isError)
+    for (const child of Object.values(value)) walk(child, value, visit, isError)
   }
+}
+
+const isNamedError = ({ callee }: Record<string, unknown>) =>
+  isNode(callee) && typeof callee.name === 'string' && /Error$/.test(callee.name)
+
+const CASTS = new Set(['TSAsExpression', 'TSTypeAssertion', 'TSTypePredicate'])
+
+function composedText(node: Node & Record<string, unknown>, parent: unknown): Omit<ComposedText, 'line'> | null {
+  const text = textOf(node)
+  if (text === null || !isNode(parent)) return null
+  const isTagged = parent.type === 'TaggedTemplateExpression'
+  const tag = isTagged && isNode(parent.tag) && typeof parent.tag.name === 'string' ? parent.tag.name : null
+  return { text, tag, isStatement: !isTagged && goesToDatabase(node, parent) }
+}
+
+/** The text of a template with parts, of a sum with a text in it, or of a `join` with a separator; null of all else. */
+function textOf(node: Record<string, unknown>): string | null {
+  if (node.type === 'TemplateLiteral' && Array.isArray(node.quasis) && node.quasis.length > 1)
+    return node.quasis.map(({ value }) => value.raw).join(PART)
+  if (node.type === 'BinaryExpression' && node.operator === '+') {
+    const texts = [node.left, node.right].map(side =>
+      isNode(side) && typeof side.value === 'string' ? side.value : null,
+    )
+    return texts.every(text => text === null) ? null : texts.map(text => text ?? PART).join('')
+  }
+  if (node.type !== 'CallExpression' || !isNode(node.callee) || !isNode(node.callee.property)) return null
+  if (node.callee.property.name !== 'join') return null
+  const [separator] = Array.isArray(node.arguments) ? node.arguments : []
+  return isNode(separator) && typeof separator.value === 'string' ? `${PART}${separator.value}${PART}` : null
+}
+
+function goesToDatabase(node: Node, parent: Record<string, unknown>): boolean {
+  if (parent.type === 'Property' && isNode(parent.key)) return parent.key.name === 'text' && parent.value === node
+  if (parent.type !== 'CallExpression' || !isNode(parent.callee) || !Array.isArray(parent.arguments)) return false
+  const called = isNode(parent.callee.property) ? parent.callee.property.name : parent.callee.name
+  return parent.arguments[0] === node && typeof called === 'string' && /^(?:query|copy(?:To|From))$/.test(called)
 }
 
 /** The module that a node imports or exports from: `import … from`, `export … from`, `import(…)`, `import('…').T`. */

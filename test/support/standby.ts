@@ -1,17 +1,19 @@
 /** A synchronous standby that never confirms, on a server of the test's own: the list of standbys is a setting of the server. */
 import { expect } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
+import { rawSql } from './sql.ts'
 
 /** The server's processes that wait for a standby, with the start of their transactions. */
 export function waitingForStandby(db: Database): Promise<{ pid: number; began: number }[]> {
   return db.query({
-    text: "select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'",
+    text: sql`select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'`,
   })
 }
 
 export async function setStandbys(db: Database, names: string): Promise<void> {
-  await db.query({ text: `alter system set synchronous_standby_names = '${names}'` })
-  await db.query({ text: 'select pg_reload_conf()' })
+  await db.query({ text: rawSql`alter system set synchronous_standby_names = '${names}'` })
+  await db.query({ text: sql`select pg_reload_conf()` })
 }
 
 /**
@@ -22,7 +24,7 @@ export async function requireStandby(db: Database): Promise<void> {
   await setStandbys(db, 'missing')
   const commit = async () => {
     let isOver = false
-    const outcome = db.query({ text: "select pg_logical_emit_message(true, 'test', 'a commit')" }).then(
+    const outcome = db.query({ text: sql`select pg_logical_emit_message(true, 'test', 'a commit')` }).then(
       () => 'confirmed',
       () => 'cut short',
     )
@@ -31,7 +33,7 @@ export async function requireStandby(db: Database): Promise<void> {
     })
     await expect.poll(async () => isOver || (await waitingForStandby(db)).length > 0).toBe(true)
     for (const { pid } of await waitingForStandby(db))
-      await db.query({ text: 'select pg_cancel_backend($1)', values: [pid] })
+      await db.query({ text: sql`select pg_cancel_backend($1)`, values: [pid] })
     return outcome
   }
   await expect.poll(commit).toBe('cut short')

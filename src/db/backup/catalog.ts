@@ -1,9 +1,10 @@
 /** The tables and sequences that a backup holds, as the database lists them. */
 import pg from 'pg'
+import { type Sql, sql, sqlName } from '../sql.ts'
 import type { TableBegin } from './records.ts'
 
 /** The tables in which `migrate` keeps what it has applied. It fills them itself. */
-const MIGRATION_TABLES = "('schema_migration', 'applied_migration')"
+const MIGRATION_TABLES = sql`('schema_migration', 'applied_migration')`
 
 /** Settings that a text of COPY depends on, or that would end a long statement. They hold for the whole session. */
 const SESSION = `set client_encoding = 'UTF8'; set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres';
@@ -31,22 +32,22 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 
 /** The migrations that the database has, in order. Before the first that names the versions it serves, there is one table. */
 export async function appliedMigrations(client: pg.Client): Promise<{ name: string; checksum: string }[]> {
-  const select = (table: string) => `select number, name, checksum from ${table}`
+  const select = (table: Sql) => sql`select number, name, checksum from ${table}`
   const { rows } = await client.query<{ made: boolean }>("select to_regclass('applied_migration') is not null as made")
   const all = rows[0]?.made
-    ? `${select('schema_migration')} union all ${select('applied_migration')}`
-    : select('schema_migration')
+    ? sql`${select(sql`schema_migration`)} union all ${select(sql`applied_migration`)}`
+    : select(sql`schema_migration`)
   return (
-    await client.query<{ name: string; checksum: string }>(`select name, checksum from (${all}) m order by number`)
+    await client.query<{ name: string; checksum: string }>(sql`select name, checksum from (${all}) m order by number`)
   ).rows
 }
 
-export const quoted = (name: string) => pg.escapeIdentifier(name)
+export const quoted = sqlName
 
 /** The names of the service's tables, none of them in a schema other than that of `schema_migration`. */
 export async function tableNames(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
-    `select relname::text as name from pg_class
+    sql`select relname::text as name from pg_class
       where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
         and relkind in ('r', 'p') and not relispartition and relname not in ${MIGRATION_TABLES}
       order by relname`,
@@ -87,7 +88,7 @@ export async function sequencePositions(client: pg.Client) {
   const positions: { name: string; last_value: number; is_called: boolean }[] = []
   for (const { name } of names) {
     const { rows } = await client.query<{ last_value: string; is_called: boolean }>(
-      `select last_value, is_called from ${quoted(name)}`,
+      sql`select last_value, is_called from ${quoted(name)}`,
     )
     for (const { last_value, is_called } of rows) positions.push({ name, last_value: Number(last_value), is_called })
   }

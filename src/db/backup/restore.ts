@@ -9,6 +9,7 @@ import type pg from 'pg'
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import type { Log, Queryable } from '../database.ts'
 import { migrate } from '../migrate.ts'
+import { joinSql, sql } from '../sql.ts'
 import { appliedMigrations, quoted, tableNames, withClient } from './catalog.ts'
 import { BackupDamaged, decode, type Header } from './records.ts'
 import type { Progress, Written } from './write.ts'
@@ -19,7 +20,7 @@ const OWN_MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.
 export type OpenBackup = () => NodeJS.ReadableStream
 
 /** An empty table of this name exists while a restore is under way, and after one that failed. */
-const MARKER = 'restore_under_way'
+const MARKER = sql`restore_under_way`
 
 /**
  * Reads a backup to its end and writes nothing.
@@ -66,19 +67,21 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 
 /** @throws Error if a restore into this database was begun and not completed. */
 export async function assertRestored(db: Queryable): Promise<void> {
-  const [row] = await db.query<{ marked: boolean }>({ text: `select to_regclass('${MARKER}') is not null as marked` })
+  const [row] = await db.query<{ marked: boolean }>({
+    text: sql`select to_regclass('${MARKER}') is not null as marked`,
+  })
   if (row?.marked) throw new Error('a restore into this database was not completed: run "sms-quota restore" again')
 }
 
 async function markEmpty(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ tables: number; marked: boolean }>(
-    `select to_regclass('${MARKER}') is not null as marked, count(*)::int as tables from pg_class
+    sql`select to_regclass('${MARKER}') is not null as marked, count(*)::int as tables from pg_class
       where relkind in ('r', 'p') and relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
   )
   if (rows[0]?.marked) return
   if (rows[0]?.tables !== 0)
     throw new Error('the database is not empty: restore into a new one, or into a data folder without a database')
-  await client.query(`create table ${MARKER} ()`)
+  await client.query(sql`create table ${MARKER} ()`)
 }
 
 /** Provides a folder with the backup's migrations, which must be the first ones of this version. */
@@ -103,11 +106,11 @@ async function fill(client: pg.Client, { open, header, onProgress }: RestoreOpti
     throw new Error('the database has another schema than the backup: restore into a new database')
   // Migrations add first rows to some tables.
   const tables = (await tableNames(client)).filter(name => name !== MARKER)
-  await client.query(`truncate ${tables.map(quoted).join(', ')}`)
+  await client.query(sql`truncate ${joinSql(tables.map(quoted))}`)
   for (const { name, last_value, is_called } of header.sequences)
     await client.query('select setval($1, $2, $3)', [quoted(name), last_value, is_called])
   await copyIn(client, open, onProgress)
-  await client.query(`drop table ${MARKER}`)
+  await client.query(sql`drop table ${MARKER}`)
   await client.query('commit')
 }
 
@@ -119,8 +122,8 @@ async function copyIn(client: pg.Client, open: OpenBackup, onProgress: RestoreOp
   for await (const entry of decode(open())) {
     if (entry.kind === 'table') {
       table = entry.table.table
-      const columns = entry.table.columns.map(quoted).join(', ')
-      target = client.query(copyFrom(`copy ${quoted(table)} (${columns}) from stdin`))
+      const columns = joinSql(entry.table.columns.map(quoted))
+      target = client.query(copyFrom(sql`copy ${quoted(table)} (${columns}) from stdin`))
       done = finished(target)
       // It is awaited below; until then its failure must not end the process.
       done.catch(() => {})

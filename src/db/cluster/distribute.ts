@@ -2,6 +2,7 @@
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { type Database, type Log, openDatabase, type Queryable } from '../database.ts'
 import { migrate } from '../migrate.ts'
+import { sql } from '../sql.ts'
 import { findStore } from '../store.ts'
 import { countServiceSessions } from './idle.ts'
 import { type ClusterFault, clusterFaults, prepareNodes } from './nodes.ts'
@@ -62,7 +63,7 @@ function shardsFor(wanted: number | null, present: number | null): number {
 
 async function countShards(db: Queryable): Promise<number> {
   const [row] = await db.query<{ shards: number }>({
-    text: `select count(*) as shards from pg_dist_shard where logicalrelid = to_regclass('account')`,
+    text: sql`select count(*) as shards from pg_dist_shard where logicalrelid = to_regclass('account')`,
   })
   return row?.shards ?? 0
 }
@@ -81,7 +82,7 @@ async function distributeMissing(db: Database, shards: number): Promise<Table[]>
     for (const { name, placement } of tables) {
       if (placement !== 'sharded') continue
       await tx.query({
-        text: 'select truncate_local_data_after_distributing_table($1::text::regclass)',
+        text: sql`select truncate_local_data_after_distributing_table($1::text::regclass)`,
         values: [name],
       })
     }

@@ -1,10 +1,11 @@
 import { openDatabase, type Queryable } from '../database.ts'
+import { sql } from '../sql.ts'
 import { findStore } from '../store.ts'
 
 /** How many sessions of the service a database has beside the caller's. */
 export async function countServiceSessions(db: Queryable): Promise<number> {
   const [row] = await db.query<{ sessions: number }>({
-    text: `select count(*) as sessions from pg_stat_activity
+    text: sql`select count(*) as sessions from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sms-quota%'`,
   })
   return row?.sessions ?? 0

@@ -1,6 +1,7 @@
 /** The nodes of a cluster: what they are, what their settings must be, and what the service's sessions need there. */
 import type { Queryable } from '../database.ts'
 import { LOCK_TIMEOUT_MS } from '../session.ts'
+import { joinSql, type Sql, sql, sqlInteger } from '../sql.ts'
 import { TRUST, trustIn } from '../trust.ts'
 
 export interface ClusterNode {
@@ -38,32 +39,41 @@ export interface ClusterFault {
   readonly fix: string
 }
 
+/** A setting by its name, and its value as it stands between quotes. */
+interface Setting {
+  readonly name: Sql
+  readonly value: Sql
+}
+
 /**
  * Of sessions that the coordinator opens on workers: the service's own settings stay on the coordinator. The engine connects
  * to the workers itself, with its own settings.
  */
-const ON_WORKERS = { lock_timeout: String(LOCK_TIMEOUT_MS) }
+const ON_WORKERS: readonly Setting[] = [{ name: sql`lock_timeout`, value: sqlInteger(LOCK_TIMEOUT_MS) }]
 
-const ON_COORDINATOR: Readonly<Record<string, string>> = {
+const ON_COORDINATOR: readonly Setting[] = [
   // What a transaction sets for itself, such as how statements are planned, counts where its rows are.
-  'citus.propagate_set_commands': 'local',
+  { name: sql`citus.propagate_set_commands`, value: sql`local` },
   // Half a minute is the default: so long would a call wait for a node that does not answer.
-  'citus.node_connection_timeout': '3000',
-}
+  { name: sql`citus.node_connection_timeout`, value: sql`3000` },
+]
 
 /** One statement, because a command on nodes is one; and not passed on to other nodes. */
-function settingsStatement(settings: Readonly<Record<string, string>>): string {
-  const each = Object.entries(settings)
-    .map(([name, value]) => `execute format('alter database %I set ${name} = %L', current_database(), '${value}');`)
-    .join(' ')
-  return `do $settings$ begin set local citus.enable_ddl_propagation = off; ${each} end $settings$`
+function settingsStatement(settings: readonly Setting[]): Sql {
+  const each = joinSql(
+    settings.map(
+      ({ name, value }) => sql`execute format('alter database %I set ${name} = %L', current_database(), '${value}');`,
+    ),
+    sql` `,
+  )
+  return sql`do $settings$ begin set local citus.enable_ddl_propagation = off; ${each} end $settings$`
 }
 
 /** Sets for this database, on every node, what sessions of the service need there. New sessions have it. */
 export async function prepareNodes(db: Queryable): Promise<void> {
   await db.query({ text: settingsStatement(ON_COORDINATOR) })
   const rows = await db.query<{ node: string; success: boolean; result: string }>({
-    text: `select n.nodename || ':' || n.nodeport as node, r.success, r.result
+    text: sql`select n.nodename || ':' || n.nodeport as node, r.success, r.result
       from run_command_on_workers($1) r join pg_dist_node n on n.nodename = r.nodename and n.nodeport = r.nodeport`,
     values: [settingsStatement(ON_WORKERS)],
   })
@@ -71,7 +81,7 @@ export async function prepareNodes(db: Queryable): Promise<void> {
   if (failed !== undefined) throw new Error(`the node ${failed.node} refused its settings: ${failed.result}`)
 }
 
-const STATE = `select json_build_object(
+const STATE = sql`select json_build_object(
     'postgres', split_part(current_setting('server_version'), ' ', 1),
     'citus', (select extversion from pg_extension where extname = 'citus'),
     'walLevel', current_setting('wal_level'),
@@ -81,13 +91,13 @@ const STATE = `select json_build_object(
     'trust', (select json_agg(t) from (${TRUST}) t),
     'isPrepared', exists (select from pg_db_role_setting s, unnest(s.setconfig) e
       where s.setrole = 0 and s.setdatabase = (select oid from pg_database where datname = current_database())
-        and e in ('lock_timeout=${LOCK_TIMEOUT_MS}', 'citus.propagate_set_commands=local'))
+        and e in ('lock_timeout=${sqlInteger(LOCK_TIMEOUT_MS)}', 'citus.propagate_set_commands=local'))
   )::text`
 
 /** All nodes, the coordinator first. A node that cannot be reached is in the list. */
 export async function readNodes(db: Queryable): Promise<ClusterNode[]> {
   const rows = await db.query<Omit<ClusterNode, 'state'> & { state: string | null }>({
-    text: `select n.nodename || ':' || n.nodeport as name, n.groupid = 0 as "isCoordinator", n.isactive as "isActive",
+    text: sql`select n.nodename || ':' || n.nodeport as name, n.groupid = 0 as "isCoordinator", n.isactive as "isActive",
         n.shouldhaveshards as "holdsShards",
         case when r.success then r.result end as state,
         case when r.success then null else coalesce(r.result, 'it is disabled') end as failure
@@ -110,7 +120,7 @@ const MIN_CITUS = 14
 /** What must be mended before the tables can be distributed, and each with how. */
 export async function clusterFaults(db: Queryable): Promise<ClusterFault[]> {
   const [here] = await db.query<{ installed: string | null; isLoaded: boolean; host: string; port: number }>({
-    text: `select (select extversion from pg_extension where extname = 'citus') as installed,
+    text: sql`select (select extversion from pg_extension where extname = 'citus') as installed,
         current_setting('citus.version', true) is not null as "isLoaded",
         coalesce(host(inet_server_addr()), 'HOST') as host, coalesce(inet_server_port(), 5432) as port`,
   })
@@ -122,7 +132,7 @@ export async function clusterFaults(db: Queryable): Promise<ClusterFault[]> {
     return [{ where: 'Citus', fault, fix: 'install it on every node, restart, and: alter extension citus update' }]
   }
   const [role] = await db.query<{ isCoordinator: boolean }>({
-    text: 'select citus_is_coordinator() as "isCoordinator"',
+    text: sql`select citus_is_coordinator() as "isCoordinator"`,
   })
   if (role?.isCoordinator !== true) {
     return [{ where: 'this node', fault: 'it is a worker', fix: 'name the coordinator in DATABASE_URL' }]

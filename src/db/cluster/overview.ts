@@ -1,5 +1,6 @@
 /** What a cluster holds, and how evenly. */
 import type { Queryable } from '../database.ts'
+import { sql } from '../sql.ts'
 import { findLanes } from '../store.ts'
 import { type ClusterNode, readNodes } from './nodes.ts'
 
@@ -47,7 +48,7 @@ export async function readOverview(db: Queryable): Promise<ClusterOverview | nul
 async function readSizes(db: Queryable, isDistributed: boolean): Promise<Map<number, number>> {
   if (!isDistributed) return new Map()
   const rows = await db.query<{ shard: number; bytes: number }>({
-    text: `select a.shardid as shard, sum(z.size)::bigint as bytes
+    text: sql`select a.shardid as shard, sum(z.size)::bigint as bytes
       from pg_dist_shard a
         join pg_dist_partition t on t.colocationid =
           (select colocationid from pg_dist_partition where logicalrelid = to_regclass('account'))

@@ -1,5 +1,6 @@
 /** How the tables of the schema lie in a cluster, and how those that are not yet there get to their places. */
 import type { Queryable, Transaction } from '../database.ts'
+import { sql, sqlName } from '../sql.ts'
 
 /** Where a table's rows lie: by `shard` beside those of `account`, on every node, or on the coordinator alone. */
 type Placement = 'sharded' | 'on every node' | 'on the coordinator'
@@ -33,7 +34,7 @@ interface Row {
 /** The tables of the schema, each behind those to which its foreign keys point. `account` is the first. */
 export async function readTables(db: Queryable): Promise<Table[]> {
   const rows = await db.query<Row>({
-    text: `select c.relname as name,
+    text: sql`select c.relname as name,
         exists (select from pg_attribute a
           where a.attrelid = c.oid and a.attname = 'shard' and a.atttypid = 'smallint'::regtype) as "hasShard",
         c.relreplident in ('f', 'i')
@@ -66,7 +67,7 @@ export async function readTables(db: Queryable): Promise<Table[]> {
 /** The tables that Citus does not know yet, in the order in which they can be distributed. */
 export async function undistributedTables(db: Queryable): Promise<Table[]> {
   const known = await db.query<{ name: string }>({
-    text: `select c.relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+    text: sql`select c.relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
       where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('account'))`,
   })
   const names = new Set(known.map(({ name }) => name))
@@ -81,7 +82,7 @@ export async function undistributedTables(db: Queryable): Promise<Table[]> {
  */
 export async function distributeTables(tx: Transaction, tables: readonly Table[], shardCount?: number): Promise<void> {
   for (const { name, placement, isIdentified } of tables) {
-    if (!isIdentified) await tx.query({ text: `alter table ${name} replica identity full` })
+    if (!isIdentified) await tx.query({ text: sql`alter table ${sqlName(name)} replica identity full` })
     await tx.query(statementFor(name, placement, shardCount))
   }
 }
@@ -89,17 +90,17 @@ export async function distributeTables(tx: Transaction, tables: readonly Table[]
 function statementFor(name: string, placement: Placement | null, shardCount?: number) {
   switch (placement) {
     case 'on every node':
-      return { text: 'select create_reference_table($1::text::regclass)', values: [name] }
+      return { text: sql`select create_reference_table($1::text::regclass)`, values: [name] }
     case 'on the coordinator':
-      return { text: 'select citus_add_local_table_to_metadata($1::text::regclass)', values: [name] }
+      return { text: sql`select citus_add_local_table_to_metadata($1::text::regclass)`, values: [name] }
     default:
       return name === 'account'
         ? {
-            text: `select create_distributed_table('account', 'shard', shard_count => $1::int, colocate_with => 'none')`,
+            text: sql`select create_distributed_table('account', 'shard', shard_count => $1::int, colocate_with => 'none')`,
             values: [shardCount ?? null],
           }
         : {
-            text: `select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
+            text: sql`select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
             values: [name],
           }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Log, sqlStateOf } from '../database.ts'
+import { sql } from '../sql.ts'
 import { accountFor } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { makeCluster, NAME, readPassword } from './cluster.ts'
@@ -102,10 +103,10 @@ async function connect(folders: Folders, socketFolder: string): Promise<Answer> 
     await client.connect()
     if (!(await servesFolder(client, folders))) return { reason: 'the server of another folder answers' }
     const { rows } = await client.query<{ version: string; made: boolean }>(
-      `select split_part(current_setting('server_version'), ' ', 1) as version,
+      sql`select split_part(current_setting('server_version'), ' ', 1) as version,
         exists (select from pg_database where datname = '${NAME}') as made`,
     )
-    if (!rows[0]?.made) await client.query(`create database ${NAME}`)
+    if (!rows[0]?.made) await client.query(sql`create database ${NAME}`)
     return { url: urlOf(NAME), version: rows[0]?.version ?? '' }
   } catch (error) {
     if (sqlStateOf(error) === INVALID_PASSWORD) {

@@ -1,4 +1,5 @@
 import type { RecordedAction } from '../../domain/authorship.ts'
+import { sql } from '../sql.ts'
 import { bigints, ints, texts } from './arrays.ts'
 import { type ReservationKey, USER_SHARD } from './keys.ts'
 import { ledgerStatement, NOW } from './statement.ts'
@@ -27,7 +28,7 @@ export const addActions = ledgerStatement<ReservationAction>(
     principal: ints(row => row.principal),
     request_id: texts(row => row.request_id),
   },
-  ({ names, unnested, bind }) => `insert into reservation_action (${names}, at)
+  ({ names, unnested, bind }) => sql`insert into reservation_action (${names}, at)
     values (${unnested}, ${bind(NOW)}::timestamptz)
     on conflict (shard, user_id, reservation_id, action, total_units)
     do update set at = excluded.at, principal = excluded.principal, request_id = excluded.request_id`,

@@ -1,5 +1,6 @@
 import type { QuotaAlert } from '../../domain/quota-alert.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
+import { sql } from '../sql.ts'
 import { bigints, smallints, timestamps } from './arrays.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
@@ -15,7 +16,7 @@ export const addAlerts = ledgerStatement<QuotaAlert>(
     percent: smallints(({ percent }) => percent),
     ends_at: timestamps(({ ends_at }) => ends_at),
   },
-  ({ k, bind }) => `insert into quota_alert (shard, quota_id, percent, at, ends_at)
+  ({ k, bind }) => sql`insert into quota_alert (shard, quota_id, percent, at, ends_at)
     select k.shard, k.quota_id, k.percent, ${bind(NOW)}::timestamptz, coalesce(k.ends_at, 'infinity') from ${k}
     on conflict (shard, quota_id, percent) do update set at = excluded.at, ends_at = excluded.ends_at`,
 )

@@ -1,5 +1,6 @@
 import type { ExplainedDenial } from '../../domain/denial.ts'
 import { explanationViewOf } from '../../domain/explanation.ts'
+import { joinSql, sql, sqlName } from '../sql.ts'
 import { bigints, booleans, ints, jsons, texts, timestamps } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { nextNumber } from './numbers.ts'
@@ -24,7 +25,7 @@ const VALUES = {
 }
 
 /** The columns of a denial beside its key, its sender and its explanation. */
-export const DENIAL_COLUMNS = Object.keys(VALUES)
+export const DENIAL_COLUMNS = Object.keys(VALUES).map(sqlName)
 
 /** Adds denials to the log. The rows are the batch's own: it waits for no lock. */
 export const addDenials = ledgerStatement<DenialRow>(
@@ -36,8 +37,8 @@ export const addDenials = ledgerStatement<DenialRow>(
     sender: ints(({ sender }) => sender),
     explanation: jsons(({ explanation }) => explanation.map(explanationViewOf)),
   },
-  ({ k, bind }) => `insert into denial (shard, number, at, ${DENIAL_COLUMNS.join(', ')}, sender, explanation)
+  ({ k, bind }) => sql`insert into denial (shard, number, at, ${joinSql(DENIAL_COLUMNS)}, sender, explanation)
     select k.shard, k.number, ${bind(NOW)}::timestamptz,
-      ${DENIAL_COLUMNS.map(name => `k.${name}`).join(', ')}, k.sender, k.explanation::jsonb
+      ${joinSql(DENIAL_COLUMNS.map(name => sql`k.${name}`))}, k.sender, k.explanation::jsonb
     from ${k}`,
 )

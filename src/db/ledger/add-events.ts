@@ -1,5 +1,6 @@
 import type { OutboxEvent } from '../../domain/outbox-event.ts'
 import { type Shard, shardOf } from '../../domain/shard.ts'
+import { type Sql, sql } from '../sql.ts'
 import { bigints, jsons, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { type LedgerCall, type LedgerStatement, ledgerStatement, NOW, type Scope } from './statement.ts'
@@ -17,7 +18,7 @@ interface EventCount {
 export const advanceOutbox = ledgerStatement<EventCount>(
   'advance-outbox',
   { shard: smallints(({ shard }) => shard), count: bigints(({ count }) => count) },
-  ({ k }) => `update shard_head h set last_event = h.last_event + k.count from ${k} where h.shard = k.shard`,
+  ({ k }) => sql`update shard_head h set last_event = h.last_event + k.count from ${k} where h.shard = k.shard`,
 )
 
 type NumberedEvent = OutboxEvent & {
@@ -37,7 +38,7 @@ const NUMBERED_COLUMNS: Parameters<typeof ledgerStatement<NumberedEvent>>[1] = {
 }
 
 /** SQL: adds the events `k`; a user's are removed from the first on, so the last sequence of those that are left, if any, is the last. */
-const insertOf = (k: string, now: string) => `insert into event (shard, number, user_id, sequence, type, at, data)
+const insertOf = (k: Sql, now: Sql) => sql`insert into event (shard, number, user_id, sequence, type, at, data)
     select h.shard, h.last_event + k.relative_number, k.user_id,
       k.nth + coalesce(
         (select max(e.sequence) from event e where e.shard = h.shard and e.user_id = k.user_id),
@@ -53,7 +54,7 @@ export const addNumberedEvents = ledgerStatement<NumberedEvent>('add-events', NU
 export const addRoutedEvents = ledgerStatement<NumberedEvent>(
   'add-routed-events',
   NUMBERED_COLUMNS,
-  ({ k, shards, bind }) => `${insertOf(k, bind(NOW))} where h.shard = any(${shards})`,
+  ({ k, shards, bind }) => sql`${insertOf(k, bind(NOW))} where h.shard = any(${shards})`,
 )
 
 /**

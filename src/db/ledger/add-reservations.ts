@@ -1,4 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
+import { sql } from '../sql.ts'
 import { bigintLists, bigints, booleans, ints, texts, timestamps } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import { type Authors, writeDraws } from './reservation-rows.ts'
@@ -32,6 +33,6 @@ export const addReservations = ledgerStatement<Reservation & Authors>(
     made_by: ints(reservation => reservation.made_by),
     settled_by: ints(reservation => reservation.settled_by),
   },
-  ({ names, unnested, bind }) => `insert into reservation (${names}, created_at, changed_at)
+  ({ names, unnested, bind }) => sql`insert into reservation (${names}, created_at, changed_at)
     values (${unnested}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz)`,
 )

@@ -1,5 +1,6 @@
 import { formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
+import { joinSql, sql, sqlName } from '../sql.ts'
 import { bigints, ints, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { nextNumber } from './numbers.ts'
@@ -25,7 +26,7 @@ const VALUES = {
   senders: ints<BookedUsage>(entry => entry.sender),
 }
 
-const NAMES = Object.keys(VALUES)
+const NAMES = Object.keys(VALUES).map(sqlName)
 
 /**
  * Adds a batch's usage as a row of arrays per shard, which the usage rollup sums up later. The rows are the batch's own: it
@@ -34,8 +35,8 @@ const NAMES = Object.keys(VALUES)
 export const addUsage = ledgerStatement<BookedUsage>(
   'add-usage',
   { ...USER_SHARD, ...VALUES },
-  ({ k, bind }) => `insert into usage_pending (shard, number, ${NAMES.join(', ')}, bucket)
-    select k.shard, ${bind(NUMBER)}::bigint, ${NAMES.map(name => `array_agg(k.${name})`).join(', ')},
+  ({ k, bind }) => sql`insert into usage_pending (shard, number, ${joinSql(NAMES)}, bucket)
+    select k.shard, ${bind(NUMBER)}::bigint, ${joinSql(NAMES.map(name => sql`array_agg(k.${name})`))},
       ${bind(BUCKET)}::timestamptz
     from ${k} group by k.shard`,
 )

@@ -1,4 +1,5 @@
 import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
+import { type Sql, sql } from '../sql.ts'
 
 /**
  * A parameter that holds one value of each row: a column of the rows, bound as one array in PostgreSQL's text form. The
@@ -6,52 +7,52 @@ import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
  */
 export interface ArrayColumn<Row> {
   /** The SQL type of an element. */
-  readonly type: 'smallint' | 'int' | 'bigint' | 'text' | 'boolean' | 'timestamptz'
+  readonly type: Sql
   /** What SQL casts each element to once it is out of the array. */
-  readonly elementType?: 'bigint[]'
+  readonly elementType?: Sql
   write(rows: readonly Row[]): string
 }
 
 type Value<Row, V> = (row: Row) => V
 
 export function bigints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
-  return { type: 'bigint', write: rows => joinNumbers(rows, of) }
+  return { type: sql`bigint`, write: rows => joinNumbers(rows, of) }
 }
 
 export function ints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
-  return { type: 'int', write: rows => joinNumbers(rows, of) }
+  return { type: sql`int`, write: rows => joinNumbers(rows, of) }
 }
 
 export function smallints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
-  return { type: 'smallint', write: rows => joinNumbers(rows, of) }
+  return { type: sql`smallint`, write: rows => joinNumbers(rows, of) }
 }
 
 /** For texts without quotes and backslashes, which are not escaped: the API accepts neither in ids, countries and types. */
 export function texts<Row>(of: Value<Row, string | null>): ArrayColumn<Row> {
-  return { type: 'text', write: rows => joinTexts(rows, of) }
+  return { type: sql`text`, write: rows => joinTexts(rows, of) }
 }
 
 /** For texts of any characters but the zero byte. */
 export function anyTexts<Row>(of: Value<Row, string>): ArrayColumn<Row> {
-  return { type: 'text', write: rows => joinTexts(rows, row => of(row).replace(/[\\"]/g, '\\$&')) }
+  return { type: sql`text`, write: rows => joinTexts(rows, row => of(row).replace(/[\\"]/g, '\\$&')) }
 }
 
 export function booleans<Row>(of: Value<Row, boolean>): ArrayColumn<Row> {
-  return { type: 'boolean', write: rows => joinTexts(rows, row => String(of(row))) }
+  return { type: sql`boolean`, write: rows => joinTexts(rows, row => String(of(row))) }
 }
 
 export function timestamps<Row>(of: Value<Row, EpochMs | null>): ArrayColumn<Row> {
-  return { type: 'timestamptz', write: rows => joinTexts(rows, row => formatTimestampOrNull(of(row))) }
+  return { type: sql`timestamptz`, write: rows => joinTexts(rows, row => formatTimestampOrNull(of(row))) }
 }
 
 /** Objects, as text that the statement casts to jsonb. */
 export function jsons<Row>(of: Value<Row, object>): ArrayColumn<Row> {
-  return { type: 'text', write: rows => joinTexts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&')) }
+  return { type: sql`text`, write: rows => joinTexts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&')) }
 }
 
 /** An array of numbers per row. They travel as text: PostgreSQL's arrays of arrays must all be of one length. */
 export function bigintLists<Row>(of: Value<Row, string>): ArrayColumn<Row> {
-  return { type: 'text', elementType: 'bigint[]', write: rows => joinTexts(rows, of) }
+  return { type: sql`text`, elementType: sql`bigint[]`, write: rows => joinTexts(rows, of) }
 }
 
 /** Numbers as the text of an array. */

@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { ledgerStatement } from './statement.ts'
 
@@ -5,7 +6,7 @@ import { ledgerStatement } from './statement.ts'
 export const checkAbsent = ledgerStatement<ReservationKey>(
   'check-absent',
   RESERVATION_KEY,
-  ({ k }) => `select 1 / ((
+  ({ k }) => sql`select 1 / ((
       select count(*) from ${k}
       join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id
     ) = 0)::int`,

@@ -1,4 +1,5 @@
 import type { Allowance } from '../../domain/quota.ts'
+import { sql } from '../sql.ts'
 import { bigints } from './arrays.ts'
 import { QUOTA_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
@@ -8,7 +9,7 @@ import { COUNT, ledgerStatement } from './statement.ts'
 export const checkQuotas = ledgerStatement<Stored<Allowance>>(
   'check-quotas',
   { ...QUOTA_KEY, seq: bigints(quota => quota.seq) },
-  ({ k, bind }) => `select 1 / ((
+  ({ k, bind }) => sql`select 1 / ((
       select count(*) from ${k}
       join quota q on q.shard = k.shard and q.id = k.id and q.seq = k.seq
     ) = ${bind(COUNT)}::int)::int`,

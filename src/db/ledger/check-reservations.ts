@@ -1,4 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
+import { sql } from '../sql.ts'
 import { ints } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
@@ -8,7 +9,7 @@ import { COUNT, ledgerStatement } from './statement.ts'
 export const checkReservations = ledgerStatement<Stored<Reservation>>(
   'check-reservations',
   { ...RESERVATION_KEY, seq: ints(reservation => reservation.seq) },
-  ({ k, bind }) => `select 1 / ((
+  ({ k, bind }) => sql`select 1 / ((
       select count(*) from ${k}
       join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq
     ) = ${bind(COUNT)}::int)::int`,

@@ -1,4 +1,5 @@
 import type { ClosedWindow } from '../../domain/quota.ts'
+import { sql } from '../sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'
 import { ledgerStatement } from './statement.ts'
@@ -17,5 +18,5 @@ export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>
     reserved: bigints(window => window.reserved),
     carried: bigints(window => window.carried),
   },
-  ({ names, unnested }) => `insert into quota_window (${names}) values (${unnested})`,
+  ({ names, unnested }) => sql`insert into quota_window (${names}) values (${unnested})`,
 )

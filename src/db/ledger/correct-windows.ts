@@ -1,4 +1,5 @@
 import type { Correction } from '../../domain/draft.ts'
+import { sql } from '../sql.ts'
 import { bigints } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'
 import { guardedUpdate } from './statement.ts'
@@ -7,7 +8,7 @@ import { guardedUpdate } from './statement.ts'
 export const correctWindows = guardedUpdate<Correction>(
   'correct-windows',
   { ...WINDOW_KEY, used: bigints(window => window.used), reserved: bigints(window => window.reserved) },
-  ({ k }) => `update quota_window w set used = w.used + k.used, reserved = w.reserved + k.reserved
+  ({ k }) => sql`update quota_window w set used = w.used + k.used, reserved = w.reserved + k.reserved
     from ${k}
     where w.shard = k.shard and w.quota_id = k.quota_id and w.window_no = k.window_no`,
 )

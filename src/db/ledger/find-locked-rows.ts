@@ -1,4 +1,5 @@
 import { BEGIN, type Cells, type PipelinedConnection, ROLLBACK, type StatementResult } from '../pipelined-connection.ts'
+import { sql } from '../sql.ts'
 import { unexpiredAt } from '../unexpired.ts'
 import { RESERVATION_KEY, type ReservationKey, USER_KEY } from './keys.ts'
 import { number, selectionOf, text } from './rows.ts'
@@ -6,19 +7,19 @@ import { ledgerStatement, NOW, type Parameters, type Scope } from './statement.t
 
 /** A row's key within its table, and the transaction that has locked it, if one has. An account's key is its user. */
 const COLUMNS = { user_id: number, xmax: text, id: text }
-const { list: QUOTA_ROW, at: AT } = selectionOf(COLUMNS, 'q')
-const { list: RESERVATION_ROW } = selectionOf(COLUMNS, 'r')
-const { list: ACCOUNT_ROW } = selectionOf({ user_id: number, xmax: text }, 'a')
+const { list: QUOTA_ROW, at: AT } = selectionOf(COLUMNS, sql`q`)
+const { list: RESERVATION_ROW } = selectionOf(COLUMNS, sql`r`)
+const { list: ACCOUNT_ROW } = selectionOf({ user_id: number, xmax: text }, sql`a`)
 
-const accountsOf = ({ k }: Parameters) => `select ${ACCOUNT_ROW} from ${k}
+const accountsOf = ({ k }: Parameters) => sql`select ${ACCOUNT_ROW} from ${k}
     join account a on a.shard = k.shard and a.user_id = k.user_id`
 
 /** Those that a batch in locked mode locks: without the expired ones on which reservations still draw. */
-const quotasOf = ({ k, bind }: Parameters) => `select ${QUOTA_ROW} from ${k}
+const quotasOf = ({ k, bind }: Parameters) => sql`select ${QUOTA_ROW} from ${k}
     join quota q on q.shard = k.shard and q.user_id = k.user_id
     where ${unexpiredAt(bind(NOW))}`
 
-const reservationsOf = ({ k }: Parameters) => `select ${RESERVATION_ROW} from ${k}
+const reservationsOf = ({ k }: Parameters) => sql`select ${RESERVATION_ROW} from ${k}
     join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`
 
 export const allAccounts = ledgerStatement('all-accounts', USER_KEY, accountsOf)
@@ -29,19 +30,19 @@ export const allReservations = ledgerStatement('all-reservations', RESERVATION_K
 export const freeAccounts = ledgerStatement(
   'free-accounts',
   USER_KEY,
-  parameters => `${accountsOf(parameters)}
+  parameters => sql`${accountsOf(parameters)}
     order by a.user_id for update of a skip locked`,
 )
 export const freeQuotas = ledgerStatement(
   'free-quotas',
   USER_KEY,
-  parameters => `${quotasOf(parameters)}
+  parameters => sql`${quotasOf(parameters)}
     order by q.user_id, q.id + 0 for update of q skip locked`,
 )
 export const freeReservations = ledgerStatement(
   'free-reservations',
   RESERVATION_KEY,
-  parameters => `${reservationsOf(parameters)}
+  parameters => sql`${reservationsOf(parameters)}
     order by r.user_id, r.id for update of r skip locked`,
 )
 

@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
+import { sql } from '../sql.ts'
 import { bigints, smallints } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
@@ -21,7 +22,7 @@ export const incrementCounters = guardedUpdate<CounterIncrement>(
     used: bigints(({ used }) => used),
     reserved: bigints(({ reserved }) => reserved),
   },
-  ({ k }) => `update quota q set used = q.used + k.used, reserved = q.reserved + k.reserved, seq = q.seq + 1
+  ({ k }) => sql`update quota q set used = q.used + k.used, reserved = q.reserved + k.reserved, seq = q.seq + 1
     from ${k}
     where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,
 )

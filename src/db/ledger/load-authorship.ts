@@ -1,5 +1,6 @@
 import type { AuthoredAction, Authorship } from '../../domain/authorship.ts'
 import type { StatementResult } from '../pipelined-connection.ts'
+import { type Sql, sql, sqlInteger } from '../sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { number, selectionOf, text, textOrNull } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
@@ -9,21 +10,21 @@ const MAX_ACTIONS = 100
 
 const COLUMNS = { user_id: number, id: text, made_by: textOrNull, settled_by: textOrNull, actions: text }
 
-const { list, at: AT } = selectionOf(COLUMNS, 'a')
+const { list, at: AT } = selectionOf(COLUMNS, sql`a`)
 
-const subjectOf = (id: string) => `(select subject from principal where id = ${id})`
+const subjectOf = (id: Sql) => sql`(select subject from principal where id = ${id})`
 
 /** SQL: the authorship of a reservation `r`, in columns named as in `Authorship`. */
-export const AUTHORSHIP = `${subjectOf('r.made_by')} as made_by, ${subjectOf('r.settled_by')} as settled_by,
+export const AUTHORSHIP = sql`${subjectOf(sql`r.made_by`)} as made_by, ${subjectOf(sql`r.settled_by`)} as settled_by,
   coalesce((
     select json_agg(json_build_object(
       'action', action, 'total_units', total_units, 'at', floor(extract(epoch from at) * 1000)::bigint,
-      'by', ${subjectOf('last.principal')}, 'request_id', request_id
+      'by', ${subjectOf(sql`last.principal`)}, 'request_id', request_id
     ) order by at, action, total_units)
     from (
       select * from reservation_action n
       where n.shard = r.shard and n.user_id = r.user_id and n.reservation_id = r.id
-      order by at desc, action desc, total_units desc limit ${MAX_ACTIONS}
+      order by at desc, action desc, total_units desc limit ${sqlInteger(MAX_ACTIONS)}
     ) last
   ), '[]') as actions`
 
@@ -31,7 +32,7 @@ export const AUTHORSHIP = `${subjectOf('r.made_by')} as made_by, ${subjectOf('r.
 export const loadAuthorship = ledgerStatement<ReservationKey>(
   'load-authorship',
   RESERVATION_KEY,
-  ({ k }) => `select ${list} from (
+  ({ k }) => sql`select ${list} from (
       select r.user_id, r.id, ${AUTHORSHIP} from ${k}
       join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id
     ) a`,

@@ -1,6 +1,7 @@
 import type { EndedQuota } from '../../domain/draft.ts'
 import type { QuotaKind } from '../../domain/quota.ts'
 import type { StatementResult } from '../pipelined-connection.ts'
+import { type Sql, sql, sqlInteger } from '../sql.ts'
 import { EXPIRY, expiredAt } from '../unexpired.ts'
 import { USER_KEY } from './keys.ts'
 import { number, oneOf, selectionOf, timestamp } from './rows.ts'
@@ -11,27 +12,27 @@ const MAX_ENDED = 20
 
 const COLUMNS = { user_id: number, id: number, kind: oneOf<QuotaKind>(), expires_at: timestamp }
 
-const { list, at: AT } = selectionOf(COLUMNS, 'q')
+const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 
 /**
  * For each user the quotas that ended last, newest first. It walks the index of unexpired quotas down from now, so it
  * costs the same however many have ended.
  */
 export const readEndedQuotas = ledgerStatement('read-ended-quotas', USER_KEY, ({ k, bind }) =>
-  endedBefore(k, bind(NOW), ''),
+  endedBefore(k, bind(NOW), sql``),
 )
 
 /** The same of users of one shard, through the coordinator of a cluster, which needs to know the shard. */
 export const readEndedQuotasOfShard = ledgerStatement('read-ended-quotas-of-shard', USER_KEY, ({ k, shards, bind }) =>
-  endedBefore(k, bind(NOW), `and q.shard = any(${shards})`),
+  endedBefore(k, bind(NOW), sql`and q.shard = any(${shards})`),
 )
 
-function endedBefore(k: string, now: string, condition: string): string {
-  return `select ${list} from ${k}
+function endedBefore(k: Sql, now: Sql, condition: Sql): Sql {
+  return sql`select ${list} from ${k}
     cross join lateral (
       select * from quota q
       where q.shard = k.shard and q.user_id = k.user_id and ${expiredAt(now)} ${condition}
-      order by ${EXPIRY} desc limit ${MAX_ENDED}
+      order by ${EXPIRY} desc limit ${sqlInteger(MAX_ENDED)}
     ) q`
 }
 

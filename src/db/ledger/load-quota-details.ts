@@ -1,5 +1,6 @@
 import type { Allowance, Quota } from '../../domain/quota.ts'
 import type { PipelinedConnection } from '../pipelined-connection.ts'
+import { sql } from '../sql.ts'
 import { QUOTA_KEY } from './keys.ts'
 import { boolean, json, number, selectionOf, text, textOrNull, timestamp } from './rows.ts'
 import { ledgerStatement, type Scope } from './statement.ts'
@@ -17,12 +18,12 @@ const COLUMNS = {
   expiry_emitted: boolean,
 }
 
-const { list, at: AT } = selectionOf(COLUMNS, 'q')
+const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 
 export const selectQuotaDetails = ledgerStatement<Allowance>(
-  'select-quota-details',
+  sql`select-quota-details`,
   QUOTA_KEY,
-  ({ k }) => `select ${list} from ${k} join quota q on q.shard = k.shard and q.id = k.id`,
+  ({ k }) => sql`select ${list} from ${k} join quota q on q.shard = k.shard and q.id = k.id`,
 )
 
 /**

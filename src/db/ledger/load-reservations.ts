@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { RESERVATION_LIST } from './reservation-rows.ts'
 import { ledgerStatement } from './statement.ts'
@@ -6,7 +7,7 @@ import { ledgerStatement } from './statement.ts'
 export const loadReservations = ledgerStatement<ReservationKey>(
   'load-reservations',
   RESERVATION_KEY,
-  ({ k }) => `select ${RESERVATION_LIST}
+  ({ k }) => sql`select ${RESERVATION_LIST}
     from ${k}
     join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`,
 )

@@ -1,4 +1,5 @@
 import { formatTimestamp } from '../../domain/time.ts'
+import { sql } from '../sql.ts'
 import { fencedSince, unexpiredAt } from '../unexpired.ts'
 import { USER_KEY } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
@@ -7,13 +8,13 @@ import { ledgerStatement, type Scalar } from './statement.ts'
  * Lets the transaction wait longer for locks than a batch of many users may: it is for batches that run apart, and for
  * those that have to be settled.
  */
-export const waitForLocks = ledgerStatement('wait-for-locks', {}, () => "set local lock_timeout = '1s'")
+export const waitForLocks = ledgerStatement('wait-for-locks', {}, () => sql`set local lock_timeout = '1s'`)
 
 /** Locks users' accounts, where administrators' changes lock too. Rows are read in later statements, which see those. */
 export const lockAccounts = ledgerStatement(
   'lock-accounts',
   USER_KEY,
-  ({ k }) => `select 1 from ${k}
+  ({ k }) => sql`select 1 from ${k}
     join account a on a.shard = k.shard and a.user_id = k.user_id
     order by a.user_id for update of a`,
 )
@@ -26,7 +27,7 @@ export const lockAccounts = ledgerStatement(
 export const writeAccounts = ledgerStatement(
   'write-accounts',
   USER_KEY,
-  ({ k }) => `insert into account as a (shard, user_id) select k.shard, k.user_id from ${k} order by k.user_id
+  ({ k }) => sql`insert into account as a (shard, user_id) select k.shard, k.user_id from ${k} order by k.user_id
     on conflict (shard, user_id) do update set live = a.live`,
 )
 
@@ -41,7 +42,7 @@ const FENCED_SINCE: Scalar = (_, now) => formatTimestamp(fencedSince(now))
 export const fenceQuotas = ledgerStatement(
   'fence-quotas',
   USER_KEY,
-  ({ k, bind }) => `update quota q set seq = q.seq + 1
+  ({ k, bind }) => sql`update quota q set seq = q.seq + 1
     from (
       select q.shard, q.id from ${k}
       join quota q on q.shard = k.shard and q.user_id = k.user_id

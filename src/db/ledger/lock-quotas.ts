@@ -1,4 +1,5 @@
 import type { Allowance } from '../../domain/quota.ts'
+import { sql } from '../sql.ts'
 import { QUOTA_KEY } from './keys.ts'
 import { ledgerStatement } from './statement.ts'
 
@@ -12,7 +13,7 @@ type QuotaOfUser = Pick<Allowance, 'user_id' | 'id'>
 export const lockQuotas = ledgerStatement<QuotaOfUser>(
   'lock-quotas',
   QUOTA_KEY,
-  ({ k }) => `select 1 from ${k}
+  ({ k }) => sql`select 1 from ${k}
     join quota q on q.shard = k.shard and q.id = k.id
     order by q.user_id, q.id for update of q`,
 )

@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
+import { sql } from '../sql.ts'
 import { bigints, numberArray, smallints, texts } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
@@ -19,7 +20,7 @@ export const markAlerted = guardedUpdate<ReachedMarks>(
     seq: bigints(({ quota }) => quota.seq + 1),
     alerted: texts(({ quota }) => numberArray(quota.alerted)),
   },
-  ({ k }) => `update quota q set alerted = k.alerted::smallint[]
+  ({ k }) => sql`update quota q set alerted = k.alerted::smallint[]
     from ${k}
     where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,
 )

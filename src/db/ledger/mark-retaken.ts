@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { guardedUpdate } from './statement.ts'
 
@@ -9,7 +10,7 @@ import { guardedUpdate } from './statement.ts'
 export const markRetaken = guardedUpdate<ReservationKey>(
   'mark-retaken',
   RESERVATION_KEY,
-  ({ k }) => `update reservation r set retaken = true
+  ({ k }) => sql`update reservation r set retaken = true
     from ${k}
     where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`,
 )

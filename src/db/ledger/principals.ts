@@ -1,4 +1,5 @@
 import type { StatementResult } from '../pipelined-connection.ts'
+import { sql } from '../sql.ts'
 import { anyTexts } from './arrays.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
@@ -12,24 +13,24 @@ const SUBJECT = { subject: anyTexts((subject: string) => subject) }
 export const addPrincipals = ledgerStatement(
   'add-principals',
   SUBJECT,
-  ({ arrays }) => `insert into principal (subject) select unnest(${arrays}) on conflict do nothing`,
+  ({ arrays }) => sql`insert into principal (subject) select unnest(${arrays}) on conflict do nothing`,
 )
 
 const COLUMNS = { id: number, subject: text }
 
-const { list, at: AT } = selectionOf(COLUMNS, 'p')
+const { list, at: AT } = selectionOf(COLUMNS, sql`p`)
 
 /** The principals with these subjects, those that the dictionary has. */
 export const loadPrincipals = ledgerStatement(
   'load-principals',
   SUBJECT,
-  ({ arrays }) => `select ${list} from principal p where p.subject = any (${arrays})`,
+  ({ arrays }) => sql`select ${list} from principal p where p.subject = any (${arrays})`,
 )
 
 export const loadLastPrincipal = ledgerStatement(
   'load-last-principal',
   {},
-  () => 'select coalesce(max(id), 0) from principal p',
+  () => sql`select coalesce(max(id), 0) from principal p`,
 )
 
 /** Whether the dictionary has room, by the result of `loadLastPrincipal`. */

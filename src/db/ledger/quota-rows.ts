@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import type { Cells, StatementResult } from '../pipelined-connection.ts'
+import { sql } from '../sql.ts'
 import {
   boolean,
   type CellColumn,
@@ -43,7 +44,7 @@ const COLUMNS = {
   alerted: numbers,
 } satisfies Record<keyof Stored<Allowance>, CellColumn<unknown>>
 
-const { list, at: AT } = selectionOf(COLUMNS, 'q')
+const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 
 /** What to select of a quota `q` for `quotasIn`. */
 export const QUOTA_LIST = list

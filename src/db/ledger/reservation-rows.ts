@@ -1,5 +1,6 @@
 import type { Draw, Reservation } from '../../domain/reservation.ts'
 import type { Cells, StatementResult } from '../pipelined-connection.ts'
+import { joinSql, sql, sqlName } from '../sql.ts'
 import {
   boolean,
   type CellColumn,
@@ -35,11 +36,11 @@ const FIELDS = {
 } satisfies Record<keyof Reservation, CellColumn<unknown>>
 
 /** The columns of a reservation, which are the fields of `Reservation`. */
-export const RESERVATION_COLUMNS = Object.keys(FIELDS)
+export const RESERVATION_COLUMNS = joinSql(Object.keys(FIELDS).map(sqlName))
 
 const COLUMNS = { seq: number, ...FIELDS }
 
-const { list, at: AT } = selectionOf(COLUMNS, 'r')
+const { list, at: AT } = selectionOf(COLUMNS, sql`r`)
 
 /** What to select of a reservation `r` for `reservationsIn`. */
 export const RESERVATION_LIST = list

@@ -1,4 +1,5 @@
 import type { Allowance } from '../../domain/quota.ts'
+import { sql } from '../sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { QUOTA_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
@@ -17,7 +18,7 @@ export const rollQuotas = guardedUpdate<Stored<Allowance>>(
     window_start: timestamps(quota => quota.window_start),
     window_end: timestamps(quota => quota.window_end),
   },
-  ({ k }) => `update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over,
+  ({ k }) => sql`update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over,
       window_no = k.window_no, window_start = k.window_start, window_end = k.window_end, alerted = '{}', seq = q.seq + 1
     from ${k}
     where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,

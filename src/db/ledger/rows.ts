@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../domain/time.ts'
+import { joinSql, type Sql, sql, sqlName } from '../sql.ts'
 import { parseTimestamptz } from '../values.ts'
-import { sqlName } from './statement.ts'
 
 /** A row as it was read, with the `seq` that grows with every write to it. */
 export type Stored<Row> = Row & { seq: number }
@@ -9,7 +9,7 @@ type Cell = string | null | undefined
 
 /** How a column is selected, and how its cell is read from the text that PostgreSQL wrote. */
 export interface CellColumn<Value> {
-  select(column: string): string
+  select(column: Sql): Sql
   read(cell: Cell): Value
 }
 
@@ -20,18 +20,17 @@ export interface CellColumn<Value> {
  */
 export function selectionOf<Name extends string>(
   columns: Readonly<Record<Name, CellColumn<unknown>>>,
-  table?: string,
-): { readonly list: string; readonly at: Readonly<Record<Name, number>> } {
+  table: Sql,
+): { readonly list: Sql; readonly at: Readonly<Record<Name, number>> } {
   const entries = Object.entries<CellColumn<unknown>>(columns)
-  const prefix = table === undefined ? '' : `${table}.`
   return {
-    list: entries.map(([name, { select }]) => select(`${prefix}${sqlName(name)}`)).join(', '),
+    list: joinSql(entries.map(([name, { select }]) => select(sql`${table}.${sqlName(name)}`))),
     at: Object.fromEntries(entries.map(([name], at) => [name, at])) as Record<Name, number>,
   }
 }
 
-const asIs = (column: string) => column
-const joined = (column: string) => `array_to_string(${column}, ' ')`
+const asIs = (column: Sql) => column
+const joined = (column: Sql) => sql`array_to_string(${column}, ' ')`
 
 export const number: CellColumn<number> = { select: asIs, read: cell => Number(present(cell)) }
 export const numberOrNull: CellColumn<number | null> = {

@@ -1,4 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
+import { sql } from '../sql.ts'
 import { bigints, booleans, ints } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import type { Authors } from './reservation-rows.ts'
@@ -17,7 +18,7 @@ export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Autho
     expired: booleans(reservation => reservation.expired),
     settled_by: ints(reservation => reservation.settled_by),
   },
-  ({ k, bind }) => `update reservation r set committed = k.committed, released = k.released,
+  ({ k, bind }) => sql`update reservation r set committed = k.committed, released = k.released,
       refunded = k.refunded, expired = k.expired, settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
       changed_at = ${bind(NOW)}::timestamptz
     from ${k}

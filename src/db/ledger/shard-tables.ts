@@ -2,17 +2,20 @@
  * The engine's statements on the tables of one Citus shard. On the node that holds them these are ordinary tables, so a
  * batch costs there what it costs on one PostgreSQL: neither the coordinator nor Citus plans its statements.
  */
+
+import { type Sql, sql, sqlInteger, trustedSql } from '../sql.ts'
 import type { Lane } from '../store.ts'
 
 /** Where a statement names a table: every table of the engine's statements stands behind one of these words. */
 const TABLE = /\b(from|join|into|update)(\s+)([a-z_]+)\b/g
 
-/** The text with the names of the shard's own tables. */
-export function onTables(text: string, tables: Lane['tables']): string {
-  return text.replace(TABLE, (found, word, space, name) => {
+/** The text with the names of the shard's own tables, which Citus gives as SQL. */
+export function onTables(text: Sql, tables: Lane['tables']): Sql {
+  const replaced = text.replace(TABLE, (found, word, space, name) => {
     const table = tables[name]
     return table === undefined ? found : `${word}${space}${table}`
   })
+  return trustedSql(replaced)
 }
 
 /**
@@ -21,11 +24,11 @@ export function onTables(text: string, tables: Lane['tables']): string {
  * where the shard is until the transaction ends. The second statement fails if it is no longer here, as if a table were missing;
  * it is one of its own, because it has to see what the first has waited for.
  */
-export function placementChecks(shardId: number): readonly string[] {
+export function placementChecks(shardId: number): readonly Sql[] {
   return [
-    `select lock_shard_metadata(${SHARE_LOCK}, array[${shardId}])`,
-    `select (case when exists (
-        select from pg_dist_placement where shardid = ${shardId} and groupid = (select groupid from pg_dist_local_group)
+    sql`select lock_shard_metadata(${sqlInteger(SHARE_LOCK)}, array[${sqlInteger(shardId)}])`,
+    sql`select (case when exists (
+        select from pg_dist_placement where shardid = ${sqlInteger(shardId)} and groupid = (select groupid from pg_dist_local_group)
       ) then 'pg_class' else 'shard_that_has_moved' end)::regclass`,
   ]
 }

@@ -1,5 +1,6 @@
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import type { StatementCall } from '../pipelined-connection.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../sql.ts'
 import type { ArrayColumn } from './arrays.ts'
 
 /** What all statements of a batch have in common beside its rows: the time of its decisions. */
@@ -9,7 +10,7 @@ export interface Scope {
 
 /** A call with its SQL, for connections that have not prepared it. */
 export interface LedgerCall extends StatementCall {
-  readonly text: string
+  readonly text: Sql
 }
 
 /**
@@ -21,7 +22,7 @@ export interface LedgerCall extends StatementCall {
 export interface LedgerStatement<Row> {
   /** What connections prepare it as. */
   readonly name: string
-  readonly text: string
+  readonly text: Sql
   call(scope: Scope, rows: readonly Row[]): LedgerCall
 }
 
@@ -35,40 +36,43 @@ export const COUNT: Scalar = rows => String(rows.length)
 /** How the text of a statement refers to its parameters: no number of a parameter is written by hand. */
 export interface Parameters {
   /** The columns' names. */
-  readonly names: string
+  readonly names: Sql
   /** The arrays with their types. */
-  readonly arrays: string
+  readonly arrays: Sql
   /** The rows as a table `k` with the columns' names. */
-  readonly k: string
+  readonly k: Sql
   /** The array of the rows' shards. */
-  readonly shards: string
+  readonly shards: Sql
   /** The columns as a select list that returns one row per element. */
-  readonly unnested: string
+  readonly unnested: Sql
   /** Binds a single value. */
-  bind(scalar: Scalar): string
+  bind(scalar: Scalar): Sql
 }
 
 /** Makes a statement from its columns, which are bound in their order, and its SQL. */
 export function ledgerStatement<Row>(
   name: string,
   columns: Readonly<Record<string, ArrayColumn<Row>>>,
-  write: (parameters: Parameters) => string,
+  write: (parameters: Parameters) => Sql,
 ): LedgerStatement<Row> {
   const arrayColumns = Object.values(columns)
-  const arrays = arrayColumns.map(({ type }, index) => `$${index + 1}::${type}[]`)
-  const names = Object.keys(columns).map(sqlName).join(', ')
+  const arrays = arrayColumns.map(({ type }, index) => sql`$${sqlInteger(index + 1)}::${type}[]`)
+  const names = Object.keys(columns).map(sqlName)
   const scalars: Scalar[] = []
   const text = write({
-    names,
-    arrays: arrays.join(', '),
-    shards: arrays[Object.keys(columns).indexOf('shard')] ?? '',
-    k: `unnest(${arrays.join(', ')}) k (${names})`,
-    unnested: arrayColumns
-      .map(({ elementType }, index) => `unnest(${arrays[index]})${elementType === undefined ? '' : `::${elementType}`}`)
-      .join(', '),
+    names: joinSql(names),
+    arrays: joinSql(arrays),
+    shards: arrays[Object.keys(columns).indexOf('shard')] ?? sql``,
+    k: sql`unnest(${joinSql(arrays)}) k (${joinSql(names)})`,
+    unnested: joinSql(
+      arrays.map((array, index) => {
+        const elementType = arrayColumns[index]?.elementType
+        return elementType === undefined ? sql`unnest(${array})` : sql`unnest(${array})::${elementType}`
+      }),
+    ),
     bind(scalar) {
       if (!scalars.includes(scalar)) scalars.push(scalar)
-      return `$${arrays.length + 1 + scalars.indexOf(scalar)}`
+      return sql`$${sqlInteger(arrays.length + 1 + scalars.indexOf(scalar))}`
     },
   })
   return {
@@ -89,17 +93,12 @@ export function ledgerStatement<Row>(
 export function guardedUpdate<Row>(
   name: string,
   columns: Readonly<Record<string, ArrayColumn<Row>>>,
-  update: (parameters: Parameters) => string,
+  update: (parameters: Parameters) => Sql,
 ): LedgerStatement<Row> {
   return ledgerStatement(
     name,
     columns,
-    parameters => `with written as (${update(parameters)} returning 1)
+    parameters => sql`with written as (${update(parameters)} returning 1)
       select 1 / ((select count(*) from written) = ${parameters.bind(COUNT)}::int)::int`,
   )
-}
-
-/** The name of a column in SQL: one is a reserved word. */
-export function sqlName(name: string): string {
-  return name === 'limit' ? '"limit"' : name
 }

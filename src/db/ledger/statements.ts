@@ -1,3 +1,4 @@
+import type { Sql } from '../sql.ts'
 import { addActions } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'
@@ -74,6 +75,6 @@ const STATEMENTS = [
 ]
 
 /** The text of every statement of the engine by its name, to be prepared on its connections. */
-export const LEDGER_STATEMENTS: Readonly<Record<string, string>> = Object.fromEntries(
+export const LEDGER_STATEMENTS: Readonly<Record<string, Sql>> = Object.fromEntries(
   STATEMENTS.map(({ name, text }) => [name, text]),
 )

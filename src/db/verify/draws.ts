@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import type { RangeProof } from './proof.ts'
 
 /**
@@ -7,8 +8,8 @@ import type { RangeProof } from './proof.ts'
  */
 export const draws: RangeProof = {
   name: 'draws',
-  checked: '(select coalesce(sum(reservations), 0)::bigint from compared)',
-  exceptions: `
+  checked: sql`(select coalesce(sum(reservations), 0)::bigint from compared)`,
+  exceptions: sql`
     select c.user_id, c.quota_id,
       format('Reservation "%s" of user %s: %s. %s of its %s units are committed, %s released and %s refunded; its draws are %s%s.',
         r.id, r.user_id,

@@ -2,15 +2,16 @@
  * The tables that the proofs over a range of users share: its quotas, and its windows beside what their ledger holds. The
  * ledger is read once for all proofs, since that is most of the work.
  */
+import { type Sql, sql } from '../sql.ts'
 
 /** SQL: that a row belongs to a user of the range. */
-export const IN_RANGE = 'shard = $1 and user_id > $2 and user_id <= $3'
+export const IN_RANGE = sql`shard = $1 and user_id > $2 and user_id <= $3`
 
 /** SQL: that all changes of a quota are stored. Without the record of its creation, others may be missing, too. */
-export const hasChanges = (quotaId: string) =>
-  `exists (select from quota_change c where c.shard = $1 and c.quota_id = ${quotaId} and c.version = 1)`
+export const hasChanges = (quotaId: Sql) =>
+  sql`exists (select from quota_change c where c.shard = $1 and c.quota_id = ${quotaId} and c.version = 1)`
 
-const OF_QUOTA = `user_id, id as quota_id, kind, rollover_limit, deleted_at, expires_at, window_no, window_start, "limit",
+const OF_QUOTA = sql`user_id, id as quota_id, kind, rollover_limit, deleted_at, expires_at, window_no, window_start, "limit",
   overage_limit, rolled_over, used, reserved`
 
 /**
@@ -23,7 +24,7 @@ const OF_QUOTA = `user_id, id as quota_id, kind, rollover_limit, deleted_at, exp
  *
  * `forced` is null where it is not known: in rows that were written before it was recorded.
  */
-export const TABLES = `
+export const TABLES = sql`
   mine as materialized (
     select ${OF_QUOTA} from quota where ${IN_RANGE} and deleted_at is null
     union all

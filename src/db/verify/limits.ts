@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { hasChanges } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
@@ -13,9 +14,9 @@ import type { RangeProof } from './proof.ts'
  */
 export const limits: RangeProof = {
   name: 'limits',
-  checked: '(select count(*) from compared where kind is not null and "limit" is not null)',
-  exceptions: `
-    select user_id, quota_id, case when unforced - uncertain > largest and ${hasChanges('over_limit.quota_id')} then
+  checked: sql`(select count(*) from compared where kind is not null and "limit" is not null)`,
+  exceptions: sql`
+    select user_id, quota_id, case when unforced - uncertain > largest and ${hasChanges(sql`over_limit.quota_id`)} then
       format('Quota %s of user %s, window %s is oversold: %s units are used or reserved without force, and it has room for %s '
         || '(limit %s, rolled over %s, overage limit %s). No change has lowered its limits from %s or more.',
         quota_id, user_id, window_no, unforced, room, "limit", rolled_over, overage_limit, unforced)

@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { IN_RANGE } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
@@ -7,8 +8,8 @@ import type { RangeProof } from './proof.ts'
  */
 export const live: RangeProof = {
   name: 'live',
-  checked: `(select count(*) from account where ${IN_RANGE})`,
-  exceptions: `
+  checked: sql`(select count(*) from account where ${IN_RANGE})`,
+  exceptions: sql`
     select user_id, null::bigint as quota_id, case when live_at is not null then
         format('User %s: %s unexpired quotas are counted as of %s, and there were %s.', user_id, live,
           to_char(live_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), found)

@@ -1,4 +1,5 @@
 /** What each part of `verify` proves, and how a statement reports its result. */
+import { joinSql, type Sql, sql, sqlName, sqlText } from '../sql.ts'
 
 export const PROOFS = [
   'counters',
@@ -37,24 +38,30 @@ export interface Conclusion {
 export interface RangeProof {
   readonly name: ProofName
   /** An expression: how many rows the proof compares. */
-  readonly checked: string
+  readonly checked: Sql
   /**
    * A query of `user_id`, `quota_id` and `message`: a row for each difference, and one without a message for each row that
    * is not provable.
    */
-  readonly exceptions: string
+  readonly exceptions: Sql
 }
 
+const exceptionsOf = ({ name }: RangeProof) => sqlName(`${name}_exceptions`)
+
 /** The statement of the proofs over a range: `$1` the shard, users above `$2` and up to `$3`, `$4` differences a proof. */
-export function rangeStatement(tables: string, proofs: readonly RangeProof[]): string {
-  const exceptions = proofs.map(proof => `${proof.name}_exceptions as materialized (${proof.exceptions})`)
+export function rangeStatement(tables: Sql, proofs: readonly RangeProof[]): Sql {
+  const exceptions = proofs.map(proof => sql`${exceptionsOf(proof)} as materialized (${proof.exceptions})`)
   const conclusions = proofs.map(
-    ({ name, checked }) => `
-    select '${name}' as proof, ${checked} as checked,
-      (select count(*) from ${name}_exceptions where message is null) as not_provable,
+    proof => sql`
+    select ${sqlText(proof.name)} as proof, ${proof.checked} as checked,
+      (select count(*) from ${exceptionsOf(proof)} where message is null) as not_provable,
       (select coalesce(json_agg(d), '[]') from (
-        select * from ${name}_exceptions where message is not null order by user_id, quota_id, message limit $4
+        select * from ${exceptionsOf(proof)} where message is not null order by user_id, quota_id, message limit $4
       ) d) as differences`,
   )
-  return `with ${[tables, ...exceptions].join(',\n')}${conclusions.join(' union all ')}`
+  return sql`with ${joinSql(
+    [tables, ...exceptions],
+    sql`,
+`,
+  )}${joinSql(conclusions, sql` union all `)}`
 }

@@ -1,3 +1,4 @@
+import { sql } from '../sql.ts'
 import { hasChanges } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
@@ -14,8 +15,8 @@ import type { RangeProof } from './proof.ts'
  */
 export const rollover: RangeProof = {
   name: 'rollover',
-  checked: '(select count(*) from compared where carried is not null)',
-  exceptions: `
+  checked: sql`(select count(*) from compared where carried is not null)`,
+  exceptions: sql`
     select user_id, quota_id, case when carried > greatest(0, unspent) then
         format('Quota %s of user %s, window %s: carried %s units into the next window, and had %s left.',
           quota_id, user_id, window_no, carried, greatest(0, unspent))
@@ -27,7 +28,7 @@ export const rollover: RangeProof = {
     ) closed
     where carried > greatest(0, certain)
     union all
-    select user_id, quota_id, case when window_no = 0 or (previous_no is not null and ${hasChanges('judged.quota_id')}) then
+    select user_id, quota_id, case when window_no = 0 or (previous_no is not null and ${hasChanges(sql`judged.quota_id`)}) then
         format('Quota %s of user %s, window %s: began with %s units rolled over, %s.', quota_id, user_id, window_no, rolled_over,
           case when previous_no is null then 'and is the first'
             else format('and window %s before it carried %s: %s were expected', previous_no, brought, expected) end)

@@ -1,8 +1,9 @@
+import { joinSql, sql, sqlInteger } from '../sql.ts'
 import { IN_RANGE } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /** Every table that usage is moved into, with the columns of `usage`. */
-const USAGE_TABLES = ['usage', 'usage_day', 'usage_month']
+const USAGE_TABLES = [sql`usage`, sql`usage_day`, sql`usage_month`]
 
 /** Batches of usage that are not rolled up yet: with more in a shard, each range of users would read them all. */
 export const MAX_PENDING = 10_000
@@ -16,13 +17,18 @@ export const MAX_PENDING = 10_000
  */
 export const usage: RangeProof = {
   name: 'usage',
-  checked: '(select count(*) from mine)',
-  exceptions: `
+  checked: sql`(select count(*) from mine)`,
+  exceptions: sql`
     with pending as materialized (
-      select users, quotas, kinds, units from usage_pending where shard = $1 limit ${MAX_PENDING + 1}
+      select users, quotas, kinds, units from usage_pending where shard = $1 limit ${sqlInteger(MAX_PENDING + 1)}
     ), booked as (
       select user_id, quota_id, sum(units)::bigint as units from (
-        ${USAGE_TABLES.map(table => `select user_id, quota_id, committed - refunded as units from ${table} where ${IN_RANGE}`).join(' union all ')}
+        ${joinSql(
+          USAGE_TABLES.map(
+            table => sql`select user_id, quota_id, committed - refunded as units from ${table} where ${IN_RANGE}`,
+          ),
+          sql` union all `,
+        )}
         union all
         select e.user_id, e.quota_id, case e.kind when 0 then e.units when 1 then -e.units else 0 end
         from pending p, unnest(p.users, p.quotas, p.kinds, p.units) e (user_id, quota_id, kind, units)
@@ -45,7 +51,7 @@ export const usage: RangeProof = {
       from spent full join booked on booked.user_id = spent.user_id and booked.quota_id = spent.quota_id
     )
     select user_id, quota_id, case
-      when (select count(*) from pending) > ${MAX_PENDING} then null
+      when (select count(*) from pending) > ${sqlInteger(MAX_PENDING)} then null
       when kind is null and owner is not null then
         format('User %s: usage reports %s units for quota %s, which belongs to user %s.', user_id, booked, quota_id, owner)
       when kind is null or (spent > 0 and opening is null) or (not is_complete and booked >= spent - coalesce(opening, 0)) then null
@@ -55,5 +61,5 @@ export const usage: RangeProof = {
         quota_id, user_id, booked, spent, coalesce(opening, 0)) end as message
     from compared_usage
     where kind is null or booked <> spent - coalesce(opening, 0) or not is_complete
-      or (select count(*) from pending) > ${MAX_PENDING}`,
+      or (select count(*) from pending) > ${sqlInteger(MAX_PENDING)}`,
 }

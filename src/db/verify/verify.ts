@@ -10,6 +10,7 @@ import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
 import { type Database, isStatementTimeout, type SqlValue } from '../database.ts'
 import { BY_KEYS } from '../planner-settings.ts'
+import { type Sql, sql, sqlInteger } from '../sql.ts'
 import { counters, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { draws } from './draws.ts'
 import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
@@ -50,7 +51,7 @@ const USERS = { first: 64, max: 16_384 }
 const WINDOWS = { first: 10_000, max: 20_000 }
 const EVENTS = { first: 50_000, max: 100_000 }
 
-const RANGE = rangeStatement(`${TABLES}, ${SEQUENCE_TABLE}`, [
+const RANGE = rangeStatement(sql`${TABLES}, ${SEQUENCE_TABLE}`, [
   counters,
   limits,
   draws,
@@ -114,7 +115,7 @@ interface Range {
 
 async function endOfRange(db: Database, shard: Shard, after: number, users: number): Promise<number> {
   const [last] = await db.query<{ user_id: number }>({
-    text: 'select user_id from account where shard = $1 and user_id > $2 order by user_id offset $3 limit 1',
+    text: sql`select user_id from account where shard = $1 and user_id > $2 order by user_id offset $3 limit 1`,
     values: [shard, after, users - 1],
   })
   return last?.user_id ?? MAX_INTEGER
@@ -170,17 +171,17 @@ async function* checkNumbers(db: Database, shard: Shard): AsyncGenerator<Conclus
 }
 
 /** No scan of a whole table for a range of it, and no JIT compilation for short statements. */
-const FOR_RANGES = 'set local enable_seqscan = off; set local jit = off'
+const FOR_RANGES = sql`set local enable_seqscan = off; set local jit = off`
 
 /** Runs a statement in a snapshot of its own, for `maxMs` at the longest; 0 means no limit. */
 function read<R extends object>(
   db: Database,
   maxMs: number,
-  statement: { text: string; values: SqlValue[] },
+  statement: { text: Sql; values: SqlValue[] },
   settings = FOR_RANGES,
 ): Promise<R[]> {
   return db.transaction(async tx => {
-    await tx.query({ text: `set local statement_timeout = ${maxMs}; ${settings}` })
+    await tx.query({ text: sql`set local statement_timeout = ${sqlInteger(maxMs)}; ${settings}` })
     return tx.query<R>(statement)
   })
 }

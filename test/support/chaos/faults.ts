@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase } from '../../../src/db/database.ts'
 import { shardOf } from '../../../src/domain/shard.ts'
 import { whenDone } from '../cleanup.ts'
+import { rawSql } from '../sql.ts'
 import type { Books } from './books.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
@@ -56,7 +57,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
     const holding = strangers.transaction(async tx => {
       const order = table === 'quota' ? 'id' : 'user_id'
       await tx.query({
-        text: `select 1 from ${table} where shard = $1 and user_id = $2 order by ${order} for update`,
+        text: rawSql`select 1 from ${table} where shard = $1 and user_id = $2 order by ${order} for update`,
         values: [shardOf(user), user],
       })
       hold.lockedAt = performance.now()
@@ -81,7 +82,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
   async function cancelNowAndThen(): Promise<void> {
     while (!isStopped) {
       await calm
-      const text = `select pg_cancel_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 2) b`
+      const text = rawSql`select pg_cancel_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 2) b`
       const cancelled = await strangers.query({ text }).catch(() => [])
       books.count('backends cancelled', cancelled.length)
       await pause(50 + below(300))
@@ -90,7 +91,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
 
   /** Several times, because few are in the middle of a commit at a time. */
   async function terminateBusyBackends(): Promise<number> {
-    const text = `select pg_terminate_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 3) b`
+    const text = rawSql`select pg_terminate_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 3) b`
     let count = 0
     for (let volley = 0; volley < 5; volley++) {
       count += (await strangers.query({ text }).catch(() => [])).length

@@ -1,5 +1,6 @@
 /** Compares the books with the ledger: while callers go on, and when all of them have ended. */
 import type { Database } from '../../../src/db/database.ts'
+import { sql } from '../../../src/db/sql.ts'
 import { type Books, type Entry, isDenied, type ShownReservation } from './books.ts'
 import { RETENTION_S } from './deployment.ts'
 import { FORCING_USERS } from './messages.ts'
@@ -7,7 +8,7 @@ import { FORCING_USERS } from './messages.ts'
 /** Quotas that exceed their limit now, except for lowered limits and users with forced commands. */
 export async function oversoldNow(books: Books, db: Database): Promise<object[]> {
   const rows = await db.query<{ id: number }>({
-    text: `select id, user_id, used, reserved, "limit", rolled_over, overage_limit from quota
+    text: sql`select id, user_id, used, reserved, "limit", rolled_over, overage_limit from quota
       where used + reserved > "limit" + rolled_over + overage_limit and user_id <> all($1)`,
     values: [FORCING_USERS],
   })
@@ -17,7 +18,7 @@ export async function oversoldNow(books: Books, db: Database): Promise<object[]>
 /** Reservations of ids that were denied, and that no call has asked for since. */
 export async function chargedDenials({ entries }: Books, db: Database): Promise<string[]> {
   const denied = new Map([...entries].filter(([, entry]) => isDenied(entry)).map(([key, { begun }]) => [key, begun]))
-  const rows = await db.query<{ user_id: number; id: string }>({ text: 'select user_id, id from reservation' })
+  const rows = await db.query<{ user_id: number; id: string }>({ text: sql`select user_id, id from reservation` })
   return rows
     .map(({ user_id, id }) => `${user_id} ${id}`)
     .filter(key => denied.has(key) && entries.get(key)?.begun === denied.get(key))
@@ -41,7 +42,7 @@ export function unavailableInCalm({ unavailable, calms, holds }: Books) {
 /** Gaps in the outbox, thresholds emitted twice, and expired reservations without an event. */
 export function wrongEvents(db: Database): Promise<object[]> {
   return db.query({
-    text: `
+    text: sql`
       select 'gap' as what, shard::text as of from event group by shard having max(number) <> count(*)
       union all select 'gap', user_id::text from event group by shard, user_id having max(sequence) <> count(*)
       union all select 'percent twice', min(number)::text from event where type = 'quota.threshold_reached'
@@ -55,14 +56,14 @@ export function wrongEvents(db: Database): Promise<object[]> {
 
 /** How many reservations expired. Their events outlive them. */
 export async function countExpired(db: Database): Promise<number> {
-  const events = await db.query({ text: `select 1 from event where type = 'reservation.expired'` })
+  const events = await db.query({ text: sql`select 1 from event where type = 'reservation.expired'` })
   return events.length
 }
 
 /** Limits that denials named and that are no quota of the user, or of the other kind. */
 export async function misnamedLimits({ limiting }: Books, db: Database): Promise<string[]> {
   const rows = await db.query<{ id: number; user_id: number; kind: string }>({
-    text: 'select id, user_id, kind from quota',
+    text: sql`select id, user_id, kind from quota`,
   })
   const quotas = new Map(rows.map(row => [row.id, row]))
   return [...limiting]
@@ -109,7 +110,7 @@ function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): Shown
 export async function judge(books: Books, db: Database): Promise<Judgement> {
   const { rows, windows } = await db.transaction(async tx => {
     const rows = await tx.query<LedgerRow>({
-      text: 'select user_id, id, units, committed, released, refunded from reservation',
+      text: sql`select user_id, id, units, committed, released, refunded from reservation`,
     })
     const windows = await tx.query<{
       quota_id: number
@@ -118,7 +119,7 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
       reserved: number
       bound: number | null
     }>({
-      text: `select id as quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
+      text: sql`select id as quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
         union all select quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over from quota_window`,
     })
     return { rows, windows }
