@@ -154,7 +154,7 @@ test('SQL stays in src/db', () => {
   expect(wrong.map(({ path }) => path)).toEqual([])
 })
 
-/** What only SQL has, in text of which □ (`PART`) stands for a part. */
+/** What only SQL has, in text of which □ stands for a part. */
 const PARTS_OF_SQL = [
   STATEMENT,
   /\bis (?:not )?null\b|\b(?:order|group|partition) by\b|\bfor update\b|\bunion all\b|\blateral\b|\bfilter \(where\b|\bcase when\b/,

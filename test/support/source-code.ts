@@ -24,7 +24,7 @@ export interface SourceFile {
   casts: { type: string; line: number }[]
 }
 
-export const PART = '□'
+const PART = '□'
 
 /** A template with parts, or what makes a text of others: `+` and `join`. */
 export interface ComposedText {

@@ -27,14 +27,9 @@ export function smallints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
   return { type: sql`smallint`, write: rows => joinNumbers(rows, of) }
 }
 
-/** For texts without quotes and backslashes, which are not escaped: the API accepts neither in ids, countries and types. */
+/** For texts of any characters but the zero byte. */
 export function texts<Row>(of: Value<Row, string | null>): ArrayColumn<Row> {
   return { type: sql`text`, write: rows => joinTexts(rows, of) }
-}
-
-/** For texts of any characters but the zero byte. */
-export function anyTexts<Row>(of: Value<Row, string>): ArrayColumn<Row> {
-  return { type: sql`text`, write: rows => joinTexts(rows, row => of(row).replace(/[\\"]/g, '\\$&')) }
 }
 
 export function booleans<Row>(of: Value<Row, boolean>): ArrayColumn<Row> {
@@ -47,7 +42,7 @@ export function timestamps<Row>(of: Value<Row, EpochMs | null>): ArrayColumn<Row
 
 /** Objects, as text that the statement casts to jsonb. */
 export function jsons<Row>(of: Value<Row, object>): ArrayColumn<Row> {
-  return { type: sql`text`, write: rows => joinTexts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&')) }
+  return { type: sql`text`, write: rows => joinTexts(rows, row => JSON.stringify(of(row))) }
 }
 
 /** An array of numbers per row. They travel as text: PostgreSQL's arrays of arrays must all be of one length. */
@@ -60,9 +55,14 @@ export function numberArray(numbers: readonly number[]): string {
   return `{${numbers.join(',')}}`
 }
 
+/** @throws TypeError at a value of another type: the text `1,2` would be two elements, and shift those of other rows */
 function joinNumbers<Row>(rows: readonly Row[], of: Value<Row, number | null>): string {
   let list = ''
-  for (const row of rows) list += `${list === '' ? '' : ','}${of(row) ?? 'null'}`
+  for (const row of rows) {
+    const value = of(row) ?? null
+    if (typeof value !== 'number' && value !== null) throw new TypeError(`a ${typeof value} stands where a number must`)
+    list += `${list === '' ? '' : ','}${value ?? 'null'}`
+  }
   return `{${list}}`
 }
 
@@ -70,7 +70,12 @@ function joinTexts<Row>(rows: readonly Row[], of: Value<Row, string | null>): st
   let list = ''
   for (const row of rows) {
     const value = of(row)
-    list += `${list === '' ? '' : ','}${value === null ? 'null' : `"${value}"`}`
+    list += `${list === '' ? '' : ','}${value === null ? 'null' : `"${escaped(value)}"`}`
   }
   return `{${list}}`
+}
+
+/** Hardly any text has these characters: to look first costs a row of the ledger 40 ns. */
+function escaped(text: string): string {
+  return text.includes('"') || text.includes('\\') ? text.replace(/[\\"]/g, '\\$&') : text
 }

@@ -1,13 +1,13 @@
 import type { StatementResult } from '../pipelined-connection.ts'
 import { sql } from '../sql.ts'
-import { anyTexts } from './arrays.ts'
+import { texts } from './arrays.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
 
 /** The most principals that the dictionary holds. An issuer of tokens can make any number of subjects, so their number is bounded. */
 const MAX_PRINCIPALS = 100_000
 
-const SUBJECT = { subject: anyTexts((subject: string) => subject) }
+const SUBJECT = { subject: texts((subject: string) => subject) }
 
 /** Adds principals. It waits for another process that adds the same one, so a later statement sees it. */
 export const addPrincipals = ledgerStatement(
