@@ -53,6 +53,29 @@ describe('a rate limiter', () => {
     expect(unlimited.take('a')).toBe(0)
   })
 
+  test('admits no more than the limit in an hour, however many calls are charged and however many others call', () => {
+    const clock = { now: 0 }
+    const { take, charge } = createRateLimiter({ perMinute: 60, burstMs: 1_000, maxClients: 10, now: () => clock.now })
+    let operations = 0
+    for (; clock.now < 3_600_000; clock.now += 10_000) {
+      for (let n = 0; n < 40; n++) take(`other ${clock.now} ${n}`)
+      if (take('a') > 0) continue
+      charge('a', 999)
+      operations += 1_000
+    }
+    expect(operations).toBe(4_000)
+  })
+
+  test('keeps what is charged while no other client calls', () => {
+    const { clock, take, charge } = limiterOf(60)
+    charge('a', 600)
+    clock.now += 300_000
+    charge('b', 1)
+    clock.now += 120_000
+    charge('b', 1)
+    expect(take('a')).toBe(600_000 - 420_000 - 60_000 + 1_000)
+  })
+
   test.each([1, 7, 6_000, 999_983])('admits exactly the limit of %i at once, at any time', perMinute => {
     for (const at of [0.1, 5_000.123456789, 88_888_888.77777]) {
       const { clock, take } = limiterOf(perMinute)

@@ -15,7 +15,10 @@ export interface RateLimiterOptions {
   perMinute: number
   /** A client may make the calls of this time at once, and then one at each fraction of it. At most and by default a minute. */
   burstMs?: number
-  /** The clients that are remembered are twice as many at most. Above that, those that came first are forgotten. */
+  /**
+   * The clients that are remembered are twice as many at most. Above that, those that came first are forgotten, except clients
+   * that were charged more than a burst.
+   */
   maxClients?: number
   /** Milliseconds of a clock that never goes back. */
   now?: () => number
@@ -27,7 +30,7 @@ const ROUNDING_MS = 0.001
 
 /**
  * The generic cell rate algorithm: a client is one number, the time at which all its calls are paid off at an even rate. That
- * is never more than a minute ahead, unless calls are charged, so clients that did not call for a minute can be forgotten.
+ * is never more than a minute ahead, unless calls are charged, so others that did not call for a minute can be forgotten.
  */
 export function createRateLimiter({
   perMinute,
@@ -42,8 +45,12 @@ export function createRateLimiter({
   let startedAt = now()
 
   function forgetOld(at: number): void {
-    if (at - startedAt < MINUTE_MS && recent.size < maxClients) return
-    older = recent
+    const isOld = at - startedAt >= MINUTE_MS
+    if (!isOld && recent.size < maxClients) return
+    // Only charged calls put a client further ahead than this. Charges need a token, so a flood of addresses adds none.
+    const keptAfter = isOld ? at : at + burstMs + ROUNDING_MS
+    const owing = [...older].filter(([client, paidAt]) => paidAt > keptAfter && !recent.has(client))
+    older = new Map([...owing, ...recent])
     recent = new Map()
     startedAt = at
   }
