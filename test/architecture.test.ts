@@ -89,6 +89,10 @@ test('the domain does no I/O, waits for nothing and reads no clock', () => {
   expect(domain.flatMap(file => [clocks, waits, globals].flatMap(pattern => linesWith(file, pattern)))).toEqual([])
 })
 
+test('the address of a call comes from the trusted proxies, not from the property of Fastify that knows none', () => {
+  expect(inRoom('http').flatMap(file => linesWith(file, /\brequest\.ips?\b/))).toEqual([])
+})
+
 test('imports of the contract end in the contract, the domain, errors.ts and pure packages', () => {
   expect(outsideOf(inRoom('contract'), /^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
 })

@@ -71,20 +71,6 @@ export function parseKeyPath(text: string): string | Refusal {
   return /-----BEGIN|^\s*\{/.test(text) ? new Refusal('holds a key, not the path of its file') : parseText(text)
 }
 
-/** The addresses and networks of proxies. A number of proxies would not say which connections are theirs. */
-export function parseProxies(text: string): string[] | Refusal {
-  const parts = text.split(',').map(part => part.trim())
-  return parts.every(isNetwork) ? parts : new Refusal('is no list of addresses and networks')
-}
-
-function isNetwork(text: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-}
-
 export function parseFolder(text: string): string | Refusal {
   return isAbsolute(text) && !text.includes('\0') ? normalize(text) : new Refusal('is not absolute')
 }

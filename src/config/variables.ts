@@ -11,7 +11,6 @@ import {
   parseHttpUrl,
   parseIssuerUrl,
   parseKey,
-  parseProxies,
   parseRatio,
   parseScope,
   parseText,
@@ -19,6 +18,7 @@ import {
   Refusal,
   whole,
 } from './parse.ts'
+import { parseProxies } from './proxies.ts'
 import { anyText, keyPath, type Machine, type Texts, type Variable } from './variable.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const

@@ -55,7 +55,7 @@ export function createFront(certificate?: Certificate): Front {
   let slowDown: SlowDown | undefined
 
   async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (slowDown?.isAddressAbove(request.socket.remoteAddress) === true) await waitPaused(request)
+    if (slowDown?.isHealthCheckAbove(request) === true) await waitPaused(request)
     answer(request, response, request.url === '/livez' ? null : readiness.reason)
   }
 

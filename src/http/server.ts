@@ -15,6 +15,7 @@ import { exportRoutes } from './exports/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
+import { type AddressOf, createAddressOf } from './platform/client-address.ts'
 import { createErrorAnswers } from './platform/error-answers.ts'
 import { FORMATS } from './platform/formats.ts'
 import { clientRequestId, PLAIN_HEADERS, SECURITY_HEADERS } from './platform/headers.ts'
@@ -89,8 +90,9 @@ const MAX_BODY_BYTES = 64 * 1024
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   let serve = () => {}
   const { logClientAddress, authFailuresPerMinute, trustProxy, maxConnections } = parts.settings
-  const requestLog = createRequestLog({ log: parts.log, clientAddress: logClientAddress })
-  const slowDown = createSlowDown(authFailuresPerMinute)
+  const addressOf = createAddressOf(trustProxy)
+  const requestLog = createRequestLog({ log: parts.log, clientAddress: logClientAddress, addressOf })
+  const slowDown = createSlowDown(authFailuresPerMinute, addressOf)
   const errors = createErrorAnswers(requestLog, slowDown, MAX_BODY_BYTES)
   const app = Fastify({
     loggerInstance: parts.log,
@@ -102,7 +104,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       return parts.front.server
     },
     forceCloseConnections: 'idle',
-    ...(trustProxy === null ? {} : { trustProxy }),
     // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
     genReqId: request => clientRequestId(request.headers) ?? randomUUID(),
@@ -147,7 +148,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   parseJsonBodies(app, app.bodyReader, MAX_BODY_BYTES)
 
   await describeApi(app)
-  await registerApi(app, parts)
+  await registerApi(app, parts, addressOf)
   await app.register(async scope => {
     slowDownCalls(scope, slowDown)
     await registerOpenRoutes(scope, parts)
@@ -156,14 +157,14 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
 }
 
 /** Registers the routes of the API with their guards and limits. */
-async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<void> {
+async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: AddressOf): Promise<void> {
   const { authFailuresPerMinute, rateLimitPerMinute } = parts.settings
   const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
   for (const { prefix, access, routes } of API) {
     await app.register(
       async scope => {
-        guard(scope, parts.authenticator, access, failures)
+        guard(scope, parts.authenticator, access, failures, addressOf)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
         for (const add of routes) add(scope, parts)
       },

@@ -112,8 +112,9 @@ test('above the limit, a request that is not valid HTTP is not answered', async 
 
 test('above two hundred a second, refusals of a principal wait, and its other calls do not', async () => {
   const limit = createSlowDown(0)
-  const request = { ip: '192.0.2.1', principal: { subject: 'gateway' } }
-  const other = { ip: '192.0.2.1', principal: { subject: 'other' } }
+  const raw = { socket: { remoteAddress: '192.0.2.1' }, headers: {} }
+  const request = { raw, principal: { subject: 'gateway' } }
+  const other = { raw, principal: { subject: 'other' } }
   const begin = performance.now()
   let count = 0
   while (!limit.isAbove(request)) count += 1

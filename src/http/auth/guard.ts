@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { rolesWith } from '../../domain/role.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
-import { clientOf } from '../platform/client-address.ts'
+import { type AddressOf, clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
 import type { Access, Authenticator } from './authenticator.ts'
 import type { Principal } from './claims.ts'
@@ -33,7 +33,10 @@ export function guard(
   authenticator: Authenticator,
   scopeAccess: Access,
   failures: RateLimiter,
+  addressOf: AddressOf,
 ): void {
+  const clientOfRequest = ({ raw }: FastifyRequest) => clientOf(addressOf(raw) ?? '')
+
   app.addHook('onRoute', route => {
     const access = route.config?.access ?? accessByMethod(scopeAccess, route.method)
     // A hook per route, because finding the route of a request costs more than this check.
@@ -48,13 +51,13 @@ export function guard(
   app.addHook('onRequest', (request, _reply, done) => {
     checkOneAuthorization(request.raw.rawHeaders)
     const found = authenticator.authenticate(request.headers.authorization, () => {
-      const waitMs = failures.waitOf(clientOf(request.ip))
+      const waitMs = failures.waitOf(clientOfRequest(request))
       if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
     })
     // A known token is answered synchronously; only a new one is verified.
     if (found instanceof Promise) {
       const verified = found.catch(error => {
-        if (error instanceof Problem && error.code === 'unauthenticated') failures.take(clientOf(request.ip))
+        if (error instanceof Problem && error.code === 'unauthenticated') failures.take(clientOfRequest(request))
         throw error
       })
       const admitted = verified.then(principal => {

@@ -36,7 +36,7 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return
       requestLog.broken(socket.remoteAddress, error.code)
-      if (slowDown.isAddressAbove(socket.remoteAddress)) socket.destroy()
+      if (slowDown.isBrokenAbove(socket.remoteAddress)) socket.destroy()
       else socket.end(brokenResponse())
     },
   }

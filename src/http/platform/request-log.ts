@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientAddressMode } from '../../config/variables.ts'
 import type { ErrorCode, Problem } from '../../errors.ts'
-import { networkOf } from './client-address.ts'
+import { type AddressOf, createAddressOf, networkOf } from './client-address.ts'
 import { CLIENT_FAULTS } from './problems.ts'
 
 declare module 'fastify' {
@@ -29,6 +29,7 @@ export interface RequestLog {
 export interface RequestLogOptions {
   log: FastifyBaseLogger
   clientAddress: ClientAddressMode
+  addressOf?: AddressOf
   /** Milliseconds of a clock that never goes back. */
   now?: () => number
 }
@@ -45,23 +46,30 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([...CLIENT_FAULTS, 'overloaded'
  * One line per response, without tokens, queries, bodies or the ids in paths. Routes for machines get one summary line every
  * ten seconds, and a line per refusal. Refusals, and answers to calls without a token, are sampled.
  */
-export function createRequestLog({ log, clientAddress, now = () => performance.now() }: RequestLogOptions): RequestLog {
+export function createRequestLog({
+  log,
+  clientAddress,
+  addressOf = createAddressOf(null),
+  now = () => performance.now(),
+}: RequestLogOptions): RequestLog {
   const summary = createSummary()
   const answers = createSampler(now)
   const failures = createSampler(now)
   const shown = (address: string | undefined) => shownAddress(address, clientAddress)
+  const clientShown = (request: FastifyRequest) => shown(addressOf(request.raw))
   return {
     answered(request, reply) {
       const { problem, principal } = request
       if (isForMachines(request)) {
         summary.add(reply.statusCode, reply.elapsedTime)
         const isRefusal = problem !== null && REFUSALS.has(problem.code)
-        if (!isRefusal && isDebugging(log)) request.log.debug(lineOf(request, reply, shown), 'http: request answered')
+        if (!isRefusal && isDebugging(log))
+          request.log.debug(lineOf(request, reply, clientShown), 'http: request answered')
         if (!isRefusal) return
       }
       const isSampled = problem !== null || principal === null
       if (isSampled && !answers.mayLog(problem?.code ?? 'without_token')) return
-      request.log.info(lineOf(request, reply, shown), 'http: request answered')
+      request.log.info(lineOf(request, reply, clientShown), 'http: request answered')
     },
     failed(request, problem, error) {
       if (problem.code !== 'internal' && isForMachines(request)) return
@@ -98,7 +106,7 @@ export function logRequests(app: FastifyInstance, requestLog: RequestLog): void 
   })
 }
 
-function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (address: string) => string | undefined) {
+function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (request: FastifyRequest) => string | undefined) {
   const { problem } = request
   return {
     method: request.method,
@@ -106,7 +114,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (address: s
     status: reply.statusCode,
     ms: round(reply.elapsedTime),
     subject: request.principal?.subject,
-    client: shown(request.ip),
+    client: shown(request),
     code: problem?.code,
     reason: problem !== null && 'reason' in problem ? problem.reason : undefined,
   }

@@ -7,20 +7,22 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { clientOf } from './client-address.ts'
+import { type AddressOf, clientOf, createAddressOf } from './client-address.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 
 /** A request, as far as it says where it comes from. */
 interface Client {
-  readonly ip: string
+  readonly raw: Parameters<AddressOf>[0]
   readonly principal: { readonly subject: string } | null
 }
 
 export interface SlowDown {
   /** Counts a refusal, or a call without a token, for its principal or else its address. Returns whether it is above the rate. */
   isAbove(request: Client): boolean
-  /** Counts a health check, or a request that is not valid HTTP. */
-  isAddressAbove(address: string | undefined): boolean
+  /** Counts a health check for its address, and apart from all else: calls of others behind a proxy do not delay the proxy's own. */
+  isHealthCheckAbove(request: Client['raw']): boolean
+  /** Counts a request that is not valid HTTP for the address of its connection. */
+  isBrokenAbove(address: string | undefined): boolean
 }
 
 /**
@@ -38,16 +40,18 @@ const MAX_WAITING = 8
 const OF_PRINCIPAL = { perMinute: 12_000, burstMs: 2_000 }
 
 /** @param addressPerMinute calls of one address that come without a valid token; 0 is no limit */
-export function createSlowDown(addressPerMinute: number): SlowDown {
+export function createSlowDown(addressPerMinute: number, addressOf: AddressOf = createAddressOf(null)): SlowDown {
   const principals = createRateLimiter(OF_PRINCIPAL)
   const addresses = createRateLimiter({ perMinute: addressPerMinute })
-  const isAddressAbove = (address: string | undefined) => addresses.take(clientOf(address ?? '')) > 0
+  const healthChecks = createRateLimiter({ perMinute: addressPerMinute })
+  const isBrokenAbove = (address: string | undefined) => addresses.take(clientOf(address ?? '')) > 0
   return {
-    isAbove({ principal, ip }) {
+    isAbove({ principal, raw }) {
       // Requests that fail before all hooks have no field for it.
-      return principal?.subject === undefined ? isAddressAbove(ip) : principals.take(principal.subject) > 0
+      return principal?.subject === undefined ? isBrokenAbove(addressOf(raw)) : principals.take(principal.subject) > 0
     },
-    isAddressAbove,
+    isHealthCheckAbove: request => healthChecks.take(clientOf(addressOf(request) ?? '')) > 0,
+    isBrokenAbove,
   }
 }
 
