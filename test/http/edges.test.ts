@@ -1,11 +1,24 @@
 /** Requests at the edges of HTTP: their bytes, their methods, and headers that occur twice. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService()
+/** The routes of the server as `METHOD /path`, also those that the OpenAPI document does not have. */
+const routes: string[] = []
+const watchRoutes = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) routes.push(`${name} ${url}`)
+  })
+}
+subscribe('fastify.initialization', watchRoutes)
+// The many refusals here are not slowed down.
+const service = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '0' } })
+unsubscribe('fastify.initialization', watchRoutes)
 const { app, adminToken, senderToken } = service
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -62,6 +75,60 @@ describe('a path part that is very long', () => {
     for (const length of [201, 300, 8_000]) {
       const { status, headers } = await send('GET', prefix + 'x'.repeat(length), bearer(adminToken))
       expect([status, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+    }
+  })
+})
+
+describe('a path that a proxy may read in another way', () => {
+  const encoded = (char: string) => `%${char.charCodeAt(0).toString(16)}`
+  const REFUSED = { status: 400, code: 'invalid_request' }
+  async function answerTo(method: string, url: string) {
+    const { statusCode: status, body } = await app.inject({ method: method as 'GET', url })
+    return { status, code: body === '' ? REFUSED.code : JSON.parse(body).code }
+  }
+
+  test.each(routes)('%s is refused with a letter of its path percent-encoded', async route => {
+    const [method = '', url = ''] = route.split(' ')
+    const path = url.replaceAll(/:\w+|\*/g, 'x7')
+    for (const [at, char] of [...path].entries()) {
+      if (char === '/') continue
+      const changed = path.slice(0, at) + encoded(char) + path.slice(at + 1)
+      expect({ changed, ...(await answerTo(method, changed)) }).toEqual({ changed, ...REFUSED })
+    }
+  })
+
+  test.each([
+    '/%6detrics',
+    '/%6Detrics',
+    '/metrics%2e',
+    '/%2D',
+    '/console/%5F',
+    '/x/%7e',
+    '/livez%30',
+    '/%6detrics?x=%6d',
+  ])('%s is refused', async path => {
+    const { status, body } = await send('GET', path)
+    expect([status, JSON.parse(body)]).toMatchObject([
+      400,
+      { code: 'invalid_request', detail: expect.stringContaining('percent-encoded') },
+    ])
+  })
+
+  test.each(['/metrics#x', '/livez#', '/openapi.json#?', '/metrics?#'])(
+    '%s has a fragment and is refused',
+    async path => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n`)
+      let answer = ''
+      for await (const chunk of socket) answer += chunk
+      expect(answer.split('\r\n')[0]).toBe('HTTP/1.1 400 Bad Request')
+    },
+  )
+
+  test('what must be encoded may be, and so may anything in a query', async () => {
+    for (const path of ['/api/sms/sender/quota/reservations/7/a%2Fb%3Ac%21', `${QUOTA}/list?%75ser_id=%37`]) {
+      const token = path.includes('/sender/') ? senderToken : adminToken
+      expect((await send('GET', path, bearer(token))).status).toBe(path.includes('/sender/') ? 404 : 200)
     }
   })
 })

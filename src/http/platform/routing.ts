@@ -1,8 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../../errors.ts'
 
+const ENCODED = 'In a path, letters, digits and - . _ ~ must not be percent-encoded.'
+
+/** The percent-encoding of a character that needs none: a letter, a digit, or one of `-._~`. */
+const NEEDLESS_ENCODING = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
+
 /**
- * Refuses requests for a path that does not exist (404), and for a method that the path does not have (405 with `Allow`),
+ * Refuses paths that a proxy may read in another way than the router: a rule for `/metrics` does not see `/%6detrics` or
+ * `/metrics#`. Then refuses requests for a path that does not exist (404), and for a method that the path does not have (405 with `Allow`),
  * before anything else is looked at. Covers the routes that are registered after this call.
  */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
@@ -25,6 +31,9 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     const { url } = request.routeOptions
     if (request.url === url) return done()
     const path = pathOf(request.url)
+    if (NEEDLESS_ENCODING.test(path)) return done(new Problem('invalid_request', ENCODED))
+    if (request.url.includes('#'))
+      return done(new Problem('invalid_request', 'A URL is sent without its fragment (#).'))
     // For PUT /quota/list the router takes "list" for an id, because only GET /quota/list is a route.
     // A route of its own with a final slash, such as /docs/, has the URL without it.
     const isMistaken = path !== url && path !== `${url}/` && routes.has(path)
