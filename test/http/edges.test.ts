@@ -126,7 +126,7 @@ describe('a path that a proxy may read in another way', () => {
   )
 
   test('what must be encoded may be, and so may anything in a query', async () => {
-    for (const path of ['/api/sms/sender/quota/reservations/7/a%2Fb%3Ac%21', `${QUOTA}/list?%75ser_id=%37`]) {
+    for (const path of ['/api/sms/sender/quota/reservations/7/a%3Ab', `${QUOTA}/list?%75ser_id=%37`]) {
       const token = path.includes('/sender/') ? senderToken : adminToken
       expect((await send('GET', path, bearer(token))).status).toBe(path.includes('/sender/') ? 404 : 200)
     }
