@@ -290,7 +290,6 @@ describe('refused', () => {
     ['LOG_CLIENT_ADDRESS', 'half', 'is none of them'],
     ['USAGE_TIME_ZONE', '+02:00', 'is no time zone; accepted: an IANA time zone'],
     ['USAGE_TIME_ZONE', 'Europe/Nowhere', 'is no time zone'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'is not an http or https URL'],
     ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'is not a number from 0 to 1'],
     ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
@@ -320,6 +319,8 @@ describe('refused', () => {
     ['AUTH_JWKS_URL', 'https://u:hunter2@id.example/keys', 'contains a user or a password'],
     ['AUTH_JWKS_URL', 'http://id.example/hunter2', 'would fetch keys without encryption'],
     ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys without encryption'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2:4318', 'is not an http or https URL'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://u:hunter2@h:4318', 'contains a user or a password'],
   ])('%s=%j, without repeating it', (name, value, words) => {
     const key = name === 'DATABASE_URL' ? { AUTH_SECRET: SECRET } : {}
     const issues = issuesOf({ ...key, [name]: value, AUTH_ISSUER: 'https://id.example', AUTH_AUDIENCE: 'sms' })
@@ -453,6 +454,25 @@ describe('the printed settings', () => {
     const config = load({ AUTH_JWKS_URL, AUTH_ISSUER: 'https://id.example', AUTH_AUDIENCE: 'sms' })
     expect(shown(config).AUTH_JWKS_URL).toBe('https://id.example/keys?access_token=********')
   })
+
+  test.each(['key', 'sig', 'code', 'api-key', 'X-Amz-Signature', 'auth', 'se', 'sslpassword', 'p'])(
+    'show URLs without the parameter %s, whose value may be a secret',
+    name => {
+      const query = `${encodeURIComponent(name)}=hunter2`
+      const config = load({
+        DATABASE_URL: `${DATABASE}&${query}`,
+        AUTH_JWKS_URL: `https://id.example/keys?${query}#hunter2`,
+        AUTH_ISSUER: 'https://id.example',
+        AUTH_AUDIENCE: 'sms',
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://collector.example/?${query}&${query}`,
+      })
+      const { DATABASE_URL, AUTH_JWKS_URL, OTEL_EXPORTER_OTLP_ENDPOINT } = shown(config)
+      const masked = `${encodeURIComponent(name)}=********`
+      expect(DATABASE_URL).toBe(`postgres://sms:********@db.example:5433/quota?sslmode=require&${masked}`)
+      expect(AUTH_JWKS_URL).toBe(`https://id.example/keys?${masked}`)
+      expect(OTEL_EXPORTER_OTLP_ENDPOINT).toBe(`http://collector.example/?${masked}`)
+    },
+  )
 
   test('give the same configuration when they are set', () => {
     const env = { HOST: '::1', PORT: '0', AUTH_PUBLIC_KEY_FILE: '/k.pem', AUTH_ISSUER: 'me', REQUIRE_COUNTRY: 'true' }

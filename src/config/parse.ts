@@ -140,9 +140,26 @@ export function parseKey(text: string): Uint8Array | Refusal {
   return key.length === 32 ? key : new Refusal(`has ${key.length} bytes`)
 }
 
+/** Parameters of a database's URL that are no secrets. There are too many names for secrets to list those. */
+const SHOWN_PARAMETERS: ReadonlySet<string> = new Set([
+  'application_name',
+  'connect_timeout',
+  'host',
+  'port',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslrootcert',
+  'target_session_attrs',
+  'uselibpqcompat',
+  'user',
+])
+
 export function maskUrl(text: string): string {
   return changeUrl(text, url => {
     if (url.password !== '') url.password = MASK
-    for (const name of url.searchParams.keys()) if (/pass|secret|token/i.test(name)) url.searchParams.set(name, MASK)
+    url.hash = ''
+    const names = new Set(url.searchParams.keys())
+    for (const name of names) if (!SHOWN_PARAMETERS.has(name)) url.searchParams.set(name, MASK)
   })
 }

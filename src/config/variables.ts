@@ -263,6 +263,7 @@ export const VARIABLES = {
     accepts: 'an http or https URL without a user; /v1/traces is appended',
     fallback: null,
     unset: 'nothing is traced',
+    mask: maskUrl,
     parse: parseHttpUrl,
   },
   OTEL_TRACES_SAMPLER_ARG: {
