@@ -25,6 +25,12 @@ const SPECIAL_V4: [string, number][] = [
 ]
 
 /**
+ * A public address that leads to the host of each virtual machine of Azure: its agent's configuration and DNS. Those of other
+ * clouds, such as 169.254.169.254, 100.100.100.200, 192.0.0.192 and fd00:ec2::254, are in networks that are not public.
+ */
+const AZURE_HOST = '168.63.129.16'
+
+/**
  * Special addresses inside 2000::/3: protocols (such as Teredo), documentation, and 6to4, which wraps any IPv4 address.
  */
 const SPECIAL_V6: [string, number][] = [
@@ -36,6 +42,7 @@ const SPECIAL_V6: [string, number][] = [
 
 const special = new BlockList()
 for (const [net, prefix] of SPECIAL_V4) special.addSubnet(net, prefix, 'ipv4')
+special.addAddress(AZURE_HOST, 'ipv4')
 for (const [net, prefix] of SPECIAL_V6) special.addSubnet(net, prefix, 'ipv6')
 
 /** All other IPv6 addresses are loopback, link-local, unique local, multicast, or wrap an IPv4 address. */
