@@ -13,6 +13,10 @@ export interface FieldSchema {
  * it. What does not fit stays text, which the schema of the field then refuses.
  */
 export function readCell(schema: FieldSchema, text: string): unknown {
+  return valueIn(schema, restored(text))
+}
+
+function valueIn(schema: FieldSchema, text: string): unknown {
   const options = schema.anyOf ?? [schema]
   if (text === 'null' && options.some(({ type }) => type === 'null')) return null
   const { type, items = {} } = options[0] ?? {}
@@ -25,7 +29,7 @@ export function readCell(schema: FieldSchema, text: string): unknown {
       return text
         .split(' ')
         .filter(item => item !== '')
-        .map(item => readCell(items, item))
+        .map(item => valueIn(items, item))
     case 'object':
       return parsed(text)
     default:
@@ -42,13 +46,32 @@ function parsed(text: string): unknown {
 }
 
 /** The text of a cell: a list of plain values is separated by spaces; what else is no plain value is JSON. */
-export function cellOf(value: unknown): string {
+function cellOf(value: unknown): string {
   if (value === undefined) return ''
-  if (Array.isArray(value) && value.every(item => typeof item !== 'object')) return value.join(' ')
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+  if (typeof value === 'string') return neutralized(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (!Array.isArray(value) || value.some(item => typeof item === 'object')) return neutralized(JSON.stringify(value))
+  const isOfText = value.some(item => typeof item === 'string')
+  return isOfText ? neutralized(value.join(' ')) : value.join(' ')
 }
 
-/** A line of CSV, with its line break. */
-export function csvLine(cells: readonly string[]): string {
+/** A line of CSV of values, with its line break. Numbers stay numbers; no text is a formula to a spreadsheet. */
+export function csvLine(values: readonly unknown[]): string {
+  const cells = values.map(cellOf)
   return `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
 }
+
+/*
+ * Spreadsheets take a text for a formula that begins with one of these characters. Others may have written the text, and a
+ * formula can send the rest of the file away, so an apostrophe goes before it. In countries with a decimal comma spreadsheets
+ * separate by semicolons, whatever the quotation marks say, so that a cell can begin within a text, too.
+ *
+ * A text that looks like the result gets another apostrophe, so that each text is read as it was.
+ */
+const BEGINS_FORMULA = '[=+\\-@\\t\\r\uFF1D\uFF0B\uFF0D\uFF20]'
+const FORMULA = new RegExp(`(?<=^|[;\\t\\r\\n])(?=["']*${BEGINS_FORMULA})`, 'g')
+const NEUTRALIZED = new RegExp(`(?<=^|[;\\t\\r\\n])'(?=["']*${BEGINS_FORMULA})`, 'g')
+
+const neutralized = (text: string): string => text.replace(FORMULA, "'")
+
+const restored = (text: string): string => text.replace(NEUTRALIZED, '')

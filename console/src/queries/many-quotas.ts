@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE, MAX_SAMPLES } from '../../../src/domain/bounds.ts'
-import { cellOf, csvLine } from '../../../src/domain/csv.ts'
+import { csvLine } from '../../../src/domain/csv.ts'
 import { request, requestLines } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
@@ -102,7 +102,7 @@ export async function exportToFile(
   let count = 0
   for await (const quota of exportedQuotas(filters, signal)) {
     if (count === 0) lines.push(csvLine(Object.keys(quota)))
-    lines.push(csvLine(Object.values(quota).map(cellOf)))
+    lines.push(csvLine(Object.values(quota)))
     count += 1
     if (count % LINES_PER_PART !== 0) continue
     // The browser may keep a blob on disk, but not a string.

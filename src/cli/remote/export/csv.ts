@@ -1,5 +1,5 @@
 /** Records of the API as CSV, in the form that the import reads. */
-import { cellOf, csvLine } from '../../../domain/csv.ts'
+import { csvLine } from '../../../domain/csv.ts'
 
 /** The part of JSON Schema that records use. */
 interface RecordSchema {
@@ -23,7 +23,7 @@ export function columnsOf(schema: RecordSchema, path: readonly string[] = []): C
 
 /** A line of CSV of a record, with its line break. */
 export function csvLineOf(columns: readonly Column[], record: unknown): string {
-  return csvLine(columns.map(({ path }) => cellOf(valueAt(record, path))))
+  return csvLine(columns.map(({ path }) => valueAt(record, path)))
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {

@@ -112,7 +112,7 @@ export function reportOf(runs: readonly Run[]): string {
     cells: [failure.user, results.left, whyOf(failure), '', '', '', '', 'left', ''],
   }))
   const rows = inOrder([...left, ...runs.flatMap(rowsOf)])
-  return [columns, ...rows.map(({ line, cells }) => [String(line), ...cells])].map(csvLine).join('')
+  return [columns, ...rows.map(({ line, cells }) => [line, ...cells])].map(csvLine).join('')
 }
 
 /** The rows of those who get units in a run. */
