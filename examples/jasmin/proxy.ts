@@ -2,13 +2,17 @@
  * A proxy before Jasmin's HTTP API: it reserves the units of a message, passes the message on to Jasmin, and settles by the
  * delivery reports. README.md says how to run it.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
 
 const { PORT = '1402', JASMIN_URL = 'http://127.0.0.1:1401', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
+/** Signs the addresses for delivery reports. After a change, reports of earlier messages are refused. */
+const { DLR_SECRET = '' } = process.env
+if (DLR_SECRET.length < 32) throw new Error('set DLR_SECRET to 32 characters or more, such as: openssl rand -hex 32')
 /** Whose quotas pay: the sms-quota user id of each user of Jasmin. */
-const USERS: Record<string, number> = JSON.parse(process.env.USERS ?? '{}')
+const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USERS ?? '{}')))
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 
 /** How long a delivery report may take. A message without a report is then charged, because it may have arrived. */
@@ -29,9 +33,18 @@ interface Answer {
 }
 const error = (status: number, text: string): Answer => ({ status, text: `Error "${text}"` })
 
+/** Signs what a report of this proxy's holds. Whoever else reaches `/dlr` cannot settle messages or have addresses called. */
+const signatureOf = (...parts: string[]) =>
+  createHmac('sha256', DLR_SECRET).update(JSON.stringify(parts)).digest('base64url')
+
+function isSigned(signature: string, ...parts: string[]): boolean {
+  const [given, expected] = [Buffer.from(signature), Buffer.from(signatureOf(...parts))]
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
 async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   const username = parameters.get('username') ?? ''
-  const userId = USERS[username]
+  const userId = USERS.get(username)
   if (userId === undefined) return error(403, `Authentication failure for username:${username}`)
   const text = textOf(parameters)
   if (text === null) return error(400, 'This proxy takes content without coding, or hex-content with coding=8.')
@@ -79,13 +92,12 @@ function withText(parameters: URLSearchParams, text: string, isUcs2: boolean): U
 
 /** The parameters with a `dlr-url` of this proxy, which holds the caller's own. */
 function withReports(parameters: URLSearchParams, userId: number, id: string): URLSearchParams {
-  const own = new URLSearchParams({
-    user: String(userId),
-    reservation: id,
-    next: parameters.get('dlr-url') ?? '',
-    levels: parameters.get('dlr-level') ?? '1',
-    method: (parameters.get('dlr-method') ?? 'POST').toUpperCase(),
-  })
+  const user = String(userId)
+  const next = parameters.get('dlr-url') ?? ''
+  const levels = parameters.get('dlr-level') ?? '1'
+  const method = (parameters.get('dlr-method') ?? 'POST').toUpperCase()
+  const sig = signatureOf(user, id, next, levels, method)
+  const own = new URLSearchParams({ user, reservation: id, next, levels, method, sig })
   const result = new URLSearchParams(parameters)
   result.set('dlr', 'yes')
   result.set('dlr-url', `${ownUrl()}/dlr?${own}`)
@@ -111,8 +123,19 @@ async function passOn(parameters: URLSearchParams): Promise<Answer> {
 
 /** A delivery report: of level 1 when the SMSC has answered, of level 2 about the delivery. */
 async function settle(report: URLSearchParams): Promise<Answer> {
-  const { user, reservation, next, levels, method, ...reported } = Object.fromEntries(report)
-  const message = { userId: Number(user), id: reservation ?? '' }
+  const {
+    user = '',
+    reservation = '',
+    next = '',
+    levels = '',
+    method = '',
+    sig = '',
+    ...reported
+  } = Object.fromEntries(report)
+  if (!isSigned(sig, user, reservation, next, levels, method)) {
+    return error(403, 'This proxy did not ask for this report.')
+  }
+  const message = { userId: Number(user), id: reservation }
   const { level, message_status: status = '' } = reported
   const isRefused = level === '1' && status !== 'ESME_ROK' && !REPEATED.includes(status)
   try {
@@ -123,7 +146,7 @@ async function settle(report: URLSearchParams): Promise<Answer> {
     if (!(failure instanceof QuotaError && failure.code === 'reservation_closed')) throw failure
   }
   const isWanted = next !== '' && (levels === '3' || levels === level)
-  return isWanted ? reportTo(String(next), method === 'GET', new URLSearchParams(reported)) : ACKNOWLEDGED
+  return isWanted ? reportTo(next, method === 'GET', new URLSearchParams(reported)) : ACKNOWLEDGED
 }
 
 /** What Jasmin waits for. After any other answer it repeats the report. */

@@ -2,13 +2,17 @@
  * A proxy before Kannel's `sendsms`: it reserves the units of a message, passes the message on to smsbox, and settles by the
  * delivery report. README.md says how to run it.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
 
 const { PORT = '13014', SMSBOX_URL = 'http://127.0.0.1:13013', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
+/** Signs the addresses for delivery reports. After a change, reports of earlier messages are refused. */
+const { DLR_SECRET = '' } = process.env
+if (DLR_SECRET.length < 32) throw new Error('set DLR_SECRET to 32 characters or more, such as: openssl rand -hex 32')
 /** Whose quotas pay: the sms-quota user id of each `sendsms-user`. */
-const USERS: Record<string, number> = JSON.parse(process.env.USERS ?? '{}')
+const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USERS ?? '{}')))
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 
 /** How long a delivery report may take. A message without a report is then charged, because it may have arrived. */
@@ -22,8 +26,17 @@ interface Answer {
   text: string
 }
 
+/** Signs what a report of this proxy's holds. Whoever else reaches `/dlr` cannot settle messages or have addresses called. */
+const signatureOf = (...parts: string[]) =>
+  createHmac('sha256', DLR_SECRET).update(JSON.stringify(parts)).digest('base64url')
+
+function isSigned(signature: string, ...parts: string[]): boolean {
+  const [given, expected] = [Buffer.from(signature), Buffer.from(signatureOf(...parts))]
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
 async function sendSms(parameters: URLSearchParams): Promise<Answer> {
-  const userId = USERS[parameters.get('username') ?? '']
+  const userId = USERS.get(parameters.get('username') ?? '')
   if (userId === undefined) return { status: 403, text: 'Authorization failed for sendsms' }
   const text = parameters.get('text')
   if (text === null) return { status: 400, text: 'text is missing: this proxy takes text messages only' }
@@ -53,7 +66,9 @@ function withReports(parameters: URLSearchParams, userId: number, id: string): U
   const next = Buffer.from(parameters.get('dlr-url') ?? '').toString('base64url')
   const reported = ESCAPES.map(name => `${name}=%${name}`).join('&')
   const mask = parameters.get('dlr-mask') ?? '0'
-  const url = `${ownUrl()}/dlr?user=${userId}&id=${id}&mask=${mask}&next=${next}&${reported}`
+  const sig = signatureOf(String(userId), id, mask, next)
+  const own = new URLSearchParams({ user: String(userId), id, mask, next, sig })
+  const url = `${ownUrl()}/dlr?${own}&${reported}`
   const result = new URLSearchParams(parameters)
   result.set('dlr-url', url)
   result.set('dlr-mask', '31')
@@ -75,8 +90,12 @@ async function passOn(parameters: URLSearchParams): Promise<Answer> {
 
 /** A delivery report: 1 delivered, 2 failed, 4 buffered, 8 accepted by the SMSC, 16 rejected by it. */
 async function settle(report: URLSearchParams): Promise<Answer> {
+  const [user = '', id = '', mask = '', address = '', sig = ''] = ['user', 'id', 'mask', 'next', 'sig'].map(
+    name => report.get(name) ?? '',
+  )
+  if (!isSigned(sig, user, id, mask, address)) return { status: 403, text: 'This proxy did not ask for this report.' }
   const type = Number(report.get('d'))
-  const message = { userId: Number(report.get('user')), id: report.get('id') ?? '' }
+  const message = { userId: Number(user), id }
   try {
     if (type === 1) await quota.commit(message)
     if (type === 2 || type === 16) await quota.release(message)
@@ -84,8 +103,8 @@ async function settle(report: URLSearchParams): Promise<Answer> {
     // A second report of another kind changes nothing. Kannel repeats the report after any other error.
     if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
   }
-  const next = Buffer.from(report.get('next') ?? '', 'base64url').toString()
-  if (next !== '' && (Number(report.get('mask')) & type) !== 0) {
+  const next = Buffer.from(address, 'base64url').toString()
+  if (next !== '' && (Number(mask) & type) !== 0) {
     const url = next.replace(/%([A-Za-z])/g, (whole, name) => encodeURIComponent(report.get(name) ?? whole))
     await fetch(url, { signal: AbortSignal.timeout(SMSBOX_TIMEOUT_MS) })
   }

@@ -8,7 +8,7 @@ import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
 
 const { PORT = '2776', SMSC_URL = 'smpp://127.0.0.1:2775', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
 /** Whose quotas pay: the sms-quota user id of each `system_id`. */
-const USERS: Record<string, number> = JSON.parse(process.env.USERS ?? '{}')
+const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USERS ?? '{}')))
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 const { hostname, port } = new URL(SMSC_URL)
 
@@ -155,7 +155,7 @@ async function deliver(pdu: Pdu, esme: Session, smsc: Session): Promise<void> {
 
 /** Connects an ESME that binds with the SMSC. The SMSC checks its password. If one connection ends, so does the other. */
 function link(bind: Pdu, esme: Session): void {
-  const userId = BINDS.includes(bind.command) ? USERS[String(bind.system_id)] : undefined
+  const userId = BINDS.includes(bind.command) ? USERS.get(String(bind.system_id)) : undefined
   if (userId === undefined) {
     esme.send(bind.response({ command_status: ESME_RINVSYSID }))
     esme.close()

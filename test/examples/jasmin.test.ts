@@ -45,6 +45,7 @@ const caller = await listen((url, body, method) => {
 const line = await startExample('jasmin', 'proxy.ts', {
   PORT: '0',
   USERS: '{"alice":7,"bob":8}',
+  DLR_SECRET: 'a secret for tests only, long enough to sign',
   JASMIN_URL: jasmin,
   SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
   SMS_QUOTA_TOKEN: senderToken,
@@ -147,6 +148,34 @@ test('a message that Jasmin refuses, or would cut, costs nothing', async () => {
   expect(await send({ content: 'x'.repeat(800) })).toEqual([400, cut])
   expect(passedOn.length).toBe(passed)
   expect(await counters()).toEqual(before)
+})
+
+test('a report that the proxy did not ask for is refused', async () => {
+  const before = await counters()
+  await send({ 'dlr-level': '3', 'dlr-url': `${caller}/mine` })
+  const signed = new URL(passedOn.at(-1)?.get('dlr-url') ?? '')
+  const reported = { level: '2', message_status: 'UNDELIV' }
+  for (const [name, value] of Object.entries(reported)) signed.searchParams.set(name, value)
+  const forgeries = ['user', 'reservation', 'next', 'levels', 'method', 'sig'].flatMap(name => {
+    const [without, other, twice] = [new URL(signed), new URL(signed), new URL(signed)]
+    without.searchParams.delete(name)
+    other.searchParams.set(name, name === 'next' ? `${caller}/forged` : '8')
+    twice.search = `${twice.searchParams}&${name}=8`
+    return [without, other, twice]
+  })
+  for (const url of forgeries) expect((await fetch(url)).status).toBe(403)
+  const unsigned = new URLSearchParams({ user: '7', reservation: 'x', next: `${caller}/forged`, ...reported })
+  expect((await fetch(`${proxy}/dlr?${unsigned}`)).status).toBe(403)
+  expect(reports).toEqual([])
+  expect(await counters()).not.toEqual(before)
+  expect((await fetch(signed)).status).toBe(200)
+  expect(reports.splice(0)).toMatchObject([{ url: '/mine' }])
+  expect(await counters()).toEqual(before)
+})
+
+test('names that every object has are nobody', async () => {
+  for (const username of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    expect((await send({ username }))[0]).toBe(403)
 })
 
 test('a denied message does not reach Jasmin, and the answer says why', async () => {

@@ -41,6 +41,7 @@ const caller = await listen(({ pathname, search }) => {
 const line = await startExample('kannel', 'proxy.ts', {
   PORT: '0',
   USERS: '{"alice":7,"bob":8}',
+  DLR_SECRET: 'a secret for tests only, long enough to sign',
   SMSBOX_URL: smsbox,
   SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
   SMS_QUOTA_TOKEN: senderToken,
@@ -88,6 +89,33 @@ test('units are reserved before the message, and settled by its reports', async 
   expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 3 })
   // The caller gets the reports that its own mask names: delivered and failed, not accepted.
   expect(reports).toEqual(['/report?n=1&type=1&answer=stat%3AOK', '/report?n=1&type=1&answer=stat%3AOK'])
+})
+
+test('a report that the proxy did not ask for is refused', async () => {
+  const before = await counters()
+  const { length } = reports
+  await send({ 'dlr-mask': '31', 'dlr-url': `${caller}/mine` })
+  const signed = new URL((passedOn.at(-1)?.get('dlr-url') ?? '').replaceAll('%', ''))
+  signed.searchParams.set('d', '1')
+  const forgeries = ['user', 'id', 'mask', 'next', 'sig'].flatMap(name => {
+    const [without, other, twice] = [new URL(signed), new URL(signed), new URL(signed)]
+    without.searchParams.delete(name)
+    other.searchParams.set(name, name === 'next' ? Buffer.from(`${caller}/forged`).toString('base64url') : '8')
+    twice.search = `${name}=8&${twice.searchParams}`
+    return [without, other, twice]
+  })
+  for (const url of forgeries) expect((await fetch(url)).status).toBe(403)
+  expect((await fetch(`${proxy}/dlr?user=7&id=x&mask=0&next=&d=2`)).status).toBe(403)
+  expect(reports.length).toBe(length)
+  expect(await counters()).toEqual({ ...before, reserved: 1, remaining: 2 })
+  expect((await fetch(signed)).status).toBe(200)
+  expect(reports.slice(length)).toEqual(['/mine'])
+  expect(await counters()).toMatchObject({ used: 2, reserved: 0 })
+})
+
+test('names that every object has are nobody', async () => {
+  for (const username of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    expect(await send({ username })).toEqual([403, 'Authorization failed for sendsms'])
 })
 
 test('a denied message does not reach smsbox, and the answer says why', async () => {

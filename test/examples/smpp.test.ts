@@ -137,6 +137,11 @@ test('units are reserved before a message, and settled by its receipts', async (
   ])
 })
 
+test('names that every object has are nobody', async () => {
+  for (const name of ['constructor', 'toString', '__proto__'])
+    expect((await bind(name)).bound.command_status).toBe(smpp.errors.ESME_RINVSYSID)
+})
+
 test('a message without a receipt is charged when the SMSC takes it, one that it refuses is free', async () => {
   const before = await counters()
   const [taken, refused] = await alice.submit(
