@@ -603,7 +603,7 @@ export type CheckReq = {
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form. */ readonly to: string
-    /** The text of the message. An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
@@ -621,7 +621,7 @@ export type ReserveReq = {
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form. */ readonly to: string
-    /** The text of the message. An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
@@ -647,7 +647,7 @@ export type ConsumeReq = {
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form. */ readonly to: string
-    /** The text of the message. An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
@@ -709,7 +709,7 @@ export type BatchReq = {
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form. */ readonly to: string
-          /** The text of the message. An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
@@ -728,7 +728,7 @@ export type BatchReq = {
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form. */ readonly to: string
-          /** The text of the message. An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
@@ -755,7 +755,7 @@ export type BatchReq = {
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form. */ readonly to: string
-          /** The text of the message. An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */

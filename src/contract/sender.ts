@@ -30,7 +30,8 @@ const message = Type.Object(
     }),
     text: Type.String({
       writeOnly: true,
-      description: 'The text of the message. An empty text is one segment.',
+      description:
+        'The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment.',
       examples: ['Hello'],
     }),
   },

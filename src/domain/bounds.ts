@@ -17,6 +17,9 @@ export const MAX_RESERVED_UNITS = 1_000_000_000
 /** Messages that one commit pays. Those of a batch must fit into 32 bits. */
 export const MAX_COMMIT_MESSAGES = 1_000_000
 
+/** SMS of one message: their headers number the parts in 8 bits. */
+export const MAX_SEGMENTS = 255
+
 /** A phone number in E.164 form. */
 export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'
 
@@ -32,6 +35,12 @@ export const MAX_LOGGED_LINES = 20
 
 /** Operations in one call of a sender's batch endpoint. */
 export const MAX_BATCH_OPERATIONS = 1_000
+
+/**
+ * Issues that are listed of one operation of a batch, or one row of an import: an answer must not be many times as large as
+ * its request.
+ */
+export const MAX_ITEM_ISSUES = 10
 
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20

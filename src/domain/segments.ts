@@ -1,4 +1,5 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
+import { MAX_SEGMENTS } from './bounds.ts'
 
 export type Encoding = 'GSM-7' | 'UCS-2'
 
@@ -50,6 +51,24 @@ function split(text: string, endOf: (text: string, from: number) => number): str
 /** An SMS has 140 octets. In a text of several parts, 6 octets of each hold its position among them. */
 const SEPTETS = { alone: 160, ofPart: 153 }
 const UNITS_16 = { alone: 70, ofPart: 67 }
+
+const LONGEST = { septets: MAX_SEGMENTS * SEPTETS.ofPart, units16: MAX_SEGMENTS * UNITS_16.ofPart }
+
+/** What `MAX_SEGMENTS` allows, in words. */
+export const LONGEST_IN_WORDS = `${MAX_SEGMENTS} SMS, which hold ${LONGEST.septets} septets (GSM-7) or ${LONGEST.units16} 16-bit units (UCS-2)`
+
+/**
+ * Whether a text surely takes no more than `MAX_SEGMENTS`. Two parts of UCS-2 that follow each other have more units than one holds,
+ * because the grapheme that begins the second did not fit into the first.
+ */
+export function surelyFitsOneMessage(text: string): boolean {
+  return text.length <= LONGEST.units16 / 2
+}
+
+/** Whether a text may be as short as a message, by its length: cheap, and counting the parts of a text of UCS-2 is not. */
+export function mayFitOneMessage(text: string): boolean {
+  return text.length <= LONGEST.units16 || (text.length <= LONGEST.septets && septetsIn(text) !== null)
+}
 
 /** Segments in GSM-7; null if GSM-7 lacks a character of the text. A pair of septets is not split. */
 function countGsm7(text: string): number | null {

@@ -156,3 +156,12 @@ test('10,000 characters with many costly ones do not block typing', async () => 
   await page.keyboard.type('and twenty more keys')
   await fact(page, 'Characters used', '10,020')
 })
+
+test('says that a text is longer than a message may be', async () => {
+  const page = await open()
+  await page.getByLabel('Text').fill('я'.repeat(17_085))
+  await fact(page, 'Segments', /255$/)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.getByLabel('Text').fill('я'.repeat(17_086))
+  await page.getByRole('alert').filter({ hasText: 'at most 255 segments' }).waitFor()
+})

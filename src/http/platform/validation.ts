@@ -2,6 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
+import { MAX_ITEM_ISSUES } from '../../domain/bounds.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { FORMATS } from './formats.ts'
 
@@ -70,6 +71,11 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const inText = httpPart === 'querystring' || httpPart === 'params'
   const validate = validatorOf(compileCheck(schema, inText))
   return inText ? input => validate(readTexts(schema as Schema, input as Record<string, unknown>)) : validate
+}
+
+/** The issues that are listed of one of many values. */
+export function firstIssues([first, ...others]: Issues): Issues {
+  return [first, ...others.slice(0, MAX_ITEM_ISSUES - 1)]
 }
 
 /** Makes a check a validator for Fastify. */

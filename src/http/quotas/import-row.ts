@@ -1,7 +1,7 @@
 /** Reads a row of an import: its JSON, and the schema. */
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import { ImportRow } from '../../contract/import.ts'
-import { compileCheck, type Issues } from '../platform/validation.ts'
+import { compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 import { importedQuotaOf } from './requests.ts'
 
 /** The maximum length of a line: what the body of a creation may have. */
@@ -21,7 +21,7 @@ export function createRowReader(): (text: string | null) => ReadRow {
       return notReadable('must be one JSON object a line')
     }
     const issues = check(value)
-    return issues === null ? { quota: importedQuotaOf(value as ImportRow) } : { issues }
+    return issues === null ? { quota: importedQuotaOf(value as ImportRow) } : { issues: firstIssues(issues) }
   }
 }
 

@@ -39,10 +39,10 @@ const MAX_COUNTED_BYTES = 80 * 1024
 const BYTES_PER_TICK = 64 * 1024
 
 /**
- * A batch gives way to other calls after this time: counting the segments of a thousand texts of nothing but flags or
- * combining marks takes up to two seconds.
+ * A batch gives way to other calls after this time and one more operation. Counting the segments of the longest text of nothing but
+ * joiners or combining marks takes 25 ms, and a batch has room for thirty of them.
  */
-const MAX_TICK_MS = 20
+const MAX_TICK_MS = 10
 
 const SCHEMA = {
   ...operation(

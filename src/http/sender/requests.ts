@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { OPERATIONS, REQUESTS, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
-import { DEFAULT_TTL_SECONDS, isUint } from '../../domain/bounds.ts'
+import { DEFAULT_TTL_SECONDS, isUint, MAX_SEGMENTS } from '../../domain/bounds.ts'
 import type { Command, DrawCommand, Origin } from '../../domain/command.ts'
 import { type Measure, measureMessage } from '../../domain/message.ts'
+import { LONGEST_IN_WORDS, mayFitOneMessage, surelyFitsOneMessage } from '../../domain/segments.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
-import { type Check, compileCheck, type Issues } from '../platform/validation.ts'
+import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 
 /** A validated request as a command for the engine. */
 export interface SenderCall {
@@ -22,19 +23,19 @@ export function originOf(request: FastifyRequest): Origin {
 
 /** Validates the body of an operation's own path. */
 export function requestCheck(op: SenderOp): Check {
-  return withContradictions(op, compileCheck(REQUESTS[op]))
+  return withFurtherRules(op, compileCheck(REQUESTS[op]))
 }
 
-/** Validates an operation of a batch and returns its name. */
+/** Validates an operation of a batch and returns its name, or its first issues. */
 export function createOperationCheck(): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
   const checkOp = compileCheck(Type.Object({ op: Type.Enum(SENDER_OPS) }))
   const checks = new Map<unknown, { op: SenderOp; check: Check }>(
-    SENDER_OPS.map(op => [op, { op, check: withContradictions(op, compileCheck(OPERATIONS[op])) }]),
+    SENDER_OPS.map(op => [op, { op, check: withFurtherRules(op, compileCheck(OPERATIONS[op])) }]),
   )
   return operation => {
     const known = isRecord(operation) ? checks.get(operation.op) : undefined
     const issues = (known?.check ?? checkOp)(operation)
-    if (issues !== null) return { issues }
+    if (issues !== null) return { issues: firstIssues(issues) }
     if (known === undefined) throw new TypeError('an operation passed that no check is for')
     return { op: known.op }
   }
@@ -77,7 +78,7 @@ function drawOf(
   requireCountry: boolean,
 ): SenderCall {
   const { message } = request
-  const measure = message === undefined ? null : measureMessage(message.to, message.text)
+  const measure = message === undefined ? null : measureOf(message)
   const country = measure === null ? (request.country ?? null) : measure.country
   if (requireCountry && country === null) throw invalidRequest([noCountry(request)])
   return {
@@ -114,27 +115,46 @@ function noCountry({ message }: SenderRequest): ValidationIssue {
     : { path: '/message/to', message: 'must be a number of a country, which this service requires' }
 }
 
-/** Adds the rules between fields to those of the schema, so that all issues are reported together. */
-function withContradictions(op: SenderOp, check: Check): Check {
+/** Adds the rules between fields, and the bound of a text in SMS, to those of the schema, so that all issues are reported together. */
+function withFurtherRules(op: SenderOp, check: Check): Check {
   if (op !== 'check' && op !== 'reserve' && op !== 'consume') return check
   return value => {
     const issues = check(value)
-    const further = isRecord(value) ? contradictionsIn(value) : null
+    const further = isRecord(value) ? furtherIssuesIn(value) : null
     if (issues === null || further === null) return issues ?? further
     return [...issues, ...further]
   }
 }
 
 /** Null if there are none, which is nearly always so. */
-function contradictionsIn({ units, message, country }: Record<string, unknown>): Issues | null {
+function furtherIssuesIn({ units, message, country }: Record<string, unknown>): Issues | null {
   if (message === undefined) {
     if (units !== undefined) return null
     return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
-  const [first, ...others] = Object.entries({ units, country })
+  const determined = Object.entries({ units, country })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: 'is not accepted together with message, which determines it' }))
+  const tooLong = isTooLong(message) ? [{ path: '/message/text', message: `must fit into ${LONGEST_IN_WORDS}` }] : []
+  const [first, ...others] = [...determined, ...tooLong]
   return first === undefined ? null : [first, ...others]
+}
+
+/** What long texts cost, by their messages: counting one takes milliseconds, and it is checked before it is charged. */
+const measured = new WeakMap<object, Measure>()
+
+function measureOf(message: { to: string; text: string }): Measure {
+  return measured.get(message) ?? measureMessage(message.to, message.text)
+}
+
+function isTooLong(message: unknown): boolean {
+  if (!isRecord(message) || typeof message.text !== 'string') return false
+  const { to, text } = message
+  if (surelyFitsOneMessage(text)) return false
+  if (!mayFitOneMessage(text)) return true
+  const measure = measureMessage(typeof to === 'string' ? to : '', text)
+  measured.set(message, measure)
+  return measure.segments > MAX_SEGMENTS
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

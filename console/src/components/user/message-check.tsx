@@ -1,7 +1,7 @@
 import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { MAX_RESERVED_UNITS } from '../../../../src/domain/bounds.ts'
+import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
 import { countryOfText, dialedCountryLabel } from '../../countries.ts'
 import { countryLabel } from '../../formats.ts'
@@ -75,7 +75,7 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const [isSubmitted, setSubmitted] = useState(false)
   const destination = useCountry(to.trim())
   const counted = by === 'text' ? countSegments(text) : null
-  const cost = counted === null ? unitsOf(units) : counted.segments
+  const cost = counted === null ? unitsOf(units) : counted.segments <= MAX_SEGMENTS ? counted.segments : null
   const isType = type === '' || MESSAGE_TYPE.test(type)
 
   async function submit(event: FormEvent) {
@@ -125,7 +125,7 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
         onBy={setBy}
         onText={setText}
         onUnits={setUnits}
-        error={isSubmitted && cost === null && checkTexts.unitsError}
+        error={isSubmitted && cost === null && (by === 'text' ? checkTexts.textError : checkTexts.unitsError)}
       />
       <Button type="submit" size="xs" loading={isPending}>
         {checkTexts.submit}
@@ -161,6 +161,7 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
       {by === 'text' ? (
         <Textarea
           aria-label={checkTexts.text}
+          inputWrapperOrder={ERROR_ABOVE}
           placeholder={checkTexts.text}
           autosize
           minRows={1}
@@ -169,6 +170,7 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
           size="xs"
           value={text}
           onChange={event => onText(event.currentTarget.value)}
+          error={error}
         />
       ) : (
         <TextInput

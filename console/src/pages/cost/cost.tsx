@@ -1,6 +1,7 @@
 import { Button, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { findCostly } from '../../../../src/domain/characters.ts'
 import { type Segmentation, segmentText } from '../../../../src/domain/segments.ts'
 import type { Api } from '../../api/types.ts'
@@ -67,6 +68,8 @@ export default function Cost() {
             dir="auto"
             value={text}
             onChange={event => setText(event.currentTarget.value)}
+            error={units > MAX_SEGMENTS && costTexts.tooLong}
+            errorProps={{ role: 'alert' }}
             classNames={{ input: classes.text ?? '' }}
           />
         </div>

@@ -16,6 +16,7 @@ export const cost: typeof english = {
     format: 'Bitte das internationale Format verwenden: + und bis zu 15 Ziffern.',
   },
   text: 'Text',
+  tooLong: 'Eine Nachricht hat höchstens 255 Segmente. Der Dienst lehnt längere Texte ab.',
   result: 'Kosten',
   units: 'Einheiten',
   unit: count => (count === 1 ? 'Einheit' : 'Einheiten'),

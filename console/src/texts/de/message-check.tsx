@@ -15,6 +15,7 @@ export const messageCheck: typeof english = {
   byUnits: 'Einheiten',
   text: 'Text',
   units: 'Einheiten',
+  textError: 'Eine Nachricht hat höchstens 255 Segmente. Bitte den Text kürzen.',
   unitsError: 'Bitte eine ganze Zahl von 1 bis 1.000.000.000 eingeben.',
   type: 'Nachrichtentyp',
   typeAbout: 'Optional, etwa otp',

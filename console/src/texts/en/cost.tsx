@@ -18,6 +18,7 @@ export const cost = {
     format: 'Use the international format: + and up to 15 digits.',
   },
   text: 'Text',
+  tooLong: 'A message has at most 255 segments. The service refuses a longer text.',
   result: 'Cost',
   units: 'Units',
   unit: (count: number): string => (count === 1 ? 'unit' : 'units'),

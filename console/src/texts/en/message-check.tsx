@@ -16,6 +16,7 @@ export const messageCheck = {
   byUnits: 'Units',
   text: 'Text',
   units: 'Units',
+  textError: 'A message has at most 255 segments. Shorten the text.',
   unitsError: 'Enter a whole number from 1 to 1,000,000,000.',
   type: 'Message type',
   typeAbout: 'Optional, such as otp',
