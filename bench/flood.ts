@@ -5,7 +5,8 @@ import { constants, setPriority } from 'node:os'
 import { openConnection } from './load-generator/connection.ts'
 import { serveParent } from './servers/worker.ts'
 
-export type FloodKind = 'slow bodies' | '/readyz' | 'forged tokens' | 'invalid calls' | 'reserves'
+/** What it sends; a path is asked for without a token. */
+export type FloodKind = 'slow bodies' | 'forged tokens' | 'invalid calls' | 'reserves' | `/${string}`
 
 export interface FloodJob {
   kind: FloodKind
@@ -61,7 +62,7 @@ async function callAtFullForce(job: FloodJob, until: number, answers: Record<num
 }
 
 function requestOf({ kind, token, users }: FloodJob): string {
-  if (kind === '/readyz') return 'GET /readyz HTTP/1.1\r\nhost: flood\r\n\r\n'
+  if (kind.startsWith('/')) return `GET ${kind} HTTP/1.1\r\nhost: flood\r\n\r\n`
   // Well-formed, and signed with another key.
   const forged = () => `${token.slice(0, token.lastIndexOf('.'))}.${randomBytes(32).toString('base64url')}`
   const bearer = kind === 'forged tokens' ? forged() : token

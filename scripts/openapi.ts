@@ -5,6 +5,7 @@ import pino from 'pino'
 import { openDatabase } from '../src/db/database.ts'
 import { secretKeys } from '../src/db/secret-keys.ts'
 import { createFront } from '../src/http/front.ts'
+import { createMetricsPage } from '../src/http/operations/metrics-page.ts'
 import { createServer } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
 
@@ -15,6 +16,7 @@ const db = openDatabase({ url: 'postgresql://127.0.0.1:1/unused' })
 const unused = () => {
   throw new Error('a handler runs while the document is generated')
 }
+const metrics = createMetrics()
 const app = await createServer({
   db,
   engine: { enqueue: unused, hasRoom: unused },
@@ -23,8 +25,8 @@ const app = await createServer({
   feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),
-  metrics: createMetrics(),
-  servesMetrics: true,
+  metrics,
+  metricsPage: createMetricsPage(metrics),
   authenticator: {
     authenticate: unused,
     require: unused,

@@ -19,8 +19,9 @@ import { createFeed } from './events/feed.ts'
 import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
 import { createNameWriter } from './http/auth/name-writer.ts'
 import { createFront, type Front } from './http/front.ts'
-import { createMetricsServer } from './http/operations/routes.ts'
+import { createMetricsPage, createMetricsServer, type MetricsPage } from './http/operations/metrics-page.ts'
 import { createSlots } from './http/platform/slots.ts'
+import { createSlowDown } from './http/platform/slow-down.ts'
 import { createServer } from './http/server.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createAuditRetention } from './jobs/audit-retention.ts'
@@ -73,6 +74,8 @@ export interface Overrides {
   now?: () => EpochMs
   /** The clocks of the machine. */
   machine?: Machine
+  /** When a page of metrics is stale, by milliseconds that never go back. */
+  metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
   front?: Front
   /** False starts no job; true if left out. */
@@ -140,6 +143,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (front.certificate !== undefined) metrics.watchCertificate(() => front.certificate?.expiresAt ?? Number.NaN)
     metrics.watchFeed(() => feed.waiting)
     metrics.watchReadiness(() => front.readiness.reason === null)
+    const metricsPage = createMetricsPage(metrics, overrides.metricsClock)
     const server = await createServer({
       db,
       engine,
@@ -150,7 +154,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       log,
       metrics,
       tracer,
-      servesMetrics: config.metricsPort === null,
+      metricsPage: config.metricsPort === null ? metricsPage : null,
       authenticator: await provideAuthenticator(base, stops),
       front,
       settings: config,
@@ -158,8 +162,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       oidc: config.consoleOidc,
     })
     stops.push(() => server.close())
-    const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)
-    if (metricsServer !== undefined) stops.push(() => metricsServer.close())
+    const metricsServer = provideMetricsServer(config, metricsPage, stops)
     await server.ready()
     stops.push(() => front.readiness.stop())
     await front.readiness.watch(() => whyNotReady(clock, pingDb), log)
@@ -269,6 +272,18 @@ function provideJobs(jobs: readonly Job[], { log, metrics }: Base, stops: Stop[]
   const runner = createJobRunner(jobs, { log, onStart: metrics.jobStarted, onStep: metrics.jobStep })
   stops.push(() => runner.stop())
   return runner
+}
+
+/** The server of `METRICS_PORT`. It counts its callers by itself, so no flood of the other port keeps the monitoring from it. */
+function provideMetricsServer(
+  { metricsPort, authFailuresPerMinute }: Config,
+  page: MetricsPage,
+  stops: Stop[],
+): FastifyInstance | undefined {
+  if (metricsPort === null) return undefined
+  const server = createMetricsServer(page, createSlowDown(authFailuresPerMinute))
+  stops.push(() => server.close())
+  return server
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */

@@ -1,23 +1,25 @@
 /**
  * Senders at 30 % of what the service can handle, undisturbed and beside each kind of flood. The goal is that their p99 stays
- * within twice the undisturbed one.
+ * within twice the undisturbed one; beside 400 connections that ask for a path without a token, that p50 stays within twice and p99
+ * within five times of it.
  */
 import type { FloodJob, FloodKind } from '../flood.ts'
 import type { Job, LoadResult } from '../load-generator/job.ts'
 import { median } from '../measure.ts'
+import { OPEN_PATHS } from '../open-paths.ts'
 import { cpuSeconds, startWorker } from '../servers/processes.ts'
 import { FULL_LOAD, startTestBed, type Target, USERS } from '../servers/test-bed.ts'
 import { type Bench, type Findings, latencyRow } from './bench.ts'
 
-const FLOODS: Record<Exclude<FloodKind, 'reserves'>, { connections: number }> = {
+const FLOODS: Partial<Record<FloodKind, { connections: number }>> = {
   'slow bodies': { connections: 12 },
-  '/readyz': { connections: 32 },
   'forged tokens': { connections: 32 },
   'invalid calls': { connections: 32 },
 }
 const SHARE = 0.3
 const POLITE = { connections: 64, depth: 1, operations: 1, users: USERS }
 const MAX_RATIO = 2
+const OPEN = { connections: 400, maxP50: 2, maxP99: 5 }
 /** A flood is at full force for this long before the measurement begins. */
 const AHEAD_MS = 2_000
 
@@ -38,16 +40,17 @@ export async function floodsCase(bench: Bench): Promise<Findings> {
     const job = { ...base, ...POLITE, rate, prefix: `p${runs}-` } satisfies Job
     const result = await loadGenerator.ask<LoadResult>(job)
     const seconds = (base.warmupMs + base.measureMs) / 1_000
-    return { p99: p99Of(result), cpu: ((await busySeconds(service)) - before) / seconds }
+    return { ...latenciesOf(result), cpu: ((await busySeconds(service)) - before) / seconds }
   }
 
   const findings: Findings = { rows: [], details: [], notes: [] }
-  for (const [kind, { connections }] of Object.entries(FLOODS) as [FloodKind, { connections: number }][]) {
+  const floods = { ...FLOODS, ...Object.fromEntries(Object.values(OPEN_PATHS).map(path => [path, OPEN])) }
+  for (const [kind, { connections }] of Object.entries(floods) as [FloodKind, { connections: number }][]) {
     say(`senders at ${rate.toLocaleString('en')}/s, beside ${kind}`)
     const calm: Quantities[] = []
     const disturbed: Quantities[] = []
     const answers: Record<number, number> = {}
-    for (let round = 0; round < settings.rounds; round++) {
+    for (let round = 0; round < (kind in FLOODS ? settings.rounds : 1); round++) {
       calm.push(await polite())
       const ms = base.warmupMs + base.measureMs
       const job: FloodJob = { kind, url: service.url, token, connections, users: USERS, ms }
@@ -58,12 +61,17 @@ export async function floodsCase(bench: Bench): Promise<Findings> {
       }
     }
     const medianOf = (runs: Quantities[], name: keyof Quantities) => median(runs.map(run => run[name]))
-    const sides = { ours: medianOf(disturbed, 'p99'), theirs: medianOf(calm, 'p99'), max: MAX_RATIO }
-    findings.rows.push(latencyRow(`p99 of senders beside ${kind}, ${connections} connections`, 'undisturbed', sides))
+    const row = (name: 'p50' | 'p99', max: number) => {
+      const sides = { ours: medianOf(disturbed, name), theirs: medianOf(calm, name), max }
+      return latencyRow(`${name} of senders beside ${kind}, ${connections} connections`, 'undisturbed', sides)
+    }
+    findings.rows.push(
+      ...(kind in FLOODS ? [row('p99', MAX_RATIO)] : [row('p50', OPEN.maxP50), row('p99', OPEN.maxP99)]),
+    )
     const counts = Object.entries(answers).map(([status, count]) => `${count.toLocaleString('en')} × ${status}`)
     const cores = (side: Quantities[]) => `${Math.round(medianOf(side, 'cpu') * 100)} %`
     findings.notes.push(
-      `Beside ${kind} the service used ${cores(disturbed)} of a core, undisturbed ${cores(calm)}. Answers in ${settings.rounds} rounds: ${counts.join(', ') || 'none'}.`,
+      `Beside ${kind} the service used ${cores(disturbed)} of a core, undisturbed ${cores(calm)}. Answers: ${counts.join(', ') || 'none'}.`,
     )
   }
   findings.notes.push(`The senders made ${rate.toLocaleString('en')} calls a second, ${SHARE * 100} % of the capacity.`)
@@ -72,6 +80,7 @@ export async function floodsCase(bench: Bench): Promise<Findings> {
 
 interface Quantities {
   /** Of the senders' calls, in milliseconds. */
+  p50: number
   p99: number
   /** CPU of the service, in cores. */
   cpu: number
@@ -82,7 +91,7 @@ async function busySeconds({ processes }: Target): Promise<number> {
   return (service && (await cpuSeconds(service.pid))) ?? Number.NaN
 }
 
-function p99Of({ refused, firstRefusal, p99 }: LoadResult): number {
+function latenciesOf({ refused, firstRefusal, p50, p99 }: LoadResult): { p50: number; p99: number } {
   if (refused > 0) throw new Error(`${refused} calls of the senders failed; the first: ${firstRefusal}`)
-  return p99
+  return { p50, p99 }
 }

@@ -173,7 +173,7 @@ export const VARIABLES = {
   },
   AUTH_FAILURES_PER_MINUTE: {
     means:
-      'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, answers to them wait about half a second, and tokens that are not known yet get 429 without being verified; 0 means no limit',
+      'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, such calls get 429 after about half a second, refusals wait as long, and tokens that are not known yet get 429 without being verified; 0 means no limit',
     accepts: 'a whole number from 0 to 1000000',
     fallback: '3000',
     parse: whole(0, 1_000_000),

@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Tracer } from '../tracing.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { Front } from './front.ts'
+import type { MetricsPage } from './operations/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
 
 /** The settings that the server and its routes take as they are. */
@@ -47,8 +48,8 @@ export interface ServerParts extends RouteContext {
   metrics: Metrics
   /** Undefined: nothing is traced. */
   tracer?: Tracer | undefined
-  /** Whether this server answers `/metrics`; if not, it has a port of its own. */
-  servesMetrics: boolean
+  /** What `/metrics` answers; null if it has a port of its own. */
+  metricsPage: MetricsPage | null
   /** The server that owns the port. */
   front: Front
   /** The identity provider for signing in to the console; null: users paste a token. */

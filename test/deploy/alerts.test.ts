@@ -9,7 +9,8 @@ import { sql } from '../../src/db/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
-import { createMetricsServer } from '../../src/http/operations/routes.ts'
+import { createMetricsPage, createMetricsServer } from '../../src/http/operations/metrics-page.ts'
+import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
@@ -47,7 +48,7 @@ const other = await startService({
     AUTH_AUDIENCE: 'sms-quota',
   },
 })
-const metricsServer = createMetricsServer(createMetrics())
+const metricsServer = createMetricsServer(createMetricsPage(createMetrics()), createSlowDown(0))
 const metricsUrl = await metricsServer.listen({ host: '127.0.0.1', port: 0 })
 const { call, clock, db, engine, metrics, senderToken } = service
 

@@ -52,7 +52,7 @@ const app = await createServer({
   now: Date.now,
   log: pino({ level: 'info' }, sink),
   metrics: createMetrics(),
-  servesMetrics: false,
+  metricsPage: null,
   authenticator: await createAuthenticator(loaded.config, { now: Date.now, log: { info() {}, error() {} } }),
   front: createFront(),
   settings: loaded.config,

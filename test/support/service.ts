@@ -87,6 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { url, db } = await (options.database ?? freshDatabase())
   const lanes = (await findCluster(db))?.lanes.length ?? 1
   const clock = { now: START }
+  let scrapes = 0
   const { allowPrivate = false, ...webhooks } = options.webhooks ?? {}
   const loaded = loadConfig({
     AUTH_SECRET: SECRET,
@@ -105,6 +106,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     runJobs: false,
     engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands: queueCommands * lanes }) },
     webhooks,
+    // Each page of metrics is up to date.
+    metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
   })
   whenDone(close)

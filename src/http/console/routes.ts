@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import fastifyStatic from '@fastify/static'
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ConsoleConfig } from '../../contract/console.ts'
 import { Problem } from '../../errors.ts'
 import type { IdentityProvider } from '../auth/provider.ts'
+import { createFiles } from '../platform/documents.ts'
 
 /** The output folder of `npm run console`. */
 const BUILT = resolve(import.meta.dirname, '../../../console/dist')
@@ -25,6 +25,7 @@ export async function consoleRoutes(
   { provider, folder = BUILT }: { provider: IdentityProvider | null; folder?: string },
 ): Promise<void> {
   const hidden = { schema: { hide: true } }
+  const readPage = createPageReader(join(folder, 'index.html'))
 
   app.get('', hidden, (_request, reply) => reply.redirect(`${app.prefix}/`))
 
@@ -39,24 +40,9 @@ export async function consoleRoutes(
     return provider.discover()
   })
 
-  await app.register(
-    async files => {
-      // Requests that the file server refuses, such as for a folder or a range past the end, name no file.
-      files.setErrorHandler((error: FastifyError) => {
-        throw (error.statusCode ?? 500) < 500 ? new Problem('not_found', 'There is no such file.') : error
-      })
-      // File names change with their content. The build has compressed the files.
-      await files.register(fastifyStatic, {
-        root: join(folder, 'assets'),
-        preCompressed: true,
-        decorateReply: false,
-        index: false,
-        maxAge: '1y',
-        immutable: true,
-      })
-    },
-    { prefix: '/assets' },
-  )
+  const sendFile = createFiles(join(folder, 'assets'))
+  // File names change with their content.
+  app.get('/assets/*', hidden, (request, reply) => sendFile(request, reply, 'public, max-age=31536000, immutable'))
 
   // Exchanges the provider's response for a token: the only page that calls another service. It shows no data.
   app.get('/signed-in', hidden, async (_request, reply) => {
@@ -68,14 +54,30 @@ export async function consoleRoutes(
   app.get('/*', hidden, async (_request, reply) => sendPage(reply))
 
   async function sendPage(reply: FastifyReply, origins: readonly string[] = []): Promise<FastifyReply> {
-    // Read for each request, so that a new build is served at once. The file is small and requests are few.
-    const page = await readFile(join(folder, 'index.html'), 'utf8').catch(error => {
-      if (error.code !== 'ENOENT') throw error
-    })
+    const page = await readPage()
     reply.type('text/html; charset=utf-8')
     if (page === undefined) return reply.code(503).send(NOT_BUILT)
     const nonce = randomBytes(16).toString('base64')
     return reply.header('content-security-policy', policy(nonce, origins)).send(page.replaceAll(NONCE, nonce))
+  }
+}
+
+/** How long a page is kept, in milliseconds: a new build is served within a second, and a flood reads the file once a second. */
+const FRESH_MS = 1_000
+
+/** Undefined: there is no such file. */
+function createPageReader(path: string): () => Promise<string | undefined> {
+  let page: Promise<string | undefined> | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (page === undefined || performance.now() - readAt >= FRESH_MS) {
+      readAt = performance.now()
+      page = readFile(path, 'utf8').catch(error => {
+        if (error.code !== 'ENOENT') throw error
+        return undefined
+      })
+    }
+    return page
   }
 }
 

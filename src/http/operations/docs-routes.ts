@@ -1,12 +1,25 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { createDocument, createFiles, type Document, madeOnce, sendDocument } from '../platform/documents.ts'
 import { operation, problems } from '../platform/openapi.ts'
+
+/** The files of the page that shows the API. */
+const FILES = join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))), 'static')
+
+type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** The API's documentation: `/openapi.json`, `/docs` to browse it, `/docs/errors` for the `type` of errors. */
 export async function docsRoutes(app: FastifyInstance): Promise<void> {
-  const errorPage = renderErrorPage()
+  const errorPage = madeOnce(() => createDocument('text/html; charset=utf-8', Buffer.from(renderErrorPage())))
+  const api = madeOnce(() =>
+    createDocument('application/json; charset=utf-8', Buffer.from(JSON.stringify(app.swagger()))),
+  )
+  // JSON is YAML, and it would take a second to write it in another way.
+  const yaml = madeOnce(async () => ({ ...(await api()), type: 'application/yaml' }))
 
   app.get(
     '/openapi.json',
@@ -14,22 +27,37 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
       schema: {
         ...operation('Operations', 'openapi', 'This document'),
         security: [],
-        response: { 200: Type.Object({}, { additionalProperties: true }), ...problems(['internal']) },
+        response: { 200: Type.Object({}, { additionalProperties: true }), ...problems(['internal', 'rate_limited']) },
       },
     },
-    async () => app.swagger(),
+    send(api),
   )
-  app.get('/docs/errors', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/docs/errors', { schema: { hide: true } }, async (request, reply) => {
     reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
-    return reply.type('text/html; charset=utf-8').send(errorPage)
+    return sendDocument(request, reply, await errorPage())
   })
-  // The page loads and runs only files of this service.
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { layout: 'BaseLayout', deepLinking: true, displayOperationId: true, tryItOutEnabled: true },
-    staticCSP:
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
+  await app.register(async scope => {
+    serveFromMemory(scope, { '/docs/json': send(api), '/docs/yaml': send(yaml), '/docs/static/*': createFiles(FILES) })
+    // The page loads and runs only files of this service.
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { layout: 'BaseLayout', deepLinking: true, displayOperationId: true, tryItOutEnabled: true },
+      staticCSP:
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
+    })
   })
+}
+
+/** The plugin writes the document anew, and reads its files, for each call. These routes of it answer with bytes instead. */
+function serveFromMemory(app: FastifyInstance, handlers: Readonly<Record<string, Send>>): void {
+  app.addHook('onRoute', route => {
+    const handler = handlers[route.url]
+    if (handler !== undefined) route.handler = handler
+  })
+}
+
+function send(document: () => Promise<Document>): Send {
+  return async (request, reply) => sendDocument(request, reply, await document())
 }
 
 function renderErrorPage(): string {

@@ -1,7 +1,6 @@
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../errors.ts'
-import type { Metrics } from '../../metrics.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
 
@@ -9,7 +8,7 @@ import { operation, problems } from '../platform/openapi.ts'
  * Health and metrics, without a token: `/livez`, `/readyz`, `/metrics`. The server that owns the port answers health
  * itself, with the same results; the routes are for the OpenAPI document.
  */
-export function operationsRoutes(app: FastifyInstance, { front, metrics, servesMetrics }: ServerParts): void {
+export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: ServerParts): void {
   app.get(
     '/livez',
     {
@@ -21,7 +20,7 @@ export function operationsRoutes(app: FastifyInstance, { front, metrics, servesM
           'Answers from the start of the process on. Does not check the database, since a restart of the service would not repair it.',
         ),
         security: [],
-        response: { 200: Type.Ref('Health#'), ...problems(['internal']) },
+        response: { 200: Type.Ref('Health#'), ...problems(['internal', 'rate_limited']) },
       },
     },
     async () => ({ status: 'ok' }),
@@ -38,7 +37,7 @@ export function operationsRoutes(app: FastifyInstance, { front, metrics, servesM
           'Answers the latest of the checks that the service makes once a second: the database answers and can be written, and the clocks agree. `detail` says why it is not ready.',
         ),
         security: [],
-        response: { 200: Type.Ref('Health#'), ...problems(['internal', 'unavailable']) },
+        response: { 200: Type.Ref('Health#'), ...problems(['internal', 'rate_limited', 'unavailable']) },
       },
     },
     async () => {
@@ -48,27 +47,19 @@ export function operationsRoutes(app: FastifyInstance, { front, metrics, servesM
     },
   )
 
-  if (!servesMetrics) return
+  if (metricsPage === null) return
   app.get(
     '/metrics',
     {
       schema: {
         ...operation('Operations', 'metrics', 'Metrics for Prometheus', 'No label names a user.'),
         security: [],
-        response: { 200: { content: { 'text/plain': { schema: Type.String() } } }, ...problems(['internal']) },
+        response: {
+          200: { content: { 'text/plain': { schema: Type.String() } } },
+          ...problems(['internal', 'rate_limited']),
+        },
       },
     },
-    (_request, reply) => sendMetrics(metrics, reply),
+    (_request, reply) => metricsPage.send(reply),
   )
-}
-
-/** A server that answers only `/metrics`, on a port of its own. */
-export function createMetricsServer(metrics: Metrics): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true })
-  app.get('/metrics', (_request, reply) => sendMetrics(metrics, reply))
-  return app
-}
-
-async function sendMetrics(metrics: Metrics, reply: FastifyReply): Promise<FastifyReply> {
-  return reply.type(metrics.contentType).send(await metrics.text())
 }

@@ -10,8 +10,6 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is required.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  // A name that the file system does not take.
-  FST_STATIC_FORBIDDEN_PATH: ['not_found', 'There is no such file.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 

@@ -1,6 +1,6 @@
 /**
- * Slows down clients that only cost work: above a rate, their refusals and their calls without a token wait before they are
- * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at about twice that number of
+ * Slows down clients that only cost work: above a rate, their calls without a token are refused, their refusals wait before they are
+ * sent, and their connections are not read meanwhile. So a flood from a number of connections ends at about twice that number of
  * calls a second, and calls of other clients are answered as always.
  */
 import type { IncomingMessage } from 'node:http'
@@ -8,7 +8,7 @@ import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type AddressOf, clientOf, createAddressOf } from './client-address.ts'
-import { createRateLimiter } from './rate-limiter.ts'
+import { createRateLimiter, rateLimited } from './rate-limiter.ts'
 
 /** A request, as far as it says where it comes from. */
 interface Client {
@@ -19,6 +19,8 @@ interface Client {
 export interface SlowDown {
   /** Counts a refusal, or a call without a token, for its principal or else its address. Returns whether it is above the rate. */
   isAbove(request: Client): boolean
+  /** How long the client of a request is to wait before it calls again, in milliseconds. Counts nothing. */
+  waitOf(request: Client): number
   /** Counts a health check for its address, and apart from all else: calls of others behind a proxy do not delay the proxy's own. */
   isHealthCheckAbove(request: Client['raw']): boolean
   /** Counts a request that is not valid HTTP for the address of its connection. */
@@ -50,6 +52,10 @@ export function createSlowDown(addressPerMinute: number, addressOf: AddressOf = 
       // Requests that fail before all hooks have no field for it.
       return principal?.subject === undefined ? isBrokenAbove(addressOf(raw)) : principals.take(principal.subject) > 0
     },
+    waitOf: ({ principal, raw }) =>
+      principal?.subject === undefined
+        ? addresses.waitOf(clientOf(addressOf(raw) ?? ''))
+        : principals.waitOf(principal.subject),
     isHealthCheckAbove: request => healthChecks.take(clientOf(addressOf(request) ?? '')) > 0,
     isBrokenAbove,
   }
@@ -85,10 +91,10 @@ export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
   socket.resume()
 }
 
-/** Counts all calls in a scope whose routes need no token. */
+/** Counts all calls in a scope whose routes need no token, and refuses those above the rate. The refusal waits. */
 export function slowDownCalls(scope: FastifyInstance, slowDown: SlowDown): void {
   scope.addHook('onRequest', (request, _reply, done) => {
-    if (slowDown.isAbove(request)) waitPaused(request.raw).then(() => done())
+    if (slowDown.isAbove(request)) done(rateLimited('Too many calls without a token.', slowDown.waitOf(request)))
     else done()
   })
 }

@@ -1,0 +1,141 @@
+/** What needs no token is cheap to answer, or refused: floods of such calls must not keep senders waiting. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import { expect, test } from 'vitest'
+import { OPEN_PATHS } from '../../bench/open-paths.ts'
+import { createMetricsPage, createMetricsServer } from '../../src/http/operations/metrics-page.ts'
+import { createSlowDown } from '../../src/http/platform/slow-down.ts'
+import { whenDone } from '../support/cleanup.ts'
+import { startService } from '../support/service.ts'
+
+const LIMIT = 2
+
+/** Each route of the server that answers GET without a token. */
+const open = new Set<string>()
+const noteRoutes = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', ({ method, url }) => {
+    if (!url.startsWith('/api/') && [method].flat().includes('GET')) open.add(url)
+  })
+}
+subscribe('fastify.initialization', noteRoutes)
+const limited = await startService({ env: { AUTH_FAILURES_PER_MINUTE: String(LIMIT) } })
+unsubscribe('fastify.initialization', noteRoutes)
+const { app } = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '0' } })
+const get = (url: string, headers = {}) => app.inject({ url, headers })
+
+test('the routes without a token are those that floods are measured with', () => {
+  expect(Object.keys(OPEN_PATHS).toSorted()).toEqual([...open].toSorted())
+})
+
+test.each(Object.values(OPEN_PATHS))('above the rate of an address, %s is refused with 429', async url => {
+  const remoteAddress = `2001:db8:1:${Object.values(OPEN_PATHS).indexOf(url)}::1`
+  const ask = () => limited.app.inject({ url, remoteAddress })
+  for (let n = 0; n < LIMIT; n++) expect((await ask()).statusCode).not.toBe(429)
+  const refused = await ask()
+  expect([refused.statusCode, refused.json().code]).toEqual([429, 'rate_limited'])
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+})
+
+test.each(['/openapi.json', '/docs/json', '/docs/yaml', '/docs/errors', '/docs/static/swagger-ui-bundle.js'])(
+  '%s is made once, comes compressed if that is accepted, and not again if the client has it',
+  async url => {
+    const plain = await get(url)
+    expect(plain.statusCode).toBe(200)
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    const br = await get(url, { 'accept-encoding': 'gzip;q=0.5, br' })
+    expect(br.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' })
+    expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true)
+    const gzip = await get(url, { 'accept-encoding': 'br;q=0, gzip' })
+    expect(gzip.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true)
+
+    const etag = String(plain.headers.etag)
+    expect([br.headers.etag, gzip.headers.etag, plain.headers['cache-control']]).toEqual([etag, etag, 'no-cache'])
+    for (const known of [etag, `"other", ${etag.slice(2)}`, '*']) {
+      const answer = await get(url, { 'if-none-match': known })
+      expect([answer.statusCode, answer.body]).toEqual([304, ''])
+    }
+    expect((await get(url, { 'if-none-match': '"other"' })).statusCode).toBe(200)
+    const head = await app.inject({ method: 'HEAD', url })
+    expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
+  },
+)
+
+test('the document is the same as JSON and as YAML', async () => {
+  const [json, yaml] = [await get('/openapi.json'), await get('/docs/yaml')]
+  expect(json.json().openapi).toBe('3.1.0')
+  expect(yaml.headers['content-type']).toBe('application/yaml')
+  expect(yaml.body).toBe(json.body)
+})
+
+test('files outside of the folder of the documentation are not found', async () => {
+  for (const name of ['nothing.js', '..%2fpackage.json', '..%2findex.js', '', '.']) {
+    expect((await get(`/docs/static/${name}`)).statusCode, name).not.toBe(200)
+  }
+})
+
+/** Metrics whose page is made when the test lets it. */
+function slowMetrics() {
+  const makings: PromiseWithResolvers<string>[] = []
+  const metrics = {
+    contentType: 'text/plain',
+    text() {
+      const making = Promise.withResolvers<string>()
+      makings.push(making)
+      return making.promise
+    },
+  }
+  const clock = { now: 0 }
+  const server = createMetricsServer(
+    createMetricsPage(metrics, () => clock.now),
+    createSlowDown(0),
+  )
+  whenDone(() => server.close())
+  return { makings, clock, read: async () => (await server.inject('/metrics')).body }
+}
+
+test('metrics are made once for all that ask at a time, and at most once a second', async () => {
+  const { makings, clock, read } = slowMetrics()
+  const reading = Array.from({ length: 10 }, read)
+  await expect.poll(() => makings.length).toBe(1)
+  makings[0]?.resolve('one')
+  expect(new Set(await Promise.all(reading))).toEqual(new Set(['one']))
+  clock.now += 999
+  expect(await read()).toBe('one')
+  expect(makings).toHaveLength(1)
+
+  clock.now += 1
+  const next = [read(), read()]
+  await expect.poll(() => makings.length).toBe(2)
+  clock.now += 5_000
+  // While a page is made, no other is.
+  next.push(read())
+  makings[1]?.resolve('two')
+  expect(await Promise.all(next)).toEqual(['two', 'two', 'two'])
+  expect(makings).toHaveLength(2)
+})
+
+test('a page of metrics that fails is made again', async () => {
+  const { makings, read } = slowMetrics()
+  const failing = read()
+  await expect.poll(() => makings.length).toBe(1)
+  makings[0]?.reject(new Error('a bug'))
+  expect(await failing).toContain('500')
+  const next = read()
+  await expect.poll(() => makings.length).toBe(2)
+  makings[1]?.resolve('two')
+  expect(await next).toBe('two')
+})
+
+test('the port of the metrics refuses calls above the rate, those of unknown paths too', async () => {
+  const page = createMetricsPage({ contentType: 'text/plain', text: async () => 'one' })
+  const server = createMetricsServer(page, createSlowDown(LIMIT))
+  whenDone(() => server.close())
+  for (let n = 0; n < LIMIT; n++) expect((await server.inject('/metrics')).statusCode).toBe(200)
+  for (const url of ['/metrics', '/nothing']) {
+    const { statusCode, headers } = await server.inject(url)
+    expect([url, statusCode, headers['retry-after']]).toEqual([url, 429, '30'])
+  }
+})
