@@ -1,10 +1,14 @@
 /** What needs no token is cheap to answer, or refused: floods of such calls must not keep senders waiting. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
 import { OPEN_PATHS } from '../../bench/open-paths.ts'
 import { createMetricsPage, createMetricsServer } from '../../src/http/operations/metrics-page.ts'
+import { createFiles } from '../../src/http/platform/documents.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startService } from '../support/service.ts'
@@ -68,6 +72,25 @@ test('the document is the same as JSON and as YAML', async () => {
   expect(json.json().openapi).toBe('3.1.0')
   expect(yaml.headers['content-type']).toBe('application/yaml')
   expect(yaml.body).toBe(json.body)
+})
+
+test('a file is found by all that ask for it at a time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sms-quota-files-'))
+  whenDone(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'one.js'), 'one')
+  const clock = { now: 0 }
+  const server = Fastify()
+  whenDone(() => server.close())
+  const sendFile = createFiles(folder, () => clock.now)
+  server.get('/*', (request, reply) => sendFile(request, reply))
+  const ask = async (name: string) => (await server.inject(`/${name}`)).statusCode
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask('one.js')))
+  expect(new Set(answers)).toEqual(new Set([200]))
+
+  await writeFile(join(folder, 'two.js'), 'two')
+  expect(await ask('two.js')).not.toBe(200)
+  clock.now += 1_000
+  expect(await ask('two.js')).toBe(200)
 })
 
 test('files outside of the folder of the documentation are not found', async () => {

@@ -99,13 +99,15 @@ export function createFiles(folder: string, now: () => number = () => performanc
 
   async function hasName(name: string): Promise<boolean> {
     if ((await listed)?.has(name) === true) return true
-    if (now() - listedAt < RELIST_MS) return false
-    listedAt = now()
-    listed = readdir(folder).then(
-      names => new Set(names),
-      () => new Set<string>(),
-    )
-    return (await listed).has(name)
+    if (now() - listedAt >= RELIST_MS) {
+      listedAt = now()
+      listed = readdir(folder).then(
+        names => new Set(names),
+        () => new Set<string>(),
+      )
+    }
+    // Another call may have begun to list it meanwhile.
+    return (await listed)?.has(name) === true
   }
 
   async function read(name: string): Promise<Document> {
