@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
 import { clientRequestId, SECURITY_HEADERS } from './platform/headers.ts'
@@ -22,6 +22,9 @@ const SERVER_OPTIONS = {
 }
 
 const TLS_SERVER_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: 10_000 }
+
+/** How long a client may neither read the response nor send the request that it has begun, in milliseconds. */
+const STALL_MS = 30_000
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -48,7 +51,7 @@ export interface Front {
 }
 
 /** @param certificate of a server that speaks HTTPS; without it, it speaks HTTP */
-export function createFront(certificate?: Certificate): Front {
+export function createFront(certificate?: Certificate, { stallMs = STALL_MS } = {}): Front {
   const readiness = createReadiness()
   let handler: Handler | undefined
   let current = certificate
@@ -68,6 +71,7 @@ export function createFront(certificate?: Certificate): Front {
 
   const tlsServer = certificate && createTlsServer({ ...TLS_SERVER_OPTIONS, ...certificate.options }, handle)
   const server: Server = tlsServer ?? createServer(SERVER_OPTIONS, handle)
+  server.setTimeout(stallMs, endStalled)
 
   return {
     server,
@@ -99,6 +103,16 @@ export function addressOf({ server, certificate }: Front): { url: string; isLoop
   const host = isAnywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
   const scheme = certificate === undefined ? 'http' : 'https'
   return { url: `${scheme}://${host}:${port}`, isLoopback: address === '::1' || address.startsWith('127.') }
+}
+
+/**
+ * Ends a connection that was silent for its time limit, if its client is the cause: it does not read what it asked for. A connection
+ * on which the service has yet to answer, such as a long poll, stays.
+ */
+function endStalled(this: Server, socket: Socket): void {
+  // Between requests, Node.js sets another limit.
+  const isIdle = socket.timeout !== this.timeout
+  if (isIdle || socket.writableLength > 0) socket.destroy()
 }
 
 function isHealthCheck({ method, url }: IncomingMessage): boolean {

@@ -98,17 +98,24 @@ test('an unknown filter is refused', async () => {
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
 })
 
-test('at most five exports run at a time, of lists and of users', async () => {
-  const many = Array.from({ length: 12 }, (_, n) =>
-    call('GET', n % 2 === 0 ? '/api/sms/admin/export/quotas' : '/api/sms/admin/users/7/data'),
+test('at most five exports run at a time, of lists and of users, and two of a principal', async () => {
+  const tokens = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => service.token({ sub: `auditor-${n}`, roles: ['sms-quota:admin'] })),
   )
-  const answers = await Promise.all(many)
-  const refused = answers.filter(({ status }) => status !== 200)
-  expect(refused).toHaveLength(7)
-  for (const { status, headers, body } of refused) {
-    expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' })
-    expect(headers['retry-after']).toBe('1')
-    expect(body.detail).toContain('At most 5 exports run at a time')
+  const paths = ['/api/sms/admin/export/quotas', '/api/sms/admin/users/7/data']
+  const exportAll = async (by: readonly string[]) => {
+    const answers = await Promise.all(by.map((token, n) => call('GET', paths[n % 2] ?? '', { token })))
+    const refused = answers.filter(({ status }) => status !== 200)
+    for (const { status, headers, body } of refused) {
+      expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' })
+      expect(headers['retry-after']).toBe('1')
+    }
+    return refused.map(({ body }) => body.detail)
   }
+  const [first = ''] = tokens
+  expect(await exportAll([first, first, first])).toEqual([expect.stringContaining('At most 2 exports of a principal')])
+  const refused = await exportAll(tokens)
+  expect(refused).toHaveLength(7)
+  for (const detail of refused) expect(detail).toContain('At most 5 exports run at a time')
   expect(await exported('quotas')).toHaveLength(USERS)
 })

@@ -263,11 +263,13 @@ test('lists the first 1,000 refused rows, and counts all', async () => {
 })
 
 /** A call whose body is sent piece by piece. */
-async function openImport(): Promise<{ call: ClientRequest; response: Promise<IncomingMessage> }> {
+async function openImport(
+  token = service.adminToken,
+): Promise<{ call: ClientRequest; response: Promise<IncomingMessage> }> {
   address ??= service.app.listen({ port: 0 })
   const call = request(`${await address}${URL}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/x-ndjson' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
   })
   const response = once(call, 'response').then(([answer]) => answer)
   response.catch(() => {})
@@ -317,15 +319,26 @@ test('a body may take longer than other requests', async () => {
   expect((await text(await response)).trimEnd().split('\n').at(-1)).toBe(JSON.stringify(counts(1, 0, 0)))
 })
 
-test('more than eight imports at a time are refused, until one ends', async () => {
-  const calls = await Promise.all(Array.from({ length: 8 }, openImport))
-  for (const { call, response } of calls) {
-    call.write('{}\n')
-    expect((await response).statusCode).toBe(200)
+test('more than eight imports at a time are refused, and more than two of a principal, until one ends', async () => {
+  const begin = async (token: string) => {
+    const opened = await openImport(token)
+    opened.call.write('{}\n')
+    expect((await opened.response).statusCode).toBe(200)
+    return opened
+  }
+  const refusal = async (token: string) => {
+    const { status, body, headers: answered } = await service.call('POST', URL, { token, body: '{}', headers })
+    expect([status, body.code, answered['retry-after']]).toEqual([503, 'overloaded', '1'])
+    return body.detail
   }
   const headers = { 'content-type': 'application/x-ndjson' }
-  const refused = await service.call('POST', URL, { body: '{}', headers })
-  expect(refused).toMatchObject({ status: 503, body: { code: 'overloaded' }, headers: { 'retry-after': '1' } })
+  const calls = []
+  for (const sub of ['import-1', 'import-2', 'import-3', 'import-4']) {
+    const token = await service.token({ sub, roles: ['sms-quota:admin'] })
+    calls.push(await begin(token), await begin(token))
+    if (calls.length < 8) expect(await refusal(token)).toContain('At most 2 imports and bulk changes of a principal')
+  }
+  expect(await refusal(service.adminToken)).toContain('At most 8 imports and bulk changes run at a time')
   for (const { call } of calls) call.end()
   for (const { response } of calls) await text(await response)
   expect((await service.call('POST', URL, { body: '{}', headers })).status).toBe(200)

@@ -8,6 +8,7 @@ import type { Database } from '../../src/db/database.ts'
 import { findCluster } from '../../src/db/store.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { createFront } from '../../src/http/front.ts'
 import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../../src/metrics.ts'
 import { whenDone } from './cleanup.ts'
@@ -78,6 +79,8 @@ export interface ServiceOptions {
   onLogLine?: (line: string) => void
   /** The clocks of the machine. */
   machine?: Machine
+  /** How long a client may make no progress, in milliseconds. */
+  stallMs?: number
 }
 
 /**
@@ -99,7 +102,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands, onLogLine, machine } = options
+  const { queueCommands, onLogLine, machine, stallMs } = options
   const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
@@ -109,6 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
+    ...(stallMs === undefined ? {} : { front: createFront(undefined, { stallMs }) }),
   })
   whenDone(close)
   await server.ready()

@@ -45,7 +45,7 @@ export function createMetricsPage(
 
 /** A server that answers only `/metrics`, on a port of its own. */
 export function createMetricsServer(page: MetricsPage, slowDown: SlowDown): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true })
+  const app = Fastify({ forceCloseConnections: true, connectionTimeout: 30_000 })
   slowDownCalls(app, slowDown)
   app.setErrorHandler(async (error, request, reply) => {
     if (!(error instanceof Problem)) throw error

@@ -1,24 +1,54 @@
-/** Exempts bodies that are read as slowly as they are processed from the server's limit on the time of a request. */
+/** Bodies that are read as slowly as they are processed: no limit on the whole time of the request, but one on the client's. */
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
-/** How long such a connection may be silent in both directions, in milliseconds. */
-const IDLE_MS = 30_000
+/**
+ * What a client has to send in the time in which the service waits for it, in bytes: a single byte now and then would hold a slot for
+ * ever.
+ */
+const MIN_BYTES = 1_024
 
 const exempt = new WeakSet<Socket>()
 
-/** Lets the body of a request take longer than `requestTimeout`, as long as its connection is not silent for `IDLE_MS`. */
-export function allowLongBody(request: IncomingMessage): void {
+/**
+ * Reads the body of a request, which may take longer than `requestTimeout`. The connection is closed if the service has waited
+ * `stallMs` for the client and got less than `MIN_BYTES` meanwhile. The time in which the body is processed does not count.
+ */
+export async function* readLongBody(
+  request: IncomingMessage,
+  body: AsyncIterable<Uint8Array>,
+  stallMs: number,
+): AsyncGenerator<Uint8Array, void> {
   const { socket } = request
   // Requests that tests inject have no connection.
-  if (!(socket instanceof Socket)) return
-  exempt.add(socket)
-  const end = () => socket.destroy()
-  socket.setTimeout(IDLE_MS, end)
-  request.once('close', () => {
-    exempt.delete(socket)
-    socket.off('timeout', end)
-  })
+  if (socket instanceof Socket) {
+    exempt.add(socket)
+    request.once('close', () => exempt.delete(socket))
+  }
+  let leftMs = stallMs
+  let bytes = 0
+  let startedAt = 0
+  let timer: NodeJS.Timeout | undefined
+  const waitForClient = () => {
+    startedAt = performance.now()
+    timer = setTimeout(() => socket.destroy(), Math.max(0, leftMs))
+  }
+  try {
+    waitForClient()
+    for await (const chunk of body) {
+      clearTimeout(timer)
+      leftMs -= performance.now() - startedAt
+      bytes += chunk.length
+      if (bytes >= MIN_BYTES) {
+        leftMs = stallMs
+        bytes = 0
+      }
+      yield chunk
+      waitForClient()
+    }
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Whether an error of a connection is the time limit that one of its requests is exempt from. Node.js reports it once. */

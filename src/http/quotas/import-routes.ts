@@ -9,7 +9,7 @@ import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
 import { UNBUFFERED } from '../platform/headers.ts'
 import { isPlainUtf8 } from '../platform/json-body.ts'
-import { allowLongBody } from '../platform/long-bodies.ts'
+import { readLongBody } from '../platform/long-bodies.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { compileValidator } from '../platform/validation.ts'
 import { importOf } from './import.ts'
@@ -53,8 +53,7 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
       const body: unknown = request.body
       if (!(body instanceof Readable)) throw new Problem('invalid_request', 'The body is empty: send one quota a line.')
       slots.hold(reply)
-      allowLongBody(request.raw)
-      const records = importOf(body, {
+      const records = importOf(readLongBody(request.raw, body, server.server.timeout), {
         step:
           request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
         author: () => authorOf(request, now()),

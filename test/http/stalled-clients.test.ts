@@ -1,0 +1,137 @@
+/** Clients that stop reading or sending: their connections end, and what they held is free for others. */
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { addressOf, createFront } from '../../src/http/front.ts'
+import { readLongBody } from '../../src/http/platform/long-bodies.ts'
+import { createSlowDown } from '../../src/http/platform/slow-down.ts'
+import { startService } from '../support/service.ts'
+
+const STALL_MS = 400
+
+/** A server that answers with `handler`, and a client's connection to it. */
+async function startFront(handler: Parameters<ReturnType<typeof createFront>['serve']>[0], stallMs = STALL_MS) {
+  const front = createFront(undefined, { stallMs })
+  await front.listen('127.0.0.1', 0)
+  front.serve(handler, createSlowDown(0))
+  const socket = connect(Number(new URL(addressOf(front).url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  onTestFinished(async () => {
+    socket.destroy()
+    await front.close()
+  })
+  return { front, socket }
+}
+
+const GET = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
+
+function* endless() {
+  for (;;) yield 'x'.repeat(64 * 1024)
+}
+
+test('a response that the client stops reading ends', async () => {
+  const { socket } = await startFront((_request, response) => {
+    const source = Readable.from(endless())
+    source.pipe(response)
+    response.once('close', () => {
+      source.destroy()
+      ended.resolve()
+    })
+  })
+  const ended = Promise.withResolvers<void>()
+  socket.pause()
+  socket.write(GET)
+  await ended.promise
+})
+
+test('a response that the service has yet to send does not end', async () => {
+  const { front, socket } = await startFront((_request, response) => {
+    once(front.server, 'timeout').then(() => response.end('late'))
+  })
+  socket.write(GET)
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toContain('late')
+})
+
+test('a connection that is idle between requests ends by its own limit', async () => {
+  const { front, socket } = await startFront((_request, response) => response.end('ok'), 60_000)
+  Object.assign(front.server, { keepAliveTimeout: 10, keepAliveTimeoutBuffer: 0 })
+  socket.write(GET)
+  socket.resume()
+  await once(socket, 'close')
+})
+
+test('a body that comes a byte now and then ends, and one that comes steadily does not', async () => {
+  const received: { bytes: number; isWhole: boolean }[] = []
+  const { front, socket } = await startFront(async (incoming, response) => {
+    const body = { bytes: 0, isWhole: false }
+    received.push(body)
+    try {
+      for await (const chunk of readLongBody(incoming, incoming, STALL_MS)) body.bytes += chunk.length
+      body.isWhole = true
+    } catch {
+      // The connection is closed.
+    }
+    response.end(String(body.bytes))
+  })
+  const post = (length: number) => `POST / HTTP/1.1\r\nhost: test\r\ncontent-length: ${length}\r\n\r\n`
+  socket.write(post(1_000_000))
+  const dribble = setInterval(() => socket.write(' '), STALL_MS / 8)
+  await once(socket, 'close')
+  clearInterval(dribble)
+  expect(received).toEqual([{ bytes: expect.any(Number), isWhole: false }])
+
+  const steady = connect((front.server.address() as AddressInfo).port, '127.0.0.1')
+  onTestFinished(() => void steady.destroy())
+  const parts = 40
+  steady.write(post(parts * 1_024))
+  for (let n = 0; n < parts; n++) {
+    steady.write('x'.repeat(1_024))
+    await expect.poll(() => received[1]?.bytes, { interval: STALL_MS / 20 }).toBe((n + 1) * 1_024)
+  }
+  expect(String((await once(steady, 'data'))[0])).toContain(String(parts * 1_024))
+})
+
+test('readers that stop hold their slots no longer than that', async () => {
+  const { app, call, db, token } = await startService({ stallMs: STALL_MS })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const rows = Array.from({ length: 400 }, (_, n) => JSON.stringify({ user_id: n + 1, external_ref: 'A', limit: 5 }))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  await call('POST', '/api/sms/admin/quota/import', { body: rows.join('\n'), headers })
+  // More than the buffers between the two can hold.
+  await db.query({ text: `update quota set metadata = jsonb_build_object('x', repeat('y', 60000))` })
+
+  const path = '/api/sms/admin/export/quotas'
+  const tokens = await Promise.all([1, 2, 3].map(n => token({ sub: `auditor-${n}`, roles: ['sms-quota:auditor'] })))
+  const beginExport = async (bearer: string): Promise<IncomingMessage> => {
+    const opened = request(`${url}${path}`, { agent: false, headers: { authorization: `Bearer ${bearer}` } })
+    opened.on('error', () => {})
+    opened.end()
+    const [answer] = await once(opened, 'response')
+    answer.on('error', () => {})
+    return answer
+  }
+  const begun = await Promise.all([...tokens, ...tokens].map(beginExport))
+  const stalled = begun.filter(({ statusCode }) => statusCode === 200)
+  expect([stalled.length, begun.length]).toEqual([5, 6])
+
+  await expect.poll(async () => (await beginExport(tokens[2] ?? '')).statusCode, { timeout: 10_000 }).toBe(200)
+  for (const answer of stalled) await expect(text(answer)).rejects.toThrow()
+})
+
+test('an import that sends a byte now and then ends', async () => {
+  const { app, adminToken } = await startService({ stallMs: STALL_MS })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const opened: ClientRequest = request(`${url}/api/sms/admin/quota/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/x-ndjson' },
+  })
+  opened.on('error', () => {})
+  opened.flushHeaders()
+  const dribble = setInterval(() => opened.write('\n'), STALL_MS / 8)
+  await new Promise(resolve => opened.once('close', resolve))
+  clearInterval(dribble)
+})
