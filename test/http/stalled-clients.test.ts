@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { sql } from '../../src/db/sql.ts'
 import { addressOf, createFront } from '../../src/http/front.ts'
 import { readLongBody } from '../../src/http/platform/long-bodies.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
@@ -102,7 +103,7 @@ test('readers that stop hold their slots no longer than that', async () => {
   const headers = { 'content-type': 'application/x-ndjson' }
   await call('POST', '/api/sms/admin/quota/import', { body: rows.join('\n'), headers })
   // More than the buffers between the two can hold.
-  await db.query({ text: `update quota set metadata = jsonb_build_object('x', repeat('y', 60000))` })
+  await db.query({ text: sql`update quota set metadata = jsonb_build_object('x', repeat('y', 60000))` })
 
   const path = '/api/sms/admin/export/quotas'
   const tokens = await Promise.all([1, 2, 3].map(n => token({ sub: `auditor-${n}`, roles: ['sms-quota:auditor'] })))

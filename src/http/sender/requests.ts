@@ -132,10 +132,12 @@ function furtherIssuesIn({ units, message, country }: Record<string, unknown>): 
     if (units !== undefined) return null
     return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
+  const isLong = isTooLong(message)
+  if (units === undefined && country === undefined && !isLong) return null
   const determined = Object.entries({ units, country })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: 'is not accepted together with message, which determines it' }))
-  const tooLong = isTooLong(message) ? [{ path: '/message/text', message: `must fit into ${LONGEST_IN_WORDS}` }] : []
+  const tooLong = isLong ? [{ path: '/message/text', message: `must fit into ${LONGEST_IN_WORDS}` }] : []
   const [first, ...others] = [...determined, ...tooLong]
   return first === undefined ? null : [first, ...others]
 }
