@@ -93,7 +93,8 @@ export const AUTH_VARIABLES = {
     parse: parseWord,
   },
   AUTH_SUPPORT_ROLE: {
-    means: 'the role that may read everything under /api/sms/admin, and adjust quotas by up to SUPPORT_ADJUST_LIMIT',
+    means:
+      'the role that may read under /api/sms/admin, without exports, and adjust quotas by up to SUPPORT_ADJUST_LIMIT',
     accepts: oneWord,
     fallback: 'sms-quota:support',
     parse: parseWord,

@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number]
  * What a token may be allowed to do.
  *
  * - `read`: read the data of all users, webhooks and events.
- * - `export`: read all of a list at once, in bulk.
+ * - `export`: read all of a list, or all of a user, at once.
  * - `check`: ask whether a message of any user would be sent.
  * - `adjust`: move the limit of a quota; without `change` only by a bounded number of units per call.
  * - `change`: make every other change of administrators.

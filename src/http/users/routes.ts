@@ -82,6 +82,7 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
   app.get(
     '/:user_id/data',
     {
+      config: { access: 'export' },
       schema: {
         ...operation(
           'Administrator',
