@@ -36,7 +36,7 @@ export type SmsQuota = {
   readonly enabled: boolean
   /** Your own reference. It is unique among the user's undeleted quotas. */
   readonly externalRef: string | null
-  /** A flat map of strings, at most 16 keys. */
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata: Readonly<Record<string, string>>
   /** Units committed in the current window. */
   readonly used: number
@@ -56,9 +56,11 @@ export type SmsQuota = {
   /** Grows by one with each change by an administrator. */
   readonly version: number
   readonly createdAt: string
-  readonly createdBy: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly createdBy: string | null
   readonly updatedAt: string
-  readonly updatedBy: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly updatedBy: string | null
 }
 
 /** A new quota. `starts_at` defaults to now. */
@@ -94,7 +96,7 @@ export type CreateQuotaReq = {
   readonly enabled?: boolean
   /** Your own reference. It is unique among the user's undeleted quotas. */
   readonly externalRef?: string | null
-  /** A flat map of strings, at most 16 keys. */
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Units of the first window that were already used in another system. */
   readonly openingUsed?: number
@@ -133,7 +135,7 @@ export type UpdateQuotaReq = {
   readonly enabled?: boolean
   /** Your own reference. It is unique among the user's undeleted quotas. */
   readonly externalRef?: string | null
-  /** A flat map of strings, at most 16 keys. */
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
@@ -295,7 +297,7 @@ export type QuotaAsShown = {
   readonly enabled?: boolean
   /** Your own reference. It is unique among the user's undeleted quotas. */
   readonly externalRef?: string | null
-  /** A flat map of strings, at most 16 keys. */
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Units committed in the current window. */
   readonly used?: number
@@ -315,9 +317,11 @@ export type QuotaAsShown = {
   /** Grows by one with each change by an administrator. */
   readonly version?: number
   readonly createdAt?: string
-  readonly createdBy?: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly createdBy?: string | null
   readonly updatedAt?: string
-  readonly updatedBy?: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly updatedBy?: string | null
 }
 
 /** A change of a quota: who, when, from what to what. */
@@ -407,7 +411,7 @@ export type ImportRow = {
   readonly enabled?: boolean
   /** Your own reference, unique among the user's undeleted quotas. A quota that has it is updated, otherwise one is created. So an import can be repeated. */
   readonly externalRef: string
-  /** A flat map of strings, at most 16 keys. */
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Units of the first window that were already used in another system. */
   readonly openingUsed?: number
@@ -2263,7 +2267,7 @@ export interface Api<Options> {
   /**
    * Export the data of a user.
    *
-   * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
+   * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
    */
   exportUser(input: { readonly userId: number }, options?: Options): Promise<AsyncIterable<ExportRecord>>
   /**

@@ -73,10 +73,14 @@ const settings = {
   metadata: Type.Record(Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$' }), text(512), {
     ...closed,
     maxProperties: 16,
-    description: 'A flat map of strings, at most 16 keys.',
+    description:
+      "A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`.",
     examples: [{ contract: 'K-1042' }],
   }),
 }
+
+const author = () =>
+  nullable(Type.String(), { description: 'The subject of the token; null in what users read of their own quotas.' })
 
 export const SmsQuota = Type.Object(
   {
@@ -103,9 +107,9 @@ export const SmsQuota = Type.Object(
     }),
     version: positive({ description: 'Grows by one with each change by an administrator.' }),
     created_at: time(),
-    created_by: Type.String(),
+    created_by: author(),
     updated_at: time(),
-    updated_by: Type.String(),
+    updated_by: author(),
   },
   { $id: 'SmsQuota', description: "A quota: units that a user may send, or a ceiling on a user's sends." },
 )

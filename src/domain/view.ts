@@ -41,6 +41,11 @@ export function viewOf(stored: Quota, now: EpochMs) {
   }
 }
 
+/** A quota as its own user reads it: its authors and its metadata are the operator's. */
+export function ownViewOf(stored: Quota, now: EpochMs) {
+  return { ...viewOf(stored, now), metadata: {}, created_by: null, updated_by: null }
+}
+
 /** A reservation as the API shows it. */
 export function reservationViewOf(reservation: Reservation) {
   return {

@@ -246,13 +246,13 @@ test('a user’s page leads to the form of a block, which asks what it blocks', 
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { level: 1, name: 'Block Ghana for user 29' }).waitFor()
   await expectAccessibleInEachLayout(page)
-  await page.getByText('The API also gives it to the user, with the metadata of the cap.').waitFor()
+  await page.getByText('beside denials. The user does not see it.').waitFor()
   await page.getByLabel('Reason for the block').fill('Fraud')
   await page.getByRole('button', { name: 'Block', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Block Ghana', exact: true }).waitFor()
   // As the form says.
   const { body } = await site.call('GET', '/api/sms/quota/list', { token: await site.userToken(29) })
-  expect(body.items).toMatchObject([{ name: 'Block Ghana', metadata: { reason: 'Fraud' } }])
+  expect(body.items).toMatchObject([{ name: 'Block Ghana', metadata: {} }])
 })
 
 test('hides fields that do not apply to unlimited grants and caps', async () => {

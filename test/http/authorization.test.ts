@@ -82,9 +82,12 @@ const service = await startSender()
 unsubscribe('fastify.initialization', watchRoutes)
 
 const { app, allow, ask } = service
+/** What a user must not read of a quota of their own. */
+const OPERATORS_OWN = { margin: 'operators-own' }
 const quotaIds = new Map<number, number>()
 for (const user of [7, 8]) {
-  quotaIds.set(user, await allow({ user_id: user, limit: 5, name: `of-user-${user}` }))
+  const quota = { user_id: user, limit: 5, name: `of-user-${user}`, external_ref: 'R-1', metadata: OPERATORS_OWN }
+  quotaIds.set(user, await allow(quota))
   await ask('reserve', { user_id: user, id: `of-user-${user}`, units: 1 })
   await ask('reserve', { user_id: user, id: `denied-of-user-${user}`, units: 9 })
 }
@@ -159,26 +162,42 @@ test('the OpenAPI document states the roles of every route', () => {
   }
 })
 
+const OWN_ROUTES = [...documented].filter(([, cells]) => cells.get('user') === 'own').map(([route]) => route)
+
 describe("users see their own data and no other user's", () => {
   const caller = CALLERS.find(({ name }) => name === 'a user') as Caller
 
-  test.each([...documented].filter(([, cells]) => cells.get('user') === 'own').map(([route]) => route))(
-    '%s',
-    async route => {
-      const url = route.slice('GET '.length)
-      const own = await send('GET', pathFor(url, 7), caller)
-      expect(own.statusCode, own.body).toBe(200)
-      expect(own.body).not.toContain('of-user-8')
-      if (!/summary|usage/.test(url)) expect(own.body).toContain('of-user-7')
-      if (url.includes(':')) {
-        expect((await send('GET', pathFor(url, 8), caller)).statusCode).toBe(404)
-      } else {
-        // No parameter selects another user.
-        const asked = await send('GET', `${pathFor(url, 7)}${url.endsWith('/usage') ? '&' : '?'}user_id=8`, caller)
-        expect(asked.statusCode).toBe(400)
-      }
-    },
-  )
+  test.each(OWN_ROUTES)('%s', async route => {
+    const url = route.slice('GET '.length)
+    const own = await send('GET', pathFor(url, 7), caller)
+    expect(own.statusCode, own.body).toBe(200)
+    expect(own.body).not.toContain('of-user-8')
+    if (!/summary|usage/.test(url)) expect(own.body).toContain('of-user-7')
+    if (url.includes(':')) {
+      expect((await send('GET', pathFor(url, 8), caller)).statusCode).toBe(404)
+    } else {
+      // No parameter selects another user.
+      const asked = await send('GET', `${pathFor(url, 7)}${url.endsWith('/usage') ? '&' : '?'}user_id=8`, caller)
+      expect(asked.statusCode).toBe(400)
+    }
+  })
+})
+
+describe('users do not read who works for the operator, or what the operator noted', () => {
+  const caller = CALLERS.find(({ name }) => name === 'a user') as Caller
+
+  test.each(OWN_ROUTES)('%s', async route => {
+    const { body } = await send('GET', pathFor(route.slice('GET '.length), 7), caller)
+    expect(body).not.toMatch(/operators-own|"gateway"|"(?:created|updated|made|settled)_by":\s*[^n]/)
+  })
+
+  test('their quotas have no authors and no metadata, but name and reference', async () => {
+    const { items } = (await send('GET', '/api/sms/quota/list', caller)).json()
+    const theirs = { created_by: null, updated_by: null, metadata: {}, name: 'of-user-7', external_ref: 'R-1' }
+    expect(items).toMatchObject([theirs])
+    const { body } = await service.call('GET', '/api/sms/admin/quota/list?user_id=7')
+    expect(body.items).toEqual([{ ...items[0], created_by: '1', updated_by: '1', metadata: OPERATORS_OWN }])
+  })
 })
 
 describe('who may call', () => {

@@ -151,11 +151,11 @@ test('the feed returns events as they were recorded, even of types and with fiel
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
 })
 
-/** What becomes of a value in JSON: nothing is read-only. */
+/** What becomes of a value in JSON: nothing is read-only. A quota's authors may be null elsewhere, in what users read. */
 type Json<T> = T extends readonly (infer Item)[]
   ? Json<Item>[]
   : T extends object
-    ? { -readonly [Name in keyof T]: Json<T[Name]> }
+    ? { -readonly [Name in keyof T]: Name extends 'created_by' | 'updated_by' ? T[Name] | null : Json<T[Name]> }
     : T
 
 test('the domain emits the data that the contract documents, by their types', () => {

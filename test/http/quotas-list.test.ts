@@ -109,7 +109,9 @@ describe('one user', async () => {
       next_cursor: null,
     })
     const asAdmin = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&${query}`)
-    expect(asAdmin.body).toEqual(mine.body)
+    // Users do not read who made and changed their quotas.
+    const items = asAdmin.body.items.map((item: object) => ({ ...item, created_by: null, updated_by: null }))
+    expect({ ...asAdmin.body, items }).toEqual(mine.body)
 
     // Pages of any size, by number or by cursor, give the same list.
     const pages = await walk(`user_id=${user}&page_size=2&${query}`)

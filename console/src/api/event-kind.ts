@@ -17,7 +17,7 @@ export function kindOf({ type, at, data }: Event): string {
   const parts = [dayOf(at), type]
   if (type === 'quota.created') parts.push(purposeOf(data.quota))
   if (type === 'quota.created' || type === 'quota.updated' || type === 'quota.deleted')
-    parts.push(data.quota.updated_by)
+    parts.push(data.quota.updated_by ?? '')
   if (type === 'quota.threshold_reached') parts.push(String(Math.min(100, data.percent)))
   return parts.join(' ')
 }

@@ -45,6 +45,29 @@ export function currentRaise(quota: Quota): Raise | null {
   return quota.status === 'expired' || quota.status === 'deleted' ? null : raiseOf(quota)
 }
 
+/**
+ * Marks raised caps and those that follow them as the console does when it raises one. Users do not read metadata, but see from two
+ * caps what becomes of a limit: one ends with its window, and a lower one that is else the same begins then.
+ */
+export function withMarks(quotas: readonly Quota[]): Quota[] {
+  const marked = new Map<number, Quota['metadata']>()
+  for (const next of quotas.filter(({ kind, status }) => kind === 'cap' && status === 'scheduled')) {
+    const raised = quotas.find(quota => isFollowedBy(quota, next))
+    if (raised === undefined) continue
+    marked.set(raised.id, { [RAISED_FROM]: String(next.limit), [CONTINUED_BY]: String(next.id) })
+    marked.set(next.id, { [CONTINUES]: String(raised.id) })
+  }
+  return quotas.map(quota => ({ ...quota, metadata: { ...quota.metadata, ...marked.get(quota.id) } }))
+}
+
+function isFollowedBy(quota: Quota, next: Quota): boolean {
+  const termsOf = ({ kind, name, period, time_zone, countries, message_types }: Quota) =>
+    JSON.stringify([kind, name, period, time_zone, countries, message_types])
+  const endsWithWindow = quota.expires_at !== null && quota.expires_at === quota.window_end
+  const isHigher = quota.limit !== null && next.limit !== null && quota.limit > next.limit
+  return endsWithWindow && quota.expires_at === next.starts_at && isHigher && termsOf(quota) === termsOf(next)
+}
+
 /** The raise that a change made; null if it made none. */
 export function raiseOf({
   limit,

@@ -68,9 +68,11 @@ function Time({ at, text, className = classes.figures }: { at: string; text: str
 }
 
 /** Who made a change, in quotation marks: by the name, if it is known. */
-export function Actor({ subject }: { subject: string }) {
+export function Actor({ subject }: { subject: string | null }) {
   const { actor, ownActor } = texts.components
-  const isOwn = subject === useCaller().subject
+  const caller = useCaller()
+  if (subject === null) return <span>–</span>
+  const isOwn = subject === caller.subject
   // One element, so that the cells of narrow tables do not set the marks around the name apart.
   return <span>{(isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)}</span>
 }

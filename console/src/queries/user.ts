@@ -5,7 +5,7 @@ import type { RequestOptions } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { Sort } from '../components/quota-labels.ts'
-import { CONTINUES, currentRaise, type Raise } from '../components/raised-cap.ts'
+import { CONTINUES, currentRaise, type Raise, withMarks } from '../components/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { untilNextWindow } from './next-window.ts'
 
@@ -38,6 +38,15 @@ export function requestOfUser<R extends keyof Resources>(
     : request<Resources[R]>(`/admin/quota/${resource}`, { query: { user_id, ...query }, signal })
 }
 
+async function listOfUser(
+  user: ViewedUser,
+  query: NonNullable<RequestOptions['query']>,
+  signal: AbortSignal,
+): Promise<Api['QuotaPage']> {
+  const page = await requestOfUser(user, 'list', query, signal)
+  return user.isOwn ? { ...page, items: withMarks(page.items) } : page
+}
+
 /** How often summary and quotas are read again: caps reset and others send. Nothing is read while the tab is hidden. */
 const SUMMARY_MS = 30_000
 
@@ -54,7 +63,7 @@ export function summaryQuery(user: ViewedUser) {
 export function userQuotasQuery(user: ViewedUser, page: { sort: Sort; page: number; page_size: number }) {
   return queryOptions({
     queryKey: ['quotas', user, page],
-    queryFn: ({ signal }) => requestOfUser(user, 'list', { ...page }, signal),
+    queryFn: ({ signal }) => listOfUser(user, { ...page }, signal),
     // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data, error } }) =>
@@ -119,7 +128,7 @@ function newestQuotasQuery(user: ViewedUser) {
   const query = { page_size: MAX_PAGE_SIZE }
   return queryOptions({
     queryKey: ['quotas', user, query],
-    queryFn: ({ signal }) => requestOfUser(user, 'list', query, signal),
+    queryFn: ({ signal }) => listOfUser(user, query, signal),
   })
 }
 

@@ -14,7 +14,7 @@ import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domai
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
-import { viewOf } from '../../domain/view.ts'
+import { ownViewOf, viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import { keyMismatch } from '../platform/problems.ts'
@@ -41,7 +41,7 @@ export async function listPage(db: Database, query: AdminListQuery, viewer: View
   if (listed === 'too_deep') throw tooDeep(page)
   const { quotas, total, next } = listed
   return {
-    items: quotas.map(quota => viewOf(quota, at)),
+    items: quotas.map(quota => (viewer.role === 'user' ? ownViewOf(quota, at) : viewOf(quota, at))),
     ...(total === undefined ? {} : { ...totalsOf(total, size), page }),
     page_size: size,
     next_cursor: next && cursorAfter(next),

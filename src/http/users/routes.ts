@@ -88,7 +88,7 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
           'Administrator',
           'exportUser',
           'Export the data of a user',
-          'Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
+          'Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
         ),
         params: UserParams,
         querystring: NoQuery,

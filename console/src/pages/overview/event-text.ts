@@ -31,7 +31,7 @@ export interface Reader {
 
 export function useReader(events: readonly Event[]): Reader {
   const { subject } = useCaller()
-  const names = useNames(events.flatMap(({ data }) => ('quota' in data ? [data.quota.updated_by] : [])))
+  const names = useNames(events.flatMap(({ data }) => ('quota' in data ? [data.quota.updated_by ?? ''] : [])))
   return { subject, names }
 }
 
@@ -99,9 +99,11 @@ export function stepsOf(event: Event, events: readonly Event[]): Event[] | null 
 
 /** "you", the name of the token, a user by the id, or the subject of a machine or of an account of the identity provider. */
 function actorOf({ updated_by }: Quota, { subject, names }: Reader): string {
-  if (updated_by === subject) return overviewPartTexts.you
-  const isUser = /^\d+$/.test(updated_by)
-  return names.get(updated_by) ?? (isUser ? overviewPartTexts.user(Number(updated_by)) : updated_by)
+  // Only users do not read it, and they read no events.
+  const actor = updated_by ?? ''
+  if (actor === subject) return overviewPartTexts.you
+  const isUser = /^\d+$/.test(actor)
+  return names.get(actor) ?? (isUser ? overviewPartTexts.user(Number(actor)) : actor)
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {

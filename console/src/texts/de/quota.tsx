@@ -125,7 +125,7 @@ export const quota: typeof english = {
     allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',
     blockReasonAbout:
-      'Die Verwaltung sieht ihn im Verlauf der Obergrenze und bei Ablehnungen. Die API gibt ihn auch dem Benutzer, mit den Metadaten der Obergrenze.',
+      'Die Verwaltung sieht ihn im Verlauf der Obergrenze und bei Ablehnungen. Der Benutzer sieht ihn nicht.',
     blockReasonMissing: 'Ein Grund fehlt, für alle, die später auf die Sperre stoßen.',
     presets: 'Vorlagen',
     preset: {
@@ -179,10 +179,10 @@ export const quota: typeof english = {
     moreGroup: 'Weiteres',
     priority: priority => `Priorität ${priority}`,
     priorityAbout: '0 bis 255; kleinere zuerst.',
-    referenceAbout: 'Die Kennung im eigenen System.',
+    referenceAbout: 'Die Kennung im eigenen System. Der Benutzer kann sie lesen.',
     alreadyUsed: 'Schon verbraucht',
     alreadyUsedAbout: 'Einheiten, die in diesem Zeitraum anderswo verbraucht wurden.',
-    metadataAbout: max => `Eigene Daten für eigene Systeme, bis zu ${max} Schlüssel.`,
+    metadataAbout: max => `Eigene Daten für eigene Systeme, bis zu ${max} Schlüssel. Der Benutzer sieht sie nicht.`,
     key: 'Schlüssel',
     value: 'Wert',
     keyOf: row => `Schlüssel ${row}`,

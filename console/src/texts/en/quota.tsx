@@ -120,8 +120,7 @@ export const quota = {
     block: 'Block',
     allOfUser: 'all messages',
     blockReason: 'Reason for the block',
-    blockReasonAbout:
-      'Shown to administrators in the history of the cap and beside denials. The API also gives it to the user, with the metadata of the cap.',
+    blockReasonAbout: 'Shown to administrators in the history of the cap and beside denials. The user does not see it.',
     blockReasonMissing: 'Give a reason, for those who meet the block later.',
     presets: 'Start from',
     preset: {
@@ -175,10 +174,10 @@ export const quota = {
     moreGroup: 'More',
     priority: (priority: string) => `Priority ${priority}`,
     priorityAbout: '0 to 255; lower is used first.',
-    referenceAbout: 'The id in your own systems.',
+    referenceAbout: 'The id in your own systems. The user can read it.',
     alreadyUsed: 'Already used',
     alreadyUsedAbout: 'Units of the current period that were used elsewhere.',
-    metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys.`,
+    metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys. The user does not see it.`,
     key: 'Key',
     value: 'Value',
     keyOf: (row: number) => `Key ${row}`,
