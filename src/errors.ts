@@ -171,6 +171,7 @@ export type RefusalReason =
   | 'wrong_type'
   | 'no_expiry'
   | 'no_subject'
+  | 'reserved_subject'
   | 'no_user_id'
   | 'missing_role'
   | 'above_adjust_limit'

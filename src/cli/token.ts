@@ -1,6 +1,7 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
+import { isNameOfService, shownName } from '../domain/principal-name.ts'
 import { ROLES, type Role } from '../domain/role.ts'
-import { nameOf, roleNamesOf } from '../http/auth/claims.ts'
+import { roleNamesOf } from '../http/auth/claims.ts'
 import { readOwnSecret } from '../http/auth/secrets.ts'
 import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
@@ -60,13 +61,16 @@ export function readUser(text: string | undefined): number | null {
 }
 
 function readSubject(text: string | undefined): string | null {
+  if (text !== undefined && isNameOfService(text)) {
+    throw new UsageError(`--subject ${text} is the name of the service itself: give the machine another`)
+  }
   if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
   throw new UsageError('--subject has 1 to 255 characters and no control characters')
 }
 
 /** The value of `--name`; null if it was not given. */
 function readName(text: string | undefined): string | null {
-  if (text === undefined || nameOf(text) !== null) return text ?? null
+  if (text === undefined || shownName(text) !== null) return text ?? null
   throw new UsageError('--name has 1 to 100 characters and no control characters')
 }
 

@@ -47,42 +47,57 @@ test('a history names its actors, asked for in one call and once', async () => {
   await follow(page, `/quotas/${quota.id}?view=history`)
   const changes = page.getByRole('list', { name: 'Changes' }).getByRole('listitem')
   await soon(() => changes.allTextContents()).toEqual([
-    expect.stringContaining('by “Ann Lee”'),
-    expect.stringContaining('by “robot”'),
-    expect.stringContaining('by “Ben Ode”'),
-    expect.stringContaining('Created by “Ann Lee”'),
+    expect.stringContaining(`by “Ann Lee” · ${UUID}`),
+    expect.stringMatching(/by “robot”(?! ·)/),
+    expect.stringContaining('by “Ben Ode” · ben,1'),
+    expect.stringContaining(`Created by “Ann Lee” · ${UUID}`),
   ])
-  await changes.last().getByTitle(UUID, { exact: true }).waitFor()
   await follow(page, '/users/7/changes')
   const row = page.getByRole('row').filter({ hasText: '“Ben Ode”' })
   await row.waitFor()
   await page.setViewportSize({ width: 360, height: 800 })
-  expect(await row.innerText()).toContain('“Ben Ode”')
+  expect(await row.innerText()).toContain('“Ben Ode” · ben,1')
   expect(asked.map(query => query.getAll('subject').sort())).toEqual([[UUID, 'ben,1', 'robot']])
   await expectAccessibleInEachLayout(page)
 })
 
 test('the reader is named by the own token, and others by theirs', async () => {
   const page = await site.visit(`/quotas/${quota.id}?view=history`, { token: ben })
-  await page.getByRole('listitem').filter({ hasText: 'by “Ben Ode” (you)' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'by “Ben Ode” (you) · ben,1' }).waitFor()
   await page.getByRole('listitem').filter({ hasText: 'by “Ann Lee”' }).first().waitFor()
+})
+
+test('a name that poses as someone else does not hide the subject', async () => {
+  const posing = await admin({ sub: 'mallory', name: '\u202erobot\u200b' })
+  expect((await call('PUT', `${QUOTA}/${quota.id}`, { token: posing, body: { limit: 90 } })).status).toBe(200)
+  const names = async () => (await call('GET', '/api/sms/admin/names?subject=mallory')).body.items
+  await vi.waitFor(async () => expect(await names()).toEqual([{ subject: 'mallory', name: 'robot' }]))
+  const page = await site.visit(`/quotas/${quota.id}?view=history`)
+  await page.getByRole('listitem').filter({ hasText: 'by “robot” · mallory' }).waitFor()
+  const overview = await site.visit('/overview')
+  const activity = overview.getByRole('region', { name: 'Activity' })
+  await activity.getByRole('listitem').filter({ hasText: 'updated by robot · mallory' }).waitFor()
 })
 
 test('the activity feed names who changed a quota', async () => {
   const page = await site.visit('/overview')
   const activity = page.getByRole('region', { name: 'Activity' })
-  for (const text of ['created by Ann Lee', 'updated by Ben Ode', 'updated by robot', 'updated by Ann Lee'])
+  for (const text of [
+    `created by Ann Lee · ${UUID}`,
+    'updated by Ben Ode · ben,1',
+    'updated by robot:',
+    'updated by Ann Lee ·',
+  ])
     await activity.getByRole('listitem').filter({ hasText: text }).waitFor()
 })
 
 test('the life of a message and the overview name its sender', async () => {
   const page = await site.visit('/users/7/messages/m-1')
   const life = page.getByRole('region', { name: 'Life of the message' })
-  await life.getByText('by sender Gateway North').waitFor()
-  expect(await life.getByText('Gateway North').getAttribute('title')).toBe('client-77')
+  await life.getByText('by sender Gateway North · client-77').waitFor()
   const overview = await site.visit('/overview?by=sender', { now: clock.now })
   const senders = overview.getByRole('region', { name: 'Where messages come from' })
-  await senders.getByRole('row').filter({ hasText: 'Gateway North' }).waitFor()
+  await senders.getByRole('row').filter({ hasText: 'Gateway North' }).getByTitle('client-77').waitFor()
 })
 
 test('without the names, subjects are shown', async () => {

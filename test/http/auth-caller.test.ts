@@ -15,6 +15,7 @@ describe('a valid token gets its own identity and roles', () => {
       { subject: '1', name: 'Ann Lee', user_id: 1, roles: ['admin'], adjust_limit: null },
     ],
     ['a name that cannot be shown', { sub: '7', name: 'a\nb' }, { subject: '7', name: null }],
+    ['a name with unseen marks', { sub: '7', name: '\u202eeeL\u200b nnA\u200f' }, { subject: '7', name: 'eeL nnA' }],
     [
       'a machine',
       { sub: 'gateway', roles: ['sms-quota:sender'] },

@@ -233,6 +233,7 @@ describe('every refusal has a reason for the log', () => {
     ['another issuer', { key: bytes(NEW), claims: { ...ours, iss: 'x' } }, 'wrong_issuer'],
     ['another audience', { key: bytes(NEW), claims: { ...ours, aud: 'x' } }, 'wrong_audience'],
     ['no subject', { key: bytes(NEW), claims: { ...ours, sub: '' } }, 'no_subject'],
+    ['the name of the service', { key: bytes(NEW), claims: { ...ours, sub: 'sms-quota' } }, 'reserved_subject'],
   ]
   test.each(cases)('%s', async (_, signing, reason) => {
     const service = await build({ AUTH_SECRET: NEW, AUTH_ISSUER: 'us', AUTH_AUDIENCE: 'sms' })

@@ -128,6 +128,8 @@ describe('claims', () => {
     ['a sub with a lone surrogate', { sub: '\ud800' }, 'no valid sub'],
     ['a sub that is too long', { sub: 'x'.repeat(256) }, 'no valid sub'],
     ['a sub that is not a string', { sub: ['7'] }, 'no valid sub'],
+    ['the name of the service', { sub: 'sms-quota' }, 'the name of this service'],
+    ['what looks like the name of the service', { sub: 'SMS\u200b-quota' }, 'the name of this service'],
   ])('%s is refused', async (_, claims, words) => {
     const authenticator = await build({ issuer: 'https://id.example', audience: 'sms' })
     const good = { iss: 'https://id.example', aud: 'sms' }

@@ -67,14 +67,41 @@ function Time({ at, text, className = classes.figures }: { at: string; text: str
   )
 }
 
-/** Who made a change, in quotation marks: by the name, if it is known. */
+/** Who made a change: the name in quotation marks, if it is known, and the subject, because anyone may be named anything. */
 export function Actor({ subject }: { subject: string | null }) {
   const { actor, ownActor } = texts.components
   const caller = useCaller()
   if (subject === null) return <span>–</span>
   const isOwn = subject === caller.subject
   // One element, so that the cells of narrow tables do not set the marks around the name apart.
-  return <span>{(isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)}</span>
+  return (
+    <span>
+      {(isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)}
+      <SubjectOfName subject={subject} />
+    </span>
+  )
+}
+
+/** Who sent or settled a message, in its history: the name, if it is known, and the subject. */
+export function Sender({ subject }: { subject: string }) {
+  return (
+    <span>
+      <PrincipalName subject={subject} />
+      <SubjectOfName subject={subject} />
+    </span>
+  )
+}
+
+/** The subject of a principal whose name is shown. */
+function SubjectOfName({ subject }: { subject: string }) {
+  const name = useNames([subject]).get(subject)
+  if (name === undefined || name === subject) return null
+  return (
+    <>
+      {' · '}
+      <bdi style={{ overflowWrap: 'anywhere' }}>{subject}</bdi>
+    </>
+  )
 }
 
 /** The name of an actor or sender, with the subject of the token as a tooltip; the subject alone if no name is known. */

@@ -1,15 +1,19 @@
 /** From the claims of a verified token to the principal that it belongs to. */
 import type { JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
+import { isNameOfService, shownName } from '../../domain/principal-name.ts'
 import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/role.ts'
 import { type EpochMs, LATEST } from '../../domain/time.ts'
 import { invalidToken } from './refusals.ts'
 
 /** Who a valid token belongs to. Shared between requests, so it is read-only. */
 export interface Principal {
-  /** The token's `sub`: 1–255 characters without control characters. Identifies the client in the history and rate limits. */
+  /**
+   * The token's `sub`: 1–255 characters without control characters, and not the name of the service. Identifies the client in the
+   * history and rate limits.
+   */
   readonly subject: string
-  /** The token's `name`, for people to read; null if it has none that can be shown. Nothing is decided by it. */
+  /** The token's `name` as it is shown; null if it has none that can be. Nothing is decided by it. */
   readonly name: string | null
   /** 0 to 2^53−1; null if the token is not a user's. */
   readonly userId: number | null
@@ -46,18 +50,27 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
     throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, without control characters.')
   }
+  if (isNameOfService(subject)) {
+    throw invalidToken(
+      'reserved_subject',
+      'The sub of the token is the name of this service, which names its own changes.',
+    )
+  }
   const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
   const named = namesIn(claimAt(payload, auth.rolesClaim))
   const roles = ROLES.filter(role => named.has(roleNames[role]))
   const permissions = new Set(roles.flatMap(role => PERMISSIONS_OF[role]))
   const { senderUsersClaim } = auth
   const senderUsers = senderUsersClaim === null ? 'all' : usersIn(claimAt(payload, senderUsersClaim))
-  return { subject, name: nameOf(payload.name), userId, roles, permissions, senderUsers, expiresAt }
-}
-
-/** A name that can be shown: 1 to 100 characters without control characters. Else null. */
-export function nameOf(claim: unknown): string | null {
-  return typeof claim === 'string' && /^\P{Cc}{1,100}$/u.test(claim) && claim.isWellFormed() ? claim : null
+  return {
+    subject,
+    name: typeof payload.name === 'string' ? shownName(payload.name) : null,
+    userId,
+    roles,
+    permissions,
+    senderUsers,
+    expiresAt,
+  }
 }
 
 /** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */

@@ -16,7 +16,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
-import { PrincipalName, Timestamp } from '../values.tsx'
+import { Sender, Timestamp } from '../values.tsx'
 import { Block } from './block.tsx'
 import classes from './denial-explanation.module.css'
 
@@ -92,7 +92,7 @@ function Request({ denial, scope }: DenialProps) {
         <>
           <dt>{explanation.sender}</dt>
           <dd>
-            <PrincipalName subject={sender} />
+            <Sender subject={sender} />
           </dd>
         </>
       )}

@@ -5,7 +5,7 @@ import { Badge, type Tone } from '../../components/badge.tsx'
 import { DenialDialog } from '../../components/denials/denial-dialog.tsx'
 import { limitingKindOf } from '../../components/denials/denial-table.tsx'
 import { QuotaLink } from '../../components/links.tsx'
-import { PrincipalName, Timestamp } from '../../components/values.tsx'
+import { Sender, Timestamp } from '../../components/values.tsx'
 import type { Message, MessageReservation } from '../../queries/messages.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { denialTexts } from '../../texts/denials.ts'
@@ -40,7 +40,7 @@ export function Timeline({ message, user }: { message: Message; user: ViewedUser
             </Badge>
             <div className={classes.details}>
               {step.at !== undefined && <Timestamp at={step.at} none={unknownTime} />}
-              {step.by !== null && <> {by(<PrincipalName subject={step.by} />)}</>}
+              {step.by !== null && <> {by(<Sender subject={step.by} />)}</>}
               {step.details}
             </div>
           </li>

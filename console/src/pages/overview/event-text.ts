@@ -97,13 +97,15 @@ export function stepsOf(event: Event, events: readonly Event[]): Event[] | null 
   })
 }
 
-/** "you", the name of the token, a user by the id, or the subject of a machine or of an account of the identity provider. */
+/** "you", the name and the subject of the token, a user by the id, or the subject of a machine or of an account elsewhere. */
 function actorOf({ updated_by }: Quota, { subject, names }: Reader): string {
   // Only users do not read it, and they read no events.
   const actor = updated_by ?? ''
   if (actor === subject) return overviewPartTexts.you
   const isUser = /^\d+$/.test(actor)
-  return names.get(actor) ?? (isUser ? overviewPartTexts.user(Number(actor)) : actor)
+  const name = names.get(actor)
+  if (name !== undefined && name !== actor) return `${name} · ${actor}`
+  return isUser ? overviewPartTexts.user(Number(actor)) : actor
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {
