@@ -38,6 +38,7 @@ async function start() {
     place: { host: '127.0.0.1', port: 0 },
     debts: undefined,
     leases: { types: ['otp'], units: 20 },
+    allowForce: true,
     // The machine may be busy.
     timeoutMs: 20_000,
     log: expect.unreachable,

@@ -92,7 +92,7 @@ async function charged(userId: number): Promise<number> {
 const otp = (user_id: number, id = 'm') => ({ user_id, id, units: 2, message_type: 'otp' })
 
 test('answers what the service answers', async () => {
-  const { agent } = await start()
+  const { agent } = await start({ allowForce: true })
   const [one, other] = [await user(10), await user(10)]
   const text = 'Hello '.repeat(40)
   const reserve = (id: string, more: object = {}) => ['reserve', { id, units: 2, ...more }] as const
@@ -145,6 +145,32 @@ test('answers what the service answers', async () => {
   // The table has an answer of each kind.
   const statuses = new Set(direct.map(answer => (answer as [string, Answer])[1].status))
   expect([...statuses].sort()).toEqual([200, 400, 404, 409, 413, 415, 422])
+})
+
+test('callers do not get the right to force that the token has', async () => {
+  const running = await start({ debts: debts(newPath()) })
+  const { address } = running.agent
+  const owner = await user(1)
+  const forced = { user_id: owner, id: 'm', units: 9, message_type: 'otp', force: true }
+  const refused = {
+    status: 403,
+    type: 'application/problem+json; charset=utf-8',
+    body: { code: 'forbidden', detail: expect.stringContaining('--allow-force') },
+  }
+  expect(await post(address, 'consume', forced)).toMatchObject(refused)
+  expect(await post(address, 'commit', { user_id: owner, id: 'm', force: true })).toMatchObject(refused)
+  const operations = [
+    { op: 'consume', ...forced },
+    { op: 'consume', ...forced, id: 'n', units: 1, force: false },
+    { op: 'commit', user_id: owner, id: 'm', force: true },
+  ]
+  const { status, body } = await post(address, 'batch', { operations })
+  expect([status, body.results.map((result: Answer) => result.status)]).toEqual([200, [403, 200, 403]])
+  // Nor becomes it a debt while the service is away.
+  running.network = 'away'
+  expect(await post(address, 'consume', { ...forced, id: 'o' })).toMatchObject(refused)
+  running.network = 'up'
+  expect(await charged(owner)).toBe(1)
 })
 
 test('answers health, and nothing that a page of the web asks', async () => {

@@ -26,6 +26,8 @@ export interface AgentOptions {
   readonly debts: DebtOptions | undefined
   /** Undefined: each message is passed on to the service. */
   readonly leases: LeaseOptions | undefined
+  /** Whether callers may book past any limit, if the token may; false if left out. */
+  readonly allowForce?: boolean
   /** Gets lines for the operator, without a line break. */
   readonly log: (line: string) => void
   /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
@@ -74,6 +76,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     place,
     debts: owed,
     leases: leased,
+    allowForce = false,
     log,
     maxCalls = MAX_CALLS,
     timeoutMs = TIMEOUT_MS,
@@ -94,7 +97,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   try {
     const app = await createAgentServer({
       front,
-      forward: createForward({ client, debts, leases, log }),
+      forward: createForward({ client, debts, leases, allowForce, log }),
       isSocket: 'path' in place,
       log,
     })

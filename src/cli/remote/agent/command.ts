@@ -47,6 +47,10 @@ ${EXIT_CODES}`,
       value: 'UNITS',
       means: `how many units to reserve ahead at a time, of a user, country and type; default ${DEFAULT_LEASE_UNITS}; needs --lease`,
     },
+    'allow-force': {
+      means:
+        'let every program that reaches the agent book units past any limit (force), if its token has the role force',
+    },
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,
   },
@@ -63,7 +67,7 @@ ${EXIT_CODES}`,
     const leases = leasesOf(args)
     const { runAgent } = await import('./agent.ts')
     const log = (line: string) => terminal.complain(`sms-quota agent: ${line}`)
-    return runAgent({ service, place, debts, leases, log }, terminal)
+    return runAgent({ service, place, debts, leases, allowForce: args.has('allow-force'), log }, terminal)
   },
 }
 

@@ -25,11 +25,13 @@ interface ForwardParts {
   readonly debts: Debts | undefined
   /** Undefined: each message is passed on to the service. */
   readonly leases: Leases | undefined
+  /** Whether callers may book past any limit, if the token may. */
+  readonly allowForce: boolean
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
 }
 
-export function createForward({ client, debts, leases, log }: ForwardParts): Forward {
+export function createForward({ client, debts, leases, allowForce, log }: ForwardParts): Forward {
   let isTokenAccepted = true
 
   async function ask(op: SenderOp, request: SenderRequest): Promise<object> {
@@ -42,6 +44,8 @@ export function createForward({ client, debts, leases, log }: ForwardParts): For
   }
 
   async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
+    // Callers show no token, so the agent's right would be that of every program on this machine.
+    if (!allowForce && 'force' in request && request.force) throw forceRefused()
     const settled = () => leases?.answer(op, request) ?? debts?.answer(op, request)
     const known = settled()
     if (known !== undefined) return known
@@ -85,6 +89,12 @@ export function problemAnswer(error: unknown, requestId: string): Answer {
   if (error instanceof QuotaError) return { status: error.status, body: toSnake(error.problem) as object }
   const problem = error instanceof UnavailableError ? noAnswer(error) : problemOf(error, MAX_OPERATION_BYTES)
   return { status: ERRORS[problem.code].status, body: problemBody(problem, requestId) }
+}
+
+function forceRefused(): Problem {
+  const detail =
+    'This agent books no units past a limit (force) for its callers: it was not started with --allow-force.'
+  return new Problem('forbidden', detail)
 }
 
 function noAnswer({ message, mayHaveTakenEffect, cause }: UnavailableError): Problem {
