@@ -53,6 +53,7 @@ async function takeImages(browser: Browser, link: URL): Promise<void> {
   })
   const page = await context.newPage()
   await page.goto(link.href)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   for (const [name, path] of Object.entries(IMAGES)) {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.goto(`${link.origin}/console${path}`)

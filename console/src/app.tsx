@@ -16,6 +16,7 @@ import { FrameSkeleton, PageSkeleton } from './shell/skeletons.tsx'
 const ProviderReturn = lazy(() => import('./session/provider-return.tsx'))
 const loadSignIn = () => import('./session/sign-in.tsx')
 const SignIn = lazy(async () => ({ default: (await loadSignIn()).SignIn }))
+const SignInByLink = lazy(async () => ({ default: (await loadSignIn()).SignInByLink }))
 const NoAccess = lazy(async () => ({ default: (await loadSignIn()).NoAccess }))
 const SessionDialogs = lazy(() => import('./session/session-dialogs.tsx'))
 
@@ -50,6 +51,12 @@ function BySession() {
       )
     case 'opening':
       return <Opening />
+    case 'offered':
+      return (
+        <Suspense fallback={<SigningIn />}>
+          <SignInByLink caller={session.offer} />
+        </Suspense>
+      )
     default:
       // One element for both states, so that the page under the dialog stays mounted.
       return (

@@ -17,7 +17,7 @@ takeLinkToken()
 guardLeaving()
 // A sign-in link opened in a tab that shows the console changes only the fragment.
 window.addEventListener('hashchange', () => {
-  if (takeLinkToken()) location.reload()
+  if (takeLinkToken()) void resume()
 })
 // A redirect from the identity provider has no token yet.
 if (location.pathname !== '/console/signed-in') void resume()

@@ -5,11 +5,47 @@ import { START } from '../support/service.ts'
 const site = await startSite()
 const minute = START / 1_000 + 60
 
-test('a link signs in, and its token is removed from the URL', async () => {
-  const page = await site.visit('/quotas?kind=cap')
+/** Opens a sign-in link in a tab without a session. */
+const openLink = (path: string, token: string) => site.visit(`${path}#token=${token}`, { token: null })
+
+test('a link asks before it signs in, and its token is removed from the URL', async () => {
+  const token = await site.token({ sub: 'ann-4711', name: 'Ann Lee', roles: ['sms-quota:admin'] })
+  const page = await openLink('/quotas?kind=cap', token)
+  await page.getByRole('heading', { level: 1, name: 'Sign in as “Ann Lee”?' }).waitFor()
+  expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
+  await page.getByText('ann-4711').waitFor()
+  await page.getByText('Administrator').waitFor()
+  await expectAccessibleInEachLayout(page)
+  // Until then nothing is kept, so a reload forgets it.
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
   await expect.poll(() => page.title()).toBe('Quotas · sms-quota')
+  await page.reload()
+  await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
+})
+
+test('who declines a link is not signed in, and is asked again for the next', async () => {
+  const page = await openLink('/mine', await site.userToken(7))
+  await page.getByRole('heading', { level: 1, name: 'Sign in as “7”?' }).waitFor()
+  await page.getByRole('button', { name: 'Do not sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+  await page.evaluate(`location.hash = 'token=${await site.userToken(8)}'`)
+  await page.getByRole('heading', { level: 1, name: 'Sign in as “8”?' }).waitFor()
+  await page.evaluate(`location.hash = 'token=${await site.userToken(9)}'`)
+  await page.getByRole('heading', { level: 1, name: 'Sign in as “9”?' }).waitFor()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByText('User 9', { exact: true }).waitFor()
+})
+
+test('a link is answered in German, too', async () => {
+  const page = await site.visit(`/mine#token=${await site.userToken(7)}`, { token: null, locale: 'de-DE' })
+  await page.getByRole('heading', { level: 1, name: 'Als „7“ anmelden?' }).waitFor()
+  await page.getByRole('button', { name: 'Nicht anmelden' }).waitFor()
+  await page.getByRole('button', { name: 'Anmelden', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Meine Kontingente' }).waitFor()
 })
 
 test('only API requests carry the token, and no URL contains it', async () => {
@@ -21,6 +57,8 @@ test('only API requests carry the token, and no URL contains it', async () => {
     expect(request.url()).not.toContain(site.adminToken)
   })
   await page.goto(`${site.url}/console/quotas#token=${site.adminToken}`)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
   await page.reload()
   await page.getByRole('table').or(page.getByText('No quotas')).waitFor()
   expect(carrying.length).toBeGreaterThan(0)
@@ -50,7 +88,7 @@ test('a link opened in a signed-in tab replaces the session only if the user agr
   await page.getByRole('heading', { level: 1, name: 'My quotas' }).waitFor()
 })
 
-test('a link replaces a session that has expired without asking', async () => {
+test('a link asks, too, where the session has expired', async () => {
   const clock = site.clock.now
   const page = await site.visit('/mine', { token: await site.token({ sub: '5', exp: minute }) })
   await page.getByText('User 5', { exact: true }).waitFor()
@@ -58,6 +96,9 @@ test('a link replaces a session that has expired without asking', async () => {
   try {
     await page.goto('about:blank')
     await page.goto(`${site.url}/console/mine#token=${await site.userToken(7)}`)
+    await page.getByRole('heading', { level: 1, name: 'Sign in as “7”?' }).waitFor()
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByText('User 7', { exact: true }).waitFor()
   } finally {
     site.clock.now = clock
@@ -103,7 +144,7 @@ test('shows why a token is rejected, and does not store it', async () => {
 })
 
 test('shows why the token of a link is rejected', async () => {
-  const page = await site.visit('/quotas', { token: await site.token({ sub: '1', exp: START / 1_000 - 60 }) })
+  const page = await openLink('/quotas', await site.token({ sub: '1', exp: START / 1_000 - 60 }))
   await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas`)
 })
@@ -160,14 +201,22 @@ test('leads administrators of an empty service to the first message', async () =
   await site.call('DELETE', new URL(page.url()).pathname.replace('/console/quotas/', '/api/sms/admin/quota/'))
 })
 
-test('signing out deletes the token', async () => {
+test('signing out deletes the token, and what the search has opened', async () => {
   const page = await site.visit('/quotas')
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  const { body } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 1 } })
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search' }).fill('7')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/users/7`)
+  expect(await page.evaluate("localStorage.getItem('sms-quota.recent')")).toContain('User 7')
+  await site.call('DELETE', `/api/sms/admin/quota/${body.id}`)
   await page.getByRole('button', { name: 'Account: User 1' }).click()
   await page.getByText('Administrator').waitFor()
   await expectAccessible(page)
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]')
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
 })

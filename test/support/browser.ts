@@ -13,7 +13,7 @@ import { type Service, type ServiceOptions, startService } from './service.ts'
 interface Visit extends Omit<BrowserContextOptions, 'viewport'> {
   /** By default 1280 × 800 px. */
   viewport?: ViewportSize
-  /** The token of the link; null opens the page without one. By default an administrator's. */
+  /** The token of the tab's session; null opens the page without one. By default an administrator's. */
   token?: string | null
   /**
    * The time at which the browser's clock starts; by default the machine's clock. With it, `page.clock.fastForward`
@@ -64,7 +64,12 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
       })
       await page.setViewportSize(viewport)
       if (now !== undefined) await page.clock.install({ time: now })
-      await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
+      if (token !== null) {
+        // A document of the same origin, where nothing runs: a link with the token would ask each time.
+        await page.goto(`${url}/console/config.json`)
+        await page.evaluate(`sessionStorage.setItem('sms-quota.token', ${JSON.stringify(token)})`)
+      }
+      await page.goto(`${url}/console${path}`)
       return page
     },
   }

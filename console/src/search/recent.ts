@@ -26,3 +26,7 @@ export function remember(subject: string, opened: Recent): void {
   const items = [opened, ...others].slice(0, MAX_RECENT)
   localStorage.setItem(STORED, JSON.stringify({ subject, items }))
 }
+
+export function forgetRecent(): void {
+  localStorage.removeItem(STORED)
+}

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { send } from '../api/http.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { forgetRecent } from '../search/recent.ts'
 import { texts } from '../texts/texts.ts'
 
 /** The session. Only this file and the tab's session storage hold the token. */
@@ -13,6 +14,8 @@ export type Session =
   | { state: 'signed-out'; error: string | null }
   /** The service is checking the token. */
   | { state: 'opening' }
+  /** A link was opened in a tab without a session. The user is asked whether to sign in as its caller. */
+  | { state: 'offered'; offer: Caller }
   | { state: 'signed-in'; caller: Caller }
   /** The token has expired; the pages keep their state until the user signs in again. */
   | { state: 'ended'; caller: Caller }
@@ -25,7 +28,7 @@ const STORED = 'sms-quota.token'
 let session: Session = { state: 'signed-out', error: null }
 let token: string | null = null
 let renewing: PromiseWithResolvers<void> | null = null
-/** The token of a link that waits for the user's consent, because this tab has a session. */
+/** The token of a link that waits for the user's consent. */
 let linkToken: string | null = null
 const listeners = new Set<() => void>()
 
@@ -38,10 +41,10 @@ function notify(): void {
   for (const listener of listeners) listener()
 }
 
-/** Resumes the session of this tab, if any. Retries until the service responds. */
+/** Resumes the session of this tab, or asks about the link that opened it, if any. Retries until the service responds. */
 export async function resume(): Promise<void> {
   const stored = sessionStorage.getItem(STORED)
-  if (stored === null) return
+  if (stored === null) return offerLink()
   setSession({ state: 'opening' })
   try {
     await signIn(stored)
@@ -52,11 +55,33 @@ export async function resume(): Promise<void> {
       return
     }
     sessionStorage.removeItem(STORED)
-    // The link replaces no session any more.
-    if (linkToken !== null) return acceptLink()
-    setSession({ state: 'signed-out', error: error instanceof ApiProblem ? error.message : String(error) })
+    if (linkToken !== null) return offerLink()
+    setSession({ state: 'signed-out', error: messageOf(error) })
   }
 }
+
+/** Asks whether to sign in with the link: a stranger may have sent it, to have the user work in the stranger's account. */
+async function offerLink(): Promise<void> {
+  const offered = linkToken
+  if (offered === null) return
+  setSession({ state: 'opening' })
+  try {
+    const offer = await send<Caller>('/me', {}, offered)
+    // Another link may have been opened meanwhile.
+    if (offered === linkToken) setSession({ state: 'offered', offer })
+  } catch (error) {
+    if (offered !== linkToken) return
+    const delayMs = retryDelayOf(error)
+    if (delayMs !== null) {
+      setTimeout(offerLink, delayMs)
+      return
+    }
+    linkToken = null
+    setSession({ state: 'signed-out', error: messageOf(error) })
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof ApiProblem ? error.message : String(error))
 
 /**
  * Signs in with a token, or renews an expired session.
@@ -82,6 +107,8 @@ export function signOut(): void {
   token = null
   linkToken = null
   sessionStorage.removeItem(STORED)
+  // It names users, quotas and messages, and others may use this browser.
+  forgetRecent()
   setSession({ state: 'signed-out', error: null })
   renewing?.reject(new SignedOut())
   renewing = null
@@ -103,34 +130,38 @@ export function renewal(rejected: string): Promise<void> {
 
 /**
  * Takes the token of a sign-in link (`#token=…`) and removes it from the URL and the history. Browsers do not send
- * fragments to servers. In a tab with another session the token waits until the user agrees: a link that a stranger sent
- * must not exchange the account. Returns whether the token was stored for the next page load.
+ * fragments to servers. The token waits until the user agrees: a link that a stranger sent must not choose the account.
+ * Returns whether this tab has no session that could be kept.
  */
 export function takeLinkToken(): boolean {
   const offered = new URLSearchParams(location.hash.slice(1)).get('token')
   if (offered === null) return false
   history.replaceState(history.state, '', location.pathname + location.search)
   const stored = sessionStorage.getItem(STORED)
-  if (stored !== null && stored !== offered) {
-    linkToken = offered
-    notify()
-    return false
-  }
-  keepToken(offered)
-  return true
+  if (stored === offered) return false
+  linkToken = offered
+  notify()
+  return stored === null
 }
 
-/** Replaces the session by that of the link, and loads the page again. */
+/** Signs in with the link; in a tab with a session by loading the page again. */
 export function acceptLink(): void {
   if (linkToken === null) return
   keepToken(linkToken)
-  location.reload()
+  if (session.state === 'offered') {
+    token = linkToken
+    linkToken = null
+    setSession({ state: 'signed-in', caller: session.offer })
+  } else {
+    location.reload()
+  }
 }
 
-/** Keeps the session of this tab, and forgets the link. */
+/** Forgets the link. A session of this tab goes on. */
 export function declineLink(): void {
   linkToken = null
-  notify()
+  if (session.state === 'offered') setSession({ state: 'signed-out', error: null })
+  else notify()
 }
 
 /** Whether the token of a link waits for the user's consent. */

@@ -1,9 +1,10 @@
-import { Button, Divider, Paper, Text, Title } from '@mantine/core'
+import { Button, Divider, Group, Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, use } from 'react'
 import { usePageTitle } from '../components/page-title.tsx'
+import { formatList } from '../formats.ts'
 import { texts } from '../texts/texts.ts'
 import { consoleConfig } from './console-config.ts'
-import { type Caller, signOut } from './session.ts'
+import { acceptLink, type Caller, declineLink, signOut } from './session.ts'
 import classes from './sign-in.module.css'
 import { ProviderSignIn, TokenForm } from './sign-in-forms.tsx'
 
@@ -32,6 +33,29 @@ export function SignIn({ error }: { error: string | null }) {
       <Text size="sm" c="dimmed" mt="lg">
         {signIn.aboutTokens}
       </Text>
+    </Card>
+  )
+}
+
+/** Asks before a sign-in link signs in. */
+export function SignInByLink({ caller }: { caller: Caller }) {
+  const { offer } = texts.session
+  usePageTitle(offer.tab)
+  const roles = caller.roles.map(role => texts.shell.roles[role])
+  return (
+    <Card title={offer.title(caller.name ?? caller.subject)}>
+      <Text size="sm" mb="xs" className={classes.message ?? ''}>
+        {offer.about(<bdi>{caller.subject}</bdi>, roles.length === 0 ? null : formatList(roles))}
+      </Text>
+      <Text size="sm" mb="md">
+        {offer.caution}
+      </Text>
+      <Group grow>
+        <Button variant="default" onClick={declineLink}>
+          {offer.decline}
+        </Button>
+        <Button onClick={acceptLink}>{offer.accept}</Button>
+      </Group>
     </Card>
   )
 }

@@ -39,6 +39,20 @@ export const session: Texts['session'] = {
     about: 'Bitte erneut anmelden. Alle Eingaben bleiben erhalten.',
     leave: 'Abmelden und diese Seite verlassen',
   },
+  offer: {
+    tab: 'Anmelden',
+    title: name => `Als „${name}“ anmelden?`,
+    about: (subject, roles) => (
+      <>
+        Der geöffnete Link hat das Token von {subject}
+        {roles === null ? '' : ` (${roles})`}.
+      </>
+    ),
+    caution:
+      'Nur fortfahren, wenn der Link selbst geöffnet wurde und aus einer vertrauten Quelle stammt: Alles Weitere geschieht unter diesem Namen.',
+    accept: 'Anmelden',
+    decline: 'Nicht anmelden',
+  },
   link: {
     title: 'Sitzung ersetzen?',
     about: subject =>

@@ -1,4 +1,5 @@
 import { Anchor, Code } from '@mantine/core'
+import type { ReactNode } from 'react'
 
 /** Sign-in, and its end. */
 export const session = {
@@ -38,6 +39,19 @@ export const session = {
     title: 'Your session has expired',
     about: 'Sign in again to continue. Your input is kept.',
     leave: 'Sign out and leave this page',
+  },
+  offer: {
+    tab: 'Sign in',
+    title: (name: string) => `Sign in as “${name}”?`,
+    about: (subject: ReactNode, roles: string | null) => (
+      <>
+        The link that was opened has the token of {subject}
+        {roles === null ? '' : ` (${roles})`}.
+      </>
+    ),
+    caution: 'Continue only if you opened it yourself and trust where it came from: what you do is done as this user.',
+    accept: 'Sign in',
+    decline: 'Do not sign in',
   },
   link: {
     title: 'Replace your session?',
