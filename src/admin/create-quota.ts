@@ -36,14 +36,13 @@ export function quotaOf(done: { outcome: string; quota?: Quota }): Quota | undef
 
 /** Creates a quota, if the rules and the user's other quotas allow it. */
 export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Author): Promise<Created> {
+  // What no user may have is refused before the lock, which makes an account if need be: then the user would be listed.
+  const created = rules.createQuota(draft, { ...author, id: 0 })
+  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
   const erased = await usersBeingErased(tx, [draft.user_id])
   if (erased.size > 0) return { outcome: 'being_erased' }
-  const id = await nextQuotaId(tx, draft.user_id)
-
-  const created = rules.createQuota(draft, { ...author, id })
-  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
-  const { quota } = created
+  const quota = { ...created.quota, id: await nextQuotaId(tx, draft.user_id) }
   const forbidden = forbiddenByOthers(quota, others, author.now)
   if (forbidden !== undefined) return forbidden
 

@@ -114,6 +114,16 @@ describe('the directory', async () => {
   })
 })
 
+test('a creation that is refused leaves no user behind', async () => {
+  const { call } = await startSender()
+  const refused = await call('POST', '/api/sms/admin/quota', {
+    body: { user_id: 4_711, limit: 1, expires_at: '1970-01-01T00:00:00Z' },
+  })
+  expect(refused.status).toBe(400)
+  expect((await call('GET', `${USERS}/4711`)).status).toBe(404)
+  expect((await call('GET', USERS)).body.items).toEqual([])
+})
+
 describe('an export', async () => {
   const { call, allow, ask, clock, db } = await startSender()
   const user = 200
