@@ -27,7 +27,10 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
       schema: {
         ...operation('Operations', 'openapi', 'This document'),
         security: [],
-        response: { 200: Type.Object({}, { additionalProperties: true }), ...problems(['internal', 'rate_limited']) },
+        response: {
+          200: Type.Object({}, { additionalProperties: true }),
+          ...problems(['invalid_request', 'internal', 'rate_limited']),
+        },
       },
     },
     send(api),

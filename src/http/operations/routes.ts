@@ -20,7 +20,7 @@ export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: S
           'Answers from the start of the process on. Does not check the database, since a restart of the service would not repair it.',
         ),
         security: [],
-        response: { 200: Type.Ref('Health#'), ...problems(['internal', 'rate_limited']) },
+        response: { 200: Type.Ref('Health#'), ...problems(['invalid_request', 'internal', 'rate_limited']) },
       },
     },
     async () => ({ status: 'ok' }),
@@ -37,7 +37,10 @@ export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: S
           'Answers the latest of the checks that the service makes once a second: the database answers and can be written, and the clocks agree. `detail` says why it is not ready.',
         ),
         security: [],
-        response: { 200: Type.Ref('Health#'), ...problems(['internal', 'rate_limited', 'unavailable']) },
+        response: {
+          200: Type.Ref('Health#'),
+          ...problems(['invalid_request', 'internal', 'rate_limited', 'unavailable']),
+        },
       },
     },
     async () => {
@@ -56,7 +59,7 @@ export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: S
         security: [],
         response: {
           200: { content: { 'text/plain': { schema: Type.String() } } },
-          ...problems(['internal', 'rate_limited']),
+          ...problems(['invalid_request', 'internal', 'rate_limited']),
         },
       },
     },
