@@ -4,18 +4,19 @@
  *
  *     npm run fuzz -- --minutes 30 --seed 1
  */
-import { randomInt } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { fuzz, reportOf } from '../support/fuzz/fuzz.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
+/** The same calls in each run of all tests; `npm run fuzz` takes others. */
+const SEED = 1
 /** Some 20 seconds on two cores. */
 const CALLS = 1_500
 
 const { FUZZ_SEED, FUZZ_CALLS } = process.env
-const seed = Number(FUZZ_SEED ?? randomInt(1_000_000_000))
+const seed = Number(FUZZ_SEED ?? SEED)
 const calls = Number(FUZZ_CALLS ?? CALLS)
 
 const hook = await createReceiver()

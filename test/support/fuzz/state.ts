@@ -1,5 +1,7 @@
 /** Whether anything in the database has changed. */
 import type { Database } from '../../../src/db/database.ts'
+import { sql } from '../../../src/db/sql.ts'
+import { rawSql } from '../sql.ts'
 
 /** Note who called, whatever the answer; nothing is decided by them. */
 const EXCEPT = ['principal', 'principal_name']
@@ -13,7 +15,7 @@ const LOCKED_BY_WRITES = 'account'
  */
 export async function createStateReader(db: Database): Promise<() => Promise<string>> {
   const tables = await db.query<{ name: string }>({
-    text: `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    text: sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
            and relname <> all($1) order by 1`,
     values: [EXCEPT],
   })
@@ -21,7 +23,7 @@ export async function createStateReader(db: Database): Promise<() => Promise<str
     const content = name === LOCKED_BY_WRITES ? 'sum(hashtextextended(t::text, 0))' : 'max(xmin::text::bigint)'
     return `select '${name} ' || count(*) || '/' || coalesce(${content}, 0) as state from ${name} t`
   })
-  const text = `select string_agg(state, ', ') as state from (${states.join(' union all ')}) s`
+  const text = rawSql`select string_agg(state, ', ') as state from (${states.join(' union all ')}) s`
   return async () => {
     const [row] = await db.query<{ state: string }>({ name: 'fuzz-state', text })
     return row?.state ?? ''
