@@ -4,7 +4,8 @@ import { Readable, Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { createZstdCompress } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { encode, type Header } from '../../src/db/backup/records.ts'
+import { tablesInOrder, withClient } from '../../src/db/backup/catalog.ts'
+import { type Entry, encode, type Header, type TableBegin } from '../../src/db/backup/records.ts'
 import { assertRestored, checkBackup, restoreBackup } from '../../src/db/backup/restore.ts'
 import { writeBackup } from '../../src/db/backup/write.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -144,14 +145,95 @@ describe('a backup', async () => {
   })
 })
 
-/** A backup of a header only. */
-async function written(header: Header) {
-  async function* entries() {
-    yield { kind: 'header' as const, header }
+/** A backup of a header, and of tables with these rows. */
+async function written(header: Header, tables: readonly (TableBegin & { row: string })[] = []) {
+  async function* entries(): AsyncGenerator<Entry> {
+    yield { kind: 'header', header }
+    for (const { row, ...table } of tables) {
+      yield { kind: 'table', table }
+      if (row !== '') yield { kind: 'rows', bytes: Buffer.from(row) }
+      yield { kind: 'end', rows: row === '' ? 0 : 1 }
+    }
   }
   const chunks = await Readable.from(encode(entries())).pipe(createZstdCompress()).toArray()
   return opener(Buffer.concat(chunks))
 }
+
+describe('a backup that someone has made up', async () => {
+  const [source, target] = [await freshDatabase(), await emptyDatabase()]
+  const { header } = await checkBackup(opener((await backUp(source.url)).bytes))
+  const tables = await withClient(source.url, tablesInOrder)
+  const [{ name: sequence } = { name: '' }] = header.sequences
+  const account = tables.find(({ table }) => table === 'account') ?? { table: '', columns: [] }
+  await target.db.query({ text: sql`create schema other` })
+  await target.db.query({ text: sql`create table other.note (text text)` })
+  await target.db.query({ text: sql`create sequence other.number` })
+
+  const at = (position: object) => ({ last_value: 9, is_called: true, name: sequence, ...position })
+  const restoring = async (sequences: Header['sequences'], added: readonly TableBegin[], row = '') => {
+    const rest = tables.filter(({ table }) => !added.some(other => other.table === table))
+    const entries = [...rest.map(table => ({ ...table, row: '' })), ...added.map(table => ({ ...table, row }))]
+    const open = await written({ ...header, sequences }, entries)
+    await restoreBackup({ url: target.url, open, header: { ...header, sequences } })
+  }
+
+  test.each<[string, readonly TableBegin[], string]>([
+    [
+      'a catalog of PostgreSQL',
+      [{ table: 'pg_db_role_setting', columns: ['setdatabase', 'setrole', 'setconfig'] }],
+      '0\t99999999\t{work_mem=1MB}\n',
+    ],
+    ['the list of migrations', [{ table: 'schema_migration', columns: ['number', 'name', 'checksum'] }], ''],
+    ['the mark of the restore', [{ table: 'restore_under_way', columns: ['x'] }], ''],
+    ['a table of another schema', [{ table: 'other.note', columns: ['text'] }], ''],
+    ['a statement', [{ table: "account\" from program 'id'; --", columns: ['x'] }], ''],
+    ['a table twice', [account, account], ''],
+    ['a column that the table does not have', [{ ...account, columns: [...account.columns, 'ctid'] }], ''],
+    ['a column twice', [{ ...account, columns: [...account.columns, 'user_id'] }], ''],
+    ['too few columns', [{ ...account, columns: account.columns.slice(1) }], ''],
+  ])('is refused if it fills %s', async (_, added, row) => {
+    const before = await target.db.query({ text: sql`select count(*) as settings from pg_db_role_setting` })
+    await expect(restoring([], added, row)).rejects.toThrow(/^the backup fills .*: it is damaged, or no backup/)
+    expect(await target.db.query({ text: sql`select count(*) as settings from pg_db_role_setting` })).toEqual(before)
+    await expect(assertRestored(target.db)).rejects.toThrow(/not completed/)
+  })
+
+  test.each([
+    ['of another schema', [at({ name: 'other.number' })]],
+    ['that does not exist', [at({ name: 'none' })]],
+    ['twice', [at({}), at({})]],
+  ])('is refused if it names a sequence %s', async (_, sequences) => {
+    await expect(restoring(sequences, [])).rejects.toThrow(
+      /^the backup sets the sequence .*: it is damaged, or no backup/,
+    )
+    expect(await target.db.query({ text: sql`select is_called from other.number` })).toEqual([{ is_called: false }])
+  })
+
+  test('is refused if it lacks a table', async () => {
+    const open = await written(
+      header,
+      tables.slice(1).map(table => ({ ...table, row: '' })),
+    )
+    await expect(restoreBackup({ url: target.url, open, header })).rejects.toThrow(/^the backup lacks the table/)
+  })
+
+  test('is refused if it lacks a sequence', async () => {
+    const sequences = header.sequences.slice(1)
+    await expect(restoring(sequences, [])).rejects.toThrow(/^the backup lacks the sequence/)
+  })
+
+  test('is restored into the schema of the migrations, whatever the session looks in first', async () => {
+    const url = new URL(target.url)
+    url.searchParams.set('options', '-c search_path=public,other')
+    await target.db.query({ text: sql`create table other.account (like account)` })
+    const open = await written(
+      header,
+      tables.map(table => ({ ...table, row: '' })),
+    )
+    await restoreBackup({ url: url.href, open, header })
+    await assertRestored(target.db)
+  })
+})
 
 test('a backup holds one point in time, whatever is written while it is made', async () => {
   const [source, target] = [await freshDatabase(), await emptyDatabase()]

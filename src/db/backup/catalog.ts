@@ -44,6 +44,17 @@ export async function appliedMigrations(client: pg.Client): Promise<{ name: stri
 
 export const quoted = sqlName
 
+/** Names tables and sequences in the schema of the service, wherever a session looks for names first. */
+export async function qualifier(client: pg.Client): Promise<(name: string) => Sql> {
+  const { rows } = await client.query<{ schema: string }>(
+    `select nspname::text as schema from pg_namespace
+      where oid = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))`,
+  )
+  const [own] = rows
+  if (own === undefined) throw new Error('the database has no schema of sms-quota')
+  return name => sql`${quoted(own.schema)}.${quoted(name)}`
+}
+
 /** The names of the service's tables, none of them in a schema other than that of `schema_migration`. */
 export async function tableNames(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
@@ -78,17 +89,23 @@ export async function tablesInOrder(client: pg.Client): Promise<TableBegin[]> {
   return ordered
 }
 
-/** Where each sequence stands. Sequences never go back, so numbers in rows that were read before are not above it. */
-export async function sequencePositions(client: pg.Client) {
-  const { rows: names } = await client.query<{ name: string }>(
+/** The names of the service's sequences, in the schema of its tables. */
+export async function sequenceNames(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
     `select relname::text as name from pg_class
       where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
         and relkind = 'S' order by relname`,
   )
+  return rows.map(({ name }) => name)
+}
+
+/** Where each sequence stands. Sequences never go back, so numbers in rows that were read before are not above it. */
+export async function sequencePositions(client: pg.Client) {
+  const qualified = await qualifier(client)
   const positions: { name: string; last_value: number; is_called: boolean }[] = []
-  for (const { name } of names) {
+  for (const name of await sequenceNames(client)) {
     const { rows } = await client.query<{ last_value: string; is_called: boolean }>(
-      sql`select last_value, is_called from ${quoted(name)}`,
+      sql`select last_value, is_called from ${qualified(name)}`,
     )
     for (const { last_value, is_called } of rows) positions.push({ name, last_value: Number(last_value), is_called })
   }

@@ -20,10 +20,12 @@ export const FORMAT_VERSION = 1
 const Header = Type.Object({
   format: Type.Literal('sms-quota backup'),
   format_version: Type.Integer(),
-  /** For the eye only: an ISO 8601 time, and PostgreSQL's version. */
-  made_at: Type.String(),
+  /** For the eye only: an ISO 8601 time, and PostgreSQL's version. The time is shown on terminals, which obey some characters. */
+  made_at: Type.String({ pattern: '^[0-9TZ:.-]{1,40}$' }),
   postgresql: Type.String(),
-  migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() }), { minItems: 1 }),
+  migrations: Type.Array(Type.Object({ name: Type.String({ pattern: '^[\\w.-]+$' }), checksum: Type.String() }), {
+    minItems: 1,
+  }),
   sequences: Type.Array(Type.Object({ name: Type.String(), last_value: Type.Integer(), is_called: Type.Boolean() })),
 })
 export type Header = Static<typeof Header>

@@ -9,8 +9,9 @@ import type pg from 'pg'
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import type { Log, Queryable } from '../database.ts'
 import { migrate } from '../migrate.ts'
-import { joinSql, sql } from '../sql.ts'
-import { appliedMigrations, quoted, tableNames, withClient } from './catalog.ts'
+import { joinSql, type Sql, sql } from '../sql.ts'
+import { appliedMigrations, qualifier, quoted, tableNames, withClient } from './catalog.ts'
+import { type OwnPlaces, ownPlaces } from './own-places.ts'
 import { BackupDamaged, decode, type Header } from './records.ts'
 import type { Progress, Written } from './write.ts'
 
@@ -106,24 +107,39 @@ async function fill(client: pg.Client, { open, header, onProgress }: RestoreOpti
     throw new Error('the database has another schema than the backup: restore into a new database')
   // Migrations add first rows to some tables.
   const tables = (await tableNames(client)).filter(name => name !== MARKER)
-  await client.query(sql`truncate ${joinSql(tables.map(quoted))}`)
-  for (const { name, last_value, is_called } of header.sequences)
-    await client.query('select setval($1, $2, $3)', [quoted(name), last_value, is_called])
-  await copyIn(client, open, onProgress)
+  const [places, qualified] = [await ownPlaces(client, tables), await qualifier(client)]
+  await client.query(sql`truncate ${joinSql(tables.map(qualified))}`)
+  for (const { name, last_value, is_called } of header.sequences) {
+    places.set(name)
+    await client.query('select setval($1, $2, $3)', [qualified(name), last_value, is_called])
+  }
+  await copyIn(client, { open, onProgress, places, qualified })
+  places.assertComplete()
   await client.query(sql`drop table ${MARKER}`)
   await client.query('commit')
 }
 
-/** Fills table after table. The end of the backup confirms its checksum, so an error comes before the commit. */
-async function copyIn(client: pg.Client, open: OpenBackup, onProgress: RestoreOptions['onProgress']): Promise<void> {
+interface Filling {
+  readonly open: OpenBackup
+  readonly onProgress: RestoreOptions['onProgress']
+  readonly places: OwnPlaces
+  readonly qualified: (name: string) => Sql
+}
+
+/**
+ * Fills table after table. The end of the backup confirms its checksum, so an error comes before the commit. The checksum does
+ * not tell who made the backup: it may name anything.
+ */
+async function copyIn(client: pg.Client, { open, onProgress, places, qualified }: Filling): Promise<void> {
   let [table, bytes] = ['', 0]
   let target: CopyStreamQuery | undefined
   let done: Promise<void> = Promise.resolve()
   for await (const entry of decode(open())) {
     if (entry.kind === 'table') {
       table = entry.table.table
+      places.fill(entry.table)
       const columns = joinSql(entry.table.columns.map(quoted))
-      target = client.query(copyFrom(sql`copy ${quoted(table)} (${columns}) from stdin`))
+      target = client.query(copyFrom(sql`copy ${qualified(table)} (${columns}) from stdin`))
       done = finished(target)
       // It is awaited below; until then its failure must not end the process.
       done.catch(() => {})

@@ -5,7 +5,15 @@ import { createZstdCompress } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { joinSql, sql } from '../sql.ts'
-import { appliedMigrations, quoted, sequencePositions, tableNames, tablesInOrder, withClient } from './catalog.ts'
+import {
+  appliedMigrations,
+  qualifier,
+  quoted,
+  sequencePositions,
+  tableNames,
+  tablesInOrder,
+  withClient,
+} from './catalog.ts'
 import { type Entry, encode, FORMAT_VERSION, type Header, ZSTD } from './records.ts'
 
 /** What was written or read so far. */
@@ -63,15 +71,16 @@ async function* counted(
 async function* entriesOf(client: pg.Client, now: Date): AsyncGenerator<Entry> {
   const names = await tableNames(client)
   if (names.length === 0) throw new Error('there is nothing to back up: the database has no schema of sms-quota')
+  const qualified = await qualifier(client)
   await client.query('begin isolation level repeatable read read only')
   // Before the snapshot, which the first query takes: no migration can change a table any more.
-  await client.query(sql`lock table ${joinSql(names.map(quoted))} in access share mode`)
+  await client.query(sql`lock table ${joinSql(names.map(qualified))} in access share mode`)
   const tables = await tablesInOrder(client)
   yield { kind: 'header', header: await readHeader(client, now) }
   for (const table of tables) {
     yield { kind: 'table', table }
     const columns = joinSql(table.columns.map(quoted))
-    const rows = client.query(copyTo(sql`copy ${quoted(table.table)} (${columns}) to stdout`))
+    const rows = client.query(copyTo(sql`copy ${qualified(table.table)} (${columns}) to stdout`))
     for await (const bytes of rows) yield { kind: 'rows', bytes }
     yield { kind: 'end', rows: rows.rowCount }
   }
