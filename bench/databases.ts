@@ -43,11 +43,11 @@ async function openServer(url: string | undefined): Promise<{ url: string; stop(
   const dataDir = await mkdtemp(join(tmpdir(), 'sms-quota-bench-'))
   const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
-    const { url: embeddedUrl, stop } = await startEmbedded({
+    const { adminUrl, stop } = await startEmbedded({
       dataDir,
       log: { info: () => {}, warn: console.warn, error: console.error },
     })
-    return { url: embeddedUrl, stop: () => stop().then(remove) }
+    return { url: adminUrl, stop: () => stop().then(remove) }
   } catch (error) {
     await remove()
     throw error

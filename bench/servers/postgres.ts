@@ -36,7 +36,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
     log: { info: () => {}, warn: console.warn, error: console.error },
   })
   cleanup.add(() => server.stop())
-  const admin = openDatabase({ url: server.url, maxConnections: 1, ...NO_TIMEOUTS })
+  const admin = openDatabase({ url: server.adminUrl, maxConnections: 1, ...NO_TIMEOUTS })
   cleanup.add(() => admin.close())
   const [row] = await admin.query<{ pid: number }>({
     text: sql`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
@@ -46,7 +46,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
   return {
     version: server.version,
     async make(name, { empty = false } = {}) {
-      const url = new URL(server.url)
+      const url = new URL(server.adminUrl)
       url.pathname = name
       await admin.query({ text: rawSql`create database ${name} template template0 encoding 'UTF8'` })
       if (!empty) await migrate({ url: url.href })

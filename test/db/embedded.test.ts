@@ -8,7 +8,8 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn, isAlive } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql, trustedSql } from '../../src/db/sql.ts'
+import { verify } from '../../src/db/verify/verify.ts'
 import { copyDataFolder, scratchFolder } from '../support/cluster.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -139,7 +140,7 @@ describe('a data folder with spaces in its path', () => {
     expect(await settings(url, ...Object.keys(expected))).toEqual(expected)
     expect((await stat(join(dataDir, 'postgres-password'))).mode & 0o777).toBe(0o600)
     expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(0o700)
-    const wrong = openDatabase({ url: url.replace(/sms_quota:[^@]+@/, 'sms_quota:guessed@') })
+    const wrong = openDatabase({ url: url.replace(/:[^:@]+@/, ':guessed@') })
     await expect(wrong.ping()).rejects.toThrow(/password authentication failed/)
     await wrong.close()
     await write(url, 1)
@@ -244,6 +245,107 @@ describe('a folder of an earlier version, which left it to root', async () => {
   })
 })
 
+describe('the role of the service', async () => {
+  const dataDir = await prepare('role')
+
+  /** Runs a statement as the superuser that initdb made. */
+  const administer = (adminUrl: string, ...statements: string[]) =>
+    withDatabase(adminUrl, async db => {
+      for (const text of statements) await db.query({ text: trustedSql(text) })
+    })
+
+  test('owns its database and has no other right', async () => {
+    const { url, adminUrl } = await start(dataDir)
+    expect(url).toMatch(/^postgresql:\/\/sms_quota_service:/)
+    expect(new URL(url).password).not.toBe(new URL(adminUrl).password)
+    expect(await connectionOf(dataDir)).toBe(url)
+    await withDatabase(url, async db => {
+      const rights = sql`select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+        (select count(*)::int from pg_auth_members where member = r.oid) as roles,
+        pg_has_role((select datdba from pg_database where datname = current_database()), 'usage') as owner
+        from pg_roles r where rolname = current_user`
+      expect(await db.query({ text: rights })).toEqual([
+        {
+          rolsuper: false,
+          rolcreaterole: false,
+          rolcreatedb: false,
+          rolreplication: false,
+          rolbypassrls: false,
+          roles: 0,
+          owner: true,
+        },
+      ])
+      for (const text of [
+        `select pg_read_file('postgresql.conf')`,
+        `select pg_ls_dir('.')`,
+        `copy (select 1) to program 'id'`,
+        `select rolpassword from pg_authid`,
+        'set session authorization sms_quota',
+        'set role sms_quota',
+        'alter role sms_quota_service superuser',
+        'create role another',
+        'create extension dblink',
+        `alter system set log_statement = 'all'`,
+      ])
+        await expect(db.query({ text: trustedSql(text) }), text).rejects.toThrow(
+          /permission denied|must be superuser|Only roles with|not available/i,
+        )
+    })
+    const open = openDatabase({ url: adminUrl.replace(/:[^:@]+@/, `:${new URL(url).password}@`) })
+    await expect(open.ping()).rejects.toThrow(/password authentication failed/)
+    await open.close()
+  })
+
+  test('gets the database of an earlier version, where the superuser owns everything, at the next start', async () => {
+    const first = await start(dataDir)
+    await administer(
+      first.adminUrl,
+      'reassign owned by sms_quota_service to sms_quota',
+      'drop owned by sms_quota_service',
+      'drop role sms_quota_service',
+      `create function plus_one(n integer) returns integer language sql return n + 1`,
+      `create type colour as enum ('red')`,
+      `create schema extra`,
+      `create table extra.kept (id serial, colour colour, value integer generated always as identity)`,
+      `create view extra.seen as select id from extra.kept`,
+      `create materialized view extra.stored as select id from extra.kept`,
+    )
+    // Beside a service of the earlier version, nothing is changed, and the address leads to the database all the same.
+    expect(await connectionOf(dataDir)).toBe(first.adminUrl)
+    expect(
+      await withDatabase(first.adminUrl, db =>
+        db.query({ text: sql`select from pg_roles where rolname = $1`, values: ['sms_quota_service'] }),
+      ),
+    ).toEqual([])
+    await started.pop()?.stop()
+
+    const { url } = await start(dataDir)
+    await withDatabase(url, async db => {
+      const others = sql`select relname::text as name from pg_class
+          where relnamespace::regnamespace::text in ('public', 'extra') and relowner <> current_user::regrole
+        union all select typname from pg_type
+          where typnamespace::regnamespace::text in ('public', 'extra') and typowner <> current_user::regrole
+        union all select proname from pg_proc where pronamespace = 'public'::regnamespace and proowner <> current_user::regrole
+        union all select nspname from pg_namespace where nspname = 'extra' and nspowner <> current_user::regrole
+        union all select datname from pg_database where datname = current_database() and datdba <> current_user::regrole`
+      expect(await db.query({ text: others })).toEqual([])
+      await db.query({ text: sql`alter table extra.kept add column further integer` })
+      await db.query({ text: sql`alter table quota add column further integer` })
+      await db.query({ text: sql`alter table quota drop column further` })
+    })
+    await withDatabase(url, async db => expect((await verify(db)).differences).toEqual([]))
+  })
+
+  test('gets what a service of the earlier version has made since, and a password that fits the superuser’s', async () => {
+    const { adminUrl, stop } = await start(dataDir)
+    await administer(adminUrl, 'create table made_since (value integer)', `alter role sms_quota password 'changed'`)
+    await stop()
+    await writeFile(join(dataDir, 'postgres-password'), 'changed')
+    const { url } = await start(dataDir)
+    await withDatabase(url, db => db.query({ text: sql`alter table made_since add column further integer` }))
+  })
+})
+
 describe('after a crash', async () => {
   const dataDir = await prepare('crash')
 
@@ -283,11 +385,12 @@ describe('after a crash', async () => {
 
   test('of one of the server’s processes, the service reconnects', async () => {
     const { messages, log } = recorder()
-    const { url } = await start(dataDir, log)
-    const [row] = await withDatabase(url, db =>
+    const { url, adminUrl } = await start(dataDir, log)
+    const [row] = await withDatabase(adminUrl, db =>
       db.query<{ pid: number }>({ text: sql`select pid from pg_stat_activity where backend_type = 'checkpointer'` }),
     )
-    process.kill(row?.pid ?? 0, 'SIGKILL')
+    // Not 0, which would be this process and its group.
+    process.kill(row?.pid ?? Number.NaN, 'SIGKILL')
     await expect.poll(() => messages).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
   })
@@ -383,7 +486,7 @@ test('a stop while the server is restarting ends it, at any point of the restart
     const embedded = await startEmbedded({ dataDir, log: { info() {}, warn: () => gone.resolve(), error() {} } })
     const folders = foldersIn(dataDir)
     const before = await readPidFile(folders)
-    process.kill(before?.pid ?? 0, 'SIGKILL')
+    process.kill(before?.pid ?? Number.NaN, 'SIGKILL')
     await gone.promise
     await pause(delay)
     const stopped = embedded.stop()

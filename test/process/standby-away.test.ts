@@ -21,8 +21,8 @@ import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { requireStandby, setStandbys, waitingForStandby } from '../support/standby.ts'
 
 const log = { info() {}, warn() {}, error: console.error }
-const { url } = await ownServer()
-const db = openDatabase({ url })
+const { url: adminUrl, serviceUrl: url } = await ownServer()
+const db = openDatabase({ url: adminUrl })
 
 const ENGINE_CONNECTIONS = 4
 const POOL_CONNECTIONS = 3

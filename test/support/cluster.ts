@@ -75,12 +75,12 @@ async function openServer(
   if (url !== undefined) return { url, stop: async () => {} }
   await copyDataFolder(prepared, dataDir)
   const server = await startEmbedded({ dataDir, log: quiet })
-  const db = openDatabase({ url: server.url, maxConnections: 1 })
+  const db = openDatabase({ url: server.adminUrl, maxConnections: 1 })
   await disableAutovacuum(db)
   // No test crashes the machine; those that kill a server, whose data outlives it, have their own.
   await alterSystem(db, 'fsync = off')
   await db.close()
-  return server
+  return { url: server.adminUrl, stop: server.stop }
 }
 
 /** For the whole server. Autovacuum comes at times of its own: it locks tables that a test analyzes, and changes plans. */

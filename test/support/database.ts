@@ -53,12 +53,23 @@ export async function preparedFolder(): Promise<string> {
   return dataDir
 }
 
-/** A server of the caller's own with a migrated database. It is stopped and removed after the caller's tests. */
-export async function ownServer(): Promise<{ url: string; dataDir: string }> {
+/**
+ * A server of the caller's own with a migrated database. It is stopped and removed after the caller's tests. `url` is that of
+ * a superuser, `serviceUrl` that of the role that the service uses.
+ */
+export async function ownServer(): Promise<{ url: string; serviceUrl: string; dataDir: string }> {
   const dataDir = await preparedFolder()
-  const { url, stop } = await startEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } })
-  whenDone(stop)
-  return { url, dataDir }
+  const server = await startEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } })
+  whenDone(server.stop)
+  return { url: server.adminUrl, serviceUrl: server.url, dataDir }
+}
+
+/** A migrated database of a role without rights, which owns it, as the service has it in its data folder. */
+export async function databaseOfPlainRole(): Promise<FreshDatabase> {
+  const { serviceUrl: url } = await ownServer()
+  const db = openDatabase({ url })
+  whenDone(() => db.close())
+  return { url, db }
 }
 
 /**

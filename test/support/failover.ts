@@ -65,7 +65,7 @@ export async function startFailover(): Promise<Failover> {
       await start()
     },
     async promote() {
-      const db = openDatabase({ url: server.url, maxConnections: 1, statementTimeout: 60_000 })
+      const db = openDatabase({ url: server.adminUrl, maxConnections: 1, statementTimeout: 60_000 })
       await db.query({ text: sql`select pg_promote()` })
       await db.close()
     },

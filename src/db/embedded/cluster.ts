@@ -5,13 +5,10 @@ import { link, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Log } from '../database.ts'
-import { sql } from '../sql.ts'
 import { type Account, giveTo, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { exists, type Folders, flush, giveToOwner, prepareAside } from './folders.ts'
-
-/** The role and the database that the service uses. */
-export const NAME = sql`sms_quota`
+import { NAME } from './service-role.ts'
 
 /** Creates the files unless they exist. If two processes do it at the same time, the first wins. */
 export async function makeCluster(

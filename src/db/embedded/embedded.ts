@@ -9,16 +9,20 @@ import { realpath } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../database.ts'
+import { readPassword } from './cluster.ts'
 import { type Folders, foldersIn, openDataFolder, removeLeftovers } from './folders.ts'
 import { FolderInUse, takeLock } from './lock.ts'
 import { giveFolderToAccount } from './owner.ts'
 import { endServer, readPidFile } from './postmaster.ts'
 import { bringUp, findRunning, type Server } from './server.ts'
+import { prepareServiceRole } from './service-role.ts'
 import { finishUpgrade, removeUpgrade } from './upgrade-folder.ts'
 
 export interface Embedded {
-  /** For `openDatabase` and `migrate`. A restart of the server does not change it. */
+  /** For `openDatabase` and `migrate`: of a role that owns the database and is no superuser. A restart of the server does not change it. */
   readonly url: string
+  /** Of a superuser, for administration. The service does not use it. */
+  readonly adminUrl: string
   /** PostgreSQL's version, for example `18.4`. */
   readonly version: string
   /** The server was running already: a killed service left it behind. */
@@ -48,7 +52,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   await finishUpgrade(folders)
   const first = await startLocked(folders, log)
   await removeUpgrade(folders)
-  const { url, version, pid, adopted } = first.server
+  const { url, adminUrl, version, pid, adopted } = first.server
   log.info(
     { version, folder: folders.dataDir, pid },
     adopted ? 'embedded database: adopted a running server' : 'embedded database: started',
@@ -67,6 +71,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 
   return {
     url,
+    adminUrl,
     version,
     adopted,
     async stop() {
@@ -139,11 +144,12 @@ async function finishShutdown(folders: Folders, stopTimeout: number, signal: Abo
 
 /**
  * The address of the database that runs in a data folder, for a short use beside the service; undefined if none runs.
- * Takes no lock and starts nothing.
+ * Takes no lock, starts and changes nothing: a service of an earlier version may use the database, before its owner exists.
  */
 export async function connectionOf(dataDir: string): Promise<string | undefined> {
   const real = await realpath(dataDir).catch(() => undefined)
-  return real === undefined ? undefined : findRunning(foldersIn(real))
+  const server = real === undefined ? undefined : await findRunning(foldersIn(real))
+  return server?.isPrepared ? server.url : server?.adminUrl
 }
 
 /** A running server, and the lock that makes this service the only one on its folder. */
@@ -158,7 +164,7 @@ async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Pr
   for (let n = 1; ; n++) {
     const server = await bringUp(folders, log, signal)
     const client = new pg.Client({
-      connectionString: server.url,
+      connectionString: server.adminUrl,
       application_name: `sms-quota, process ${process.pid}`,
       connectionTimeoutMillis: 3_000,
     })
@@ -167,6 +173,7 @@ async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Pr
     try {
       await client.connect()
       await takeLock(client, folders)
+      await prepareServiceRole(client, await readPassword(folders))
       return { server, lost, release: () => Promise.race([client.end(), pause(1_000, undefined, { ref: false })]) }
     } catch (error) {
       await client.end().catch(() => {})

@@ -48,9 +48,9 @@ export async function giveFolderToAccount(folders: Folders, log: Log): Promise<v
 
 /** Ends a server that a killed service left behind: it runs as the account of before. */
 async function endUnused(folders: Folders): Promise<void> {
-  const url = await findRunning(folders)
-  if (url === undefined) return
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
+  const server = await findRunning(folders)
+  if (server === undefined) return
+  const client = new pg.Client({ connectionString: server.adminUrl, connectionTimeoutMillis: 3_000 })
   client.on('error', () => {})
   try {
     await client.connect()

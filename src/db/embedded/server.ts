@@ -8,13 +8,18 @@ import { type Log, sqlStateOf } from '../database.ts'
 import { sql } from '../sql.ts'
 import { accountFor } from './account.ts'
 import { findBinaries } from './binaries.ts'
-import { makeCluster, NAME, readPassword } from './cluster.ts'
+import { makeCluster, readPassword } from './cluster.ts'
 import type { Folders } from './folders.ts'
 import { type Child, isServerOf, launch, type PidFile, PORT, readPidFile } from './postmaster.ts'
+import { IS_PREPARED, NAME, SERVICE_ROLE, servicePassword } from './service-role.ts'
 
 export interface Server {
-  /** Opens the service's database. */
+  /** Opens the service's database as its owner, which is no superuser. */
   readonly url: string
+  /** Opens it as the superuser. */
+  readonly adminUrl: string
+  /** Whether the owner exists: not before the first start of a version that has it. */
+  readonly isPrepared: boolean
   readonly pid: number
   /** PostgreSQL's, for example `18.4`. */
   readonly version: string
@@ -69,10 +74,10 @@ async function start(folders: Folders, log: Log): Promise<Child> {
   return launch(folders, binaries, account)
 }
 
-/** The address of the server that runs in the folder; undefined if none answers. */
-export async function findRunning(folders: Folders): Promise<string | undefined> {
+/** The server that runs in the folder; undefined if none answers. */
+export async function findRunning(folders: Folders): Promise<Omit<Server, 'adopted'> | undefined> {
   const found = await probe(folders, await readPidFile(folders))
-  return found.state === 'up' ? found.server.url : undefined
+  return found.state === 'up' ? found.server : undefined
 }
 
 /** `busy`: there is a server, but it is starting, recovering or ending. */
@@ -90,24 +95,29 @@ async function probe(folders: Folders, file: PidFile | undefined): Promise<Findi
   return { state: ours ? 'busy' : 'down', ...answer }
 }
 
-type Answer = { url: string; version: string } | { reason: string }
+type Answer = Omit<Server, 'pid' | 'adopted'> | { reason: string }
 
 /** Checks that the server behind a socket is the folder's, and creates the service's database if it is missing. */
 async function connect(folders: Folders, socketFolder: string): Promise<Answer> {
   const password = await readPassword(folders)
-  const urlOf = (database: string) =>
-    `postgresql://${NAME}:${password}@localhost:${PORT}/${database}?host=${encodeURIComponent(socketFolder)}&sslmode=disable`
+  const urlOf = (database: string, role = NAME, secret = password) =>
+    `postgresql://${role}:${secret}@localhost:${PORT}/${database}?host=${encodeURIComponent(socketFolder)}&sslmode=disable`
   const client = new pg.Client({ connectionString: urlOf('postgres'), connectionTimeoutMillis: 3_000 })
   client.on('error', () => {})
   try {
     await client.connect()
     if (!(await servesFolder(client, folders))) return { reason: 'the server of another folder answers' }
-    const { rows } = await client.query<{ version: string; made: boolean }>(
+    const { rows } = await client.query<{ version: string; made: boolean; prepared: boolean }>(
       sql`select split_part(current_setting('server_version'), ' ', 1) as version,
-        exists (select from pg_database where datname = '${NAME}') as made`,
+        exists (select from pg_database where datname = '${NAME}') as made, ${IS_PREPARED} as prepared`,
     )
     if (!rows[0]?.made) await client.query(sql`create database ${NAME}`)
-    return { url: urlOf(NAME), version: rows[0]?.version ?? '' }
+    return {
+      url: urlOf(NAME, SERVICE_ROLE, servicePassword(password)),
+      adminUrl: urlOf(NAME),
+      isPrepared: rows[0]?.prepared ?? false,
+      version: rows[0]?.version ?? '',
+    }
   } catch (error) {
     if (sqlStateOf(error) === INVALID_PASSWORD) {
       throw new Error(`the database in ${folders.dataDir} rejects the password in ${folders.password}`)

@@ -51,11 +51,11 @@ export interface Deployment {
 }
 
 export async function createDeployment(): Promise<Deployment> {
-  const { url, dataDir } = await ownServer()
+  const { url, serviceUrl, dataDir } = await ownServer()
   const db = openDatabase({ url, maxConnections: 3, statementTimeout: 60_000 })
   const env = {
     PATH: process.env.PATH ?? '',
-    DATABASE_URL: url,
+    DATABASE_URL: serviceUrl,
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
     CHAOS_BEGAN: String(Date.now()),
