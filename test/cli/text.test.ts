@@ -31,6 +31,12 @@ test.each([
   expect(widthOf(cut(text, width))).toBeLessThanOrEqual(width)
 })
 
+test('names that every object has are shown like any other, also with colors', () => {
+  const rows = ['constructor', '__proto__', 'toString'].map(name => ({ name }))
+  const table = tableOf(rows, columns<(typeof rows)[0]>('name'), { ...PIPE, hasColors: true })
+  expect(table).toBe('\u001b[1mname\u001b[22m\nconstructor\n__proto__\ntoString\n')
+})
+
 test('text cannot steer the terminal', () => {
   expect(safe('a\u001b[31mb\rc\nd\u0085e\u202ef\u2066g')).toBe('a�[31mb�c�d�e�f�g')
   const json = safeJson(JSON.stringify({ a: 'x\u009b31m\u202e\u001b"\\' }))

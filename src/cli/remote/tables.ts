@@ -36,20 +36,23 @@ const MIN_TEXT_WIDTH = 24
 type Color = 'green' | 'yellow' | 'red' | 'bold'
 
 /** The colors of states that call for attention, or that need none. */
-const COLORS: Readonly<Record<string, Color>> = {
-  active: 'green',
-  granted: 'green',
-  draws: 'green',
-  suspended: 'yellow',
-  scheduled: 'yellow',
-  expired: 'red',
-  exhausted: 'red',
-  blocks: 'red',
-  deleted: 'red',
-  denied: 'red',
-  no_quota: 'red',
-  cap_reached: 'red',
-  quota_exhausted: 'red',
+const COLORS: ReadonlyMap<string, Color> = new Map([
+  ...colored('green', ['active', 'granted', 'draws']),
+  ...colored('yellow', ['suspended', 'scheduled']),
+  ...colored('red', [
+    'expired',
+    'exhausted',
+    'blocks',
+    'deleted',
+    'denied',
+    'no_quota',
+    'cap_reached',
+    'quota_exhausted',
+  ]),
+])
+
+function colored(color: Color, states: readonly string[]): [string, Color][] {
+  return states.map(state => [state, color])
 }
 
 /** @returns lines, the titles first unless they are left out. */
@@ -81,7 +84,7 @@ export function tableOf<Row>(
         ),
       ]
     : []
-  return [...head, ...cells.map(row => line(row, cell => COLORS[cell]))].map(text => `${text}\n`).join('')
+  return [...head, ...cells.map(row => line(row, cell => COLORS.get(cell)))].map(text => `${text}\n`).join('')
 }
 
 /** Takes from the widest columns of text what does not fit, as far as they can give. */
