@@ -69,7 +69,7 @@ export interface Config {
   metricsPort: number | null
   /** Null: the service speaks HTTP. */
   tls: TlsConfig | null
-  /** The addresses and networks of proxies whose `X-Forwarded-…` headers count; null: none. */
+  /** The addresses and networks of proxies whose `X-Forwarded-For` counts; null: none. */
   trustProxy: string[] | null
   /** How long the service still serves after a stop signal, in seconds. */
   shutdownDelaySeconds: number
