@@ -8,9 +8,10 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn, isAlive } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { sql, trustedSql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { copyDataFolder, scratchFolder } from '../support/cluster.ts'
+import { rawSql } from '../support/sql.ts'
 
 const isRoot = process.getuid?.() === 0
 const { folder: root, remove } = await scratchFolder()
@@ -251,7 +252,7 @@ describe('the role of the service', async () => {
   /** Runs a statement as the superuser that initdb made. */
   const administer = (adminUrl: string, ...statements: string[]) =>
     withDatabase(adminUrl, async db => {
-      for (const text of statements) await db.query({ text: trustedSql(text) })
+      for (const text of statements) await db.query({ text: rawSql`${text}` })
     })
 
   test('owns its database and has no other right', async () => {
@@ -287,7 +288,7 @@ describe('the role of the service', async () => {
         'create extension dblink',
         `alter system set log_statement = 'all'`,
       ])
-        await expect(db.query({ text: trustedSql(text) }), text).rejects.toThrow(
+        await expect(db.query({ text: rawSql`${text}` }), text).rejects.toThrow(
           /permission denied|must be superuser|Only roles with|not available/i,
         )
     })
