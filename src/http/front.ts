@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
-import { clientRequestId, SECURITY_HEADERS } from './platform/headers.ts'
+import { clientRequestId, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
 import { problemBody } from './platform/problems.ts'
 import { type SlowDown, waitPaused } from './platform/slow-down.ts'
 import type { Certificate } from './tls.ts'
@@ -63,6 +63,8 @@ export function createFront(certificate?: Certificate, { stallMs = STALL_MS } = 
   }
 
   const handle: Handler = (request, response) => {
+    if (certificate !== undefined)
+      for (const [name, value] of Object.entries(STRICT_TLS)) response.setHeader(name, value)
     const isHealth = isHealthCheck(request)
     if (isHealth) return answerHealth(request, response)
     if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')

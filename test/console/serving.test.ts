@@ -48,7 +48,11 @@ test('the content security policy allows only this service, with a new nonce in 
         "form-action 'none'",
         "frame-ancestors 'none'",
       ])
-      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      })
       expect(body).toContain(`<meta property="csp-nonce" nonce="${nonce}">`)
       expect(body).not.toContain('__NONCE__')
       expect(body).not.toMatch(/<script(?![^>]* src="\/console\/assets\/)|<style|https?:\/\//)

@@ -210,6 +210,7 @@ describe('every answer', () => {
     expect(headers['cache-control']).toBe('no-store')
     expect(headers['x-content-type-options']).toBe('nosniff')
     expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers['cross-origin-opener-policy']).toBe('same-origin')
     expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
   })
 

@@ -45,10 +45,18 @@ function nameAt(url: string): Promise<string> {
   })
 }
 
-function fetchFrom(url: string, agent?: Agent): Promise<{ status: number | undefined; body: string }> {
+interface Fetched {
+  status: number | undefined
+  /** How long browsers may not come without TLS. */
+  strict: string | undefined
+  body: string
+}
+
+function fetchFrom(url: string, agent?: Agent): Promise<Fetched> {
   return new Promise((resolve, reject) => {
     get(url, { rejectUnauthorized: false, ...(agent === undefined ? {} : { agent }) }, async response => {
-      resolve({ status: response.statusCode, body: await text(response) })
+      const { statusCode: status, headers } = response
+      resolve({ status, strict: headers['strict-transport-security'], body: await text(response) })
     }).on('error', reject)
   })
 }
@@ -144,6 +152,9 @@ test('the service speaks HTTPS: banner, health, metric, stop', async () => {
   expect(await nameAt(url)).toBe('service')
   expect(await statusOf(`${url}/readyz`)).toBe(200)
   expect(await statusOf(`${url}/api/sms/quota/summary`)).toBe(401)
+  for (const path of ['/livez', '/nowhere', '/console/', '/api/sms/quota/summary', '/openapi.json', '/%ff']) {
+    expect((await fetchFrom(`${url}${path}`)).strict, path).toBe('max-age=31536000')
+  }
   expect((await fetchFrom(`${url}/metrics`)).body).toContain(
     `sms_quota_certificate_expiry_timestamp_seconds ${EXPIRY / 1_000}`,
   )
