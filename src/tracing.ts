@@ -7,15 +7,22 @@ import type { Span as ApiSpan, Attributes, Context } from '@opentelemetry/api'
 type SpanKind = 'server' | 'client'
 
 /** A span that is under way. */
-export interface Span {
+interface Span {
   /** The W3C header with which a receiver continues the trace. */
   readonly traceparent: string
   end(isError: boolean, attributes: Attributes): void
 }
 
+interface SpanStart {
+  /** Of a caller, whose trace the span continues if it is valid, and who decides whether it is kept. */
+  traceparent?: string | undefined
+  /** In milliseconds since 1970; default: now. */
+  startTime?: number
+}
+
 export interface Tracer {
-  /** Starts a span: in the caller's trace if there is a valid `traceparent`, else in a trace of its own. */
-  start(name: string, kind: SpanKind, traceparent?: string): Span
+  /** Starts a span in a trace of its own. */
+  start(name: string, kind: SpanKind, options?: SpanStart): Span
   /** Records a span that took so many milliseconds and ends now. */
   record(name: string, ms: number, attributes: Attributes): void
 }
@@ -74,8 +81,8 @@ export async function startTracing({ endpoint, ratio, version }: TracingOptions)
   }
 
   return {
-    start(name, kind, traceparent) {
-      const options = { kind: kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT }
+    start(name, kind, { traceparent, startTime = Date.now() } = {}) {
+      const options = { kind: kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT, startTime }
       const span = tracer.startSpan(name, options, contextOf(traceparent))
       return {
         traceparent: headerOf(span),

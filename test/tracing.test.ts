@@ -88,6 +88,20 @@ test('a caller that does not sample is not traced, and a malformed header begins
   expect(me?.parentSpanId ?? '').toBe('')
 })
 
+test('who is not authenticated neither begins nor hides a trace', async () => {
+  const ids = ['c', 'd'].map(digit => digit.repeat(32))
+  for (const [index, flags] of ['01', '00'].entries()) {
+    const headers = { traceparent: `00-${ids[index]}-00f067aa0ba902b7-${flags}` }
+    await call('GET', '/api/sms/admin/users', { token: null, headers })
+  }
+  const found = () => spans().filter(({ name }) => name === 'GET /api/sms/admin/users')
+  await expect.poll(found).toHaveLength(2)
+  for (const { traceId, parentSpanId } of found()) {
+    expect(ids).not.toContain(traceId)
+    expect(parentSpanId ?? '').toBe('')
+  }
+})
+
 test('an answer of 500 or more is an error', async () => {
   await service.db.query({ text: sql`alter table webhook rename to elsewhere` })
   await call('GET', '/api/sms/admin/webhooks')
@@ -126,7 +140,19 @@ test('with a ratio of 0 only the traces of callers that sample are kept', async 
   const quiet = await startService({ env: tracesOf(KEEP_NONE) })
   await quiet.call('GET', '/api/sms/me')
   const trace = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
-  await quiet.call('GET', '/readyz', { token: null, headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
-  await expect.poll(() => spans().filter(({ traceId }) => traceId === trace)).toHaveLength(1)
+  const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+  // Not those of anyone who reaches the port: a flood of spans would need no token.
+  for (const path of ['/readyz', '/nowhere', '/api/sms/me', '/docs/errors']) {
+    await quiet.call('GET', path, { token: null, headers })
+  }
+  await quiet.call('GET', '/api/sms/me', { token: 'forged', headers })
+  await quiet.call('GET', '/api/sms/quota/summary', { token: quiet.senderToken, headers })
+  await expect
+    .poll(() =>
+      spans()
+        .filter(({ traceId }) => traceId === trace)
+        .map(({ name }) => name),
+    )
+    .toEqual(['GET /api/sms/quota/summary'])
   expect(spans().filter(({ name }) => name === 'GET /api/sms/me')).toHaveLength(1)
 })

@@ -267,7 +267,7 @@ export const VARIABLES = {
     parse: parseHttpUrl,
   },
   OTEL_TRACES_SAMPLER_ARG: {
-    means: 'the part of the traces that is kept, where the caller has not decided by traceparent',
+    means: 'the part of the traces that is kept, where no caller with a valid token has decided by traceparent',
     accepts: 'a number from 0 to 1',
     fallback: '0.01',
     parse: parseRatio,
