@@ -134,6 +134,17 @@ test('names each bad row by line and column, and sends nothing', async () => {
   expect(await quotasOf(user)).toEqual([])
 })
 
+test('a name that leads to prototypes is refused before anything is sent, in CSV and in JSON', async () => {
+  const row = { user_id: someone(), external_ref: 'A', limit: 1 }
+  const complaints = [expect.stringMatching(/^line \d: metadata\.__proto__ is a name that is not accepted anywhere$/)]
+  const csv = `user_id,external_ref,limit,metadata\n${row.user_id},A,1,"{""__proto__"":""x""}"\n`
+  const json = JSON.stringify(row).replace('}', ',"metadata":{"__proto__":"x"}}')
+  for (const text of [csv, json]) {
+    const { code, complaints: found } = await run(text)
+    expect([code, found?.slice(0, 1)]).toEqual([1, complaints])
+  }
+})
+
 test('prints the first twenty bad rows and counts the others', async () => {
   const { complaints } = await run(`user_id,external_ref,limit\n${'x,A,1\n'.repeat(50)}`)
   expect(complaints).toHaveLength(22)

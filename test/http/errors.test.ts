@@ -52,6 +52,8 @@ const BAD: BadCall[] = [
   ['a form', 'POST', QUOTA, 'user_id=7', 415, 'unsupported_media_type', undefined, { 'content-type': 'text/plain' }],
   ['unknown fields', 'POST', QUOTA, { ...ok, limti: 1, x: 2 }, 400, 'invalid_request', ['/limti', '/x']],
   ['a prototype', 'POST', QUOTA, '{"__proto__":{"limit":5},"user_id":7}', 400, 'invalid_request'],
+  ['a prototype in metadata', 'POST', QUOTA, '{"user_id":7,"limit":5,"metadata":{"__proto__":"x"}}', 400, 'invalid_request'],
+  ['a prototype in a query', 'GET', '/api/sms/admin/quota/list?__proto__=1', undefined, 400, 'invalid_request', ['__proto__']],
   ['an unknown zone', 'POST', QUOTA, { ...ok, time_zone: 'Europe/Berln' }, 400, 'invalid_request', ['/time_zone']],
   ['an offset instead of a zone', 'POST', QUOTA, { ...ok, time_zone: '+02:00' }, 400, 'invalid_request', ['/time_zone']],
   ['an unknown period', 'POST', QUOTA, { ...ok, period: 'fortnight' }, 400, 'invalid_request', ['/period']],

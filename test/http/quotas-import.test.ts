@@ -194,6 +194,37 @@ test('reports each bad row by its line and field, and imports the others', async
   expect((await quotasOf(user)).map((quota: { external_ref: string }) => quota.external_ref)).toEqual(['good', 'last'])
 })
 
+test('names that lead to prototypes are refused, as by every other call', async () => {
+  const user = someone()
+  const row = (rest: string) => `{"user_id":${user},"external_ref":"A","limit":1,${rest}}`
+  const bodies = [
+    '"metadata":{"__proto__":"x"}',
+    '"metadata":{"\\u005f_proto\\u005F_":"x"}',
+    '"metadata":{"a":{"b/~":[{"__proto__":{}}]}}',
+    '"__proto__":{"limit":5}',
+    '"constructor":{"prototype":{"limit":5}}',
+  ]
+  const records = await importRows(bodies.map(row))
+  expect(records.at(-1)).toEqual(counts(0, 0, 0, bodies.length))
+  const message = 'is a name that is not accepted anywhere'
+  expect(records.slice(0, -1).map(({ errors }) => errors)).toEqual(
+    [
+      '/metadata/__proto__',
+      '/metadata/__proto__',
+      '/metadata/a/b~1~0/0/__proto__',
+      '/__proto__',
+      '/constructor/prototype',
+    ].map(path => [{ path, message }]),
+  )
+  for (const body of bodies) {
+    expect((await service.call('POST', '/api/sms/admin/quota', { body: row(body) })).status).toBe(400)
+  }
+  expect(await quotasOf(user)).toEqual([])
+  // As values, and as a name of metadata, they are like any other text.
+  const harmless = row('"name":"__proto__ \\u005f constructor","metadata":{"constructor":"prototype"}')
+  expect(await importRows([harmless])).toEqual([counts(1, 0, 0)])
+})
+
 test('the rules of single changes hold', async () => {
   const [full, drawn, erased, twice] = [someone(), someone(), someone(), someone()]
   const many = Array.from({ length: 201 }, (_, n) => ({ user_id: full, external_ref: `Q-${n}`, limit: n }))

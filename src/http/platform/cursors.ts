@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { formatTimestamp } from '../../domain/time.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
+import { readJson } from './json-text.ts'
 
 /** A kind of cursor: opaque text for clients, validated like any input when it comes back. */
 export interface Cursors<Content> {
@@ -16,9 +17,9 @@ export function cursorsOf<Schema extends TSchema>(schema: Schema): Cursors<Stati
   return {
     write: content => Buffer.from(JSON.stringify(content)).toString('base64url'),
     read(text) {
-      const content = parseJson(Buffer.from(text, 'base64url').toString())
-      if (!validator.Check(content)) throw invalidCursor()
-      return content
+      const read = readJson(Buffer.from(text, 'base64url').toString())
+      if ('issues' in read || !validator.Check(read.value)) throw invalidCursor()
+      return read.value
     },
   }
 }
@@ -44,12 +45,4 @@ export function issuesWithCursor<Name extends string>(
 function shown(name: string, value: unknown): string {
   if (value === undefined) return 'no value'
   return TIMES.has(name) ? formatTimestamp(Number(value)) : String(value)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 /** Reads a row of an import: its JSON, and the schema. */
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import { ImportRow } from '../../contract/import.ts'
+import { readJson } from '../platform/json-text.ts'
 import { compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 import { importedQuotaOf } from './requests.ts'
 
@@ -14,14 +15,10 @@ export function createRowReader(): (text: string | null) => ReadRow {
   const check = compileCheck(ImportRow)
   return text => {
     if (text === null) return notReadable(`must be a line of UTF-8 of at most ${MAX_LINE_BYTES} bytes`)
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      return notReadable('must be one JSON object a line')
-    }
-    const issues = check(value)
-    return issues === null ? { quota: importedQuotaOf(value as ImportRow) } : { issues: firstIssues(issues) }
+    const read = readJson(text)
+    if ('issues' in read) return read
+    const issues = check(read.value)
+    return issues === null ? { quota: importedQuotaOf(read.value as ImportRow) } : { issues: firstIssues(issues) }
   }
 }
 

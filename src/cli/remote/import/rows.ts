@@ -5,6 +5,7 @@ import { CsvError, parse } from 'csv-parse'
 import { ImportRow } from '../../../contract/import.ts'
 import { readCell } from '../../../domain/csv.ts'
 import type { ValidationIssue } from '../../../errors.ts'
+import { readJson } from '../../../http/platform/json-text.ts'
 import { linesOf } from '../../../http/platform/lines.ts'
 import { compileCheck, type Issues } from '../../../http/platform/validation.ts'
 
@@ -46,11 +47,8 @@ async function* jsonRows(path: string): AsyncGenerator<Row[], void> {
 
 function jsonRow(line: number, text: string | null): Row {
   if (text === null) return badRow(line, `must be a line of UTF-8 of at most ${MAX_ROW_BYTES} bytes`)
-  try {
-    return { line, json: text, issues: check(JSON.parse(text)) }
-  } catch {
-    return badRow(line, 'must be one JSON object a line')
-  }
+  const read = readJson(text)
+  return { line, json: text, issues: 'issues' in read ? read.issues : check(read.value) }
 }
 
 const badRow = (line: number, message: string, path = ''): Row => ({ line, json: '', issues: [{ path, message }] })
@@ -119,5 +117,5 @@ function csvRow(line: number, header: readonly string[], cells: readonly string[
     const text = cells[index] ?? ''
     if (text !== '' && isField(name)) value[name] = readCell(FIELDS[name], text)
   }
-  return { line, json: JSON.stringify(value), issues: check(value) }
+  return jsonRow(line, JSON.stringify(value))
 }
