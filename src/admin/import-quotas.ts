@@ -40,14 +40,12 @@ export function importStep(db: Database, rows: readonly ImportedQuota[], author:
 function importRows(db: Database, rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS_IN_ORDER })
-    const differing = await rowsThatDiffer(tx, rows, author)
+    const { differing, outcomeOf } = await compare(tx, rows, author)
     if (differing.length === 0) {
       // What an unconfirmed commit wrote may be read before a standby has it. The commit of a write waits for the standby.
-      await lockAccounts(
-        tx,
-        rows.slice(0, 1).map(({ user_id }) => user_id),
-      )
-      return rows.map(() => ({ outcome: 'unchanged' }))
+      const unchanged = rows.find(row => !outcomeOf.has(row))
+      if (unchanged !== undefined) await lockAccounts(tx, [unchanged.user_id])
+      return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
     }
     await lockAccounts(tx, usersOf(differing))
     const { outcomes, users } = decide(differing, author, {
@@ -56,22 +54,26 @@ function importRows(db: Database, rows: readonly ImportedQuota[], author: Author
       numbers: await nextQuotaNumbers(tx, differing.length),
     })
     if (users.length > 0) await recordChanges(tx, users, author)
-    const outcomeOf = new Map(differing.map((row, index) => [row, outcomes[index]]))
+    for (const [index, row] of differing.entries()) outcomeOf.set(row, outcomes[index])
     return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
   })
 }
 
-/** The rows that do not leave a stored quota as it is. */
-async function rowsThatDiffer(
-  tx: Transaction,
-  rows: readonly ImportedQuota[],
-  author: Author,
-): Promise<ImportedQuota[]> {
+/**
+ * The rows that do not leave a stored quota as it is, without those that no user may have. These are refused before the lock,
+ * which makes an account if need be: then the user would be listed.
+ */
+async function compare(tx: Transaction, rows: readonly ImportedQuota[], author: Author) {
   const stored = new Map((await quotasByReference(tx, rows)).map(quota => [referenceOf(quota), quota]))
-  return rows.filter(row => {
+  const outcomeOf = new Map<ImportedQuota, ImportOutcome | undefined>()
+  const differing = rows.filter(row => {
     const quota = stored.get(referenceOf(row))
-    return quota === undefined || changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
+    if (quota !== undefined) return changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
+    const created = createQuota(draftOf(row), { ...author, id: 0 })
+    if ('issues' in created) outcomeOf.set(row, { outcome: 'invalid', issues: created.issues })
+    return !('issues' in created)
   })
+  return { differing, outcomeOf }
 }
 
 const patchOf = ({ opening_used: _, ...patch }: ImportedQuota) => patch

@@ -120,6 +120,10 @@ test('a creation that is refused leaves no user behind', async () => {
     body: { user_id: 4_711, limit: 1, expires_at: '1970-01-01T00:00:00Z' },
   })
   expect(refused.status).toBe(400)
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const row = { user_id: 4_712, external_ref: 'K-1', limit: 1, expires_at: '1970-01-01T00:00:00Z' }
+  const imported = await call('POST', '/api/sms/admin/quota/import', { headers, body: JSON.stringify(row) })
+  expect(imported.status).toBe(200)
   expect((await call('GET', `${USERS}/4711`)).status).toBe(404)
   expect((await call('GET', USERS)).body.items).toEqual([])
 })
