@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { importOf } from '../../src/http/quotas/import.ts'
 import { type Service, startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -373,6 +374,33 @@ test('more than eight imports at a time are refused, and more than two of a prin
   for (const { call } of calls) call.end()
   for (const { response } of calls) await text(await response)
   expect((await service.call('POST', URL, { body: '{}', headers })).status).toBe(200)
+})
+
+test('other calls are answered while the rows of one chunk are read', async () => {
+  async function* chunk() {
+    yield Buffer.from('{}\n'.repeat(20_000))
+  }
+  let ticks = 0
+  let isOver = false
+  const count = () => {
+    ticks += 1
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const unused = () => {
+    throw new Error('all rows are refused')
+  }
+  const records = importOf(chunk(), {
+    step: unused,
+    author: unused,
+    turns: { rows: 200, run: unused },
+    onStopped: unused,
+  })
+  const ends: unknown[] = []
+  for await (const record of records) if (record.record === 'end') ends.push(record)
+  isOver = true
+  expect(ends).toEqual([counts(0, 0, 0, 20_000)])
+  expect(ticks).toBeGreaterThan(5)
 })
 
 test('another type and an empty body are refused', async () => {

@@ -271,3 +271,13 @@ test('no call gets past its schema with 500 unknown names', async () => {
   const { body: after } = await call('GET', `/api/sms/admin/quota/${quota.id}`)
   expect(after).toEqual(quota)
 })
+
+test.each([
+  ['too long a list', { countries: Array.from({ length: 30_000 }, () => 1) }, '/countries', 'not a list of 30000'],
+  ['a list that repeats', { countries: Array.from({ length: 200 }, () => 'DE') }, '/countries', 'not a list of 200'],
+])('%s is one issue, however many errors it has', async (_name, body, path, message) => {
+  const { body: problem } = await service.call('POST', '/api/sms/admin/quota', {
+    body: { user_id: 1, limit: 1, ...body },
+  })
+  expect(problem.errors).toEqual([{ path, message: expect.stringContaining(message) }])
+})

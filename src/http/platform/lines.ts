@@ -8,6 +8,9 @@ export interface Line {
   text: string | null
 }
 
+/** Lines of a group: a chunk may have tens of thousands of empty ones. */
+const MAX_GROUP = 1_000
+
 const NEWLINE = 0x0a
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
@@ -37,12 +40,15 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>, maxBytes: numb
   }
 
   for await (const chunk of stream) {
-    const lines: Line[] = []
+    let lines: Line[] = []
     let start = 0
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
       extend(chunk.subarray(start, at))
       lines.push(end())
       start = at + 1
+      if (lines.length < MAX_GROUP) continue
+      yield lines
+      lines = []
     }
     if (start < chunk.length) extend(chunk.subarray(start))
     if (lines.length > 0) yield lines

@@ -12,6 +12,9 @@ const MAX_ISSUES = 100
 /** An object with more unknown names is refused before they are listed: a body can hold thousands of them. */
 const MAX_UNKNOWN_NAMES = 100
 
+/** A list of different values that has more values repeated is refused before they are listed. */
+const MAX_REPEATED = 500
+
 // The validator stops at so many errors. The list may therefore lack what would be shown: it never decides.
 Settings.Set({ maxErrors: 500 })
 
@@ -54,8 +57,8 @@ export function compileCheck(schema: TSchema, inText = false): Check {
   const validator = Compile(schema)
   return value => {
     if (validator.Check(value)) return null
-    const crowded = crowdedObjects(schema as Schema, value, '')
-    const issues = crowded.length > 0 ? crowded : issuesOf(schema as Schema, value, validator.Errors(value))
+    const large = largeValues(schema as Schema, value, '')
+    const issues = large.length > 0 ? large : issuesOf(schema as Schema, value, validator.Errors(value))
     const [first = { path: '', message: `must be ${accepts(schema as Schema)}` }, ...others] = issues
       .slice(0, MAX_ISSUES)
       .map(({ path, message }) => ({ path: inText ? path.slice(1) : path, message }))
@@ -137,19 +140,26 @@ function pathsAbove(path: string): string[] {
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'))
 }
 
-/** An issue for each object within a value that has too many unknown names to list them. Goes as deep as the schema. */
-function crowdedObjects(schema: Schema, value: unknown, path: string): ValidationIssue[] {
+/**
+ * An issue for each object or list within a value whose errors are too many for the validator to list: it takes seconds to list the
+ * same value ten thousand times. Goes as deep as the schema.
+ */
+function largeValues(schema: Schema, value: unknown, path: string): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   const inside = insideOf(schema)
-  const { type, items = {} } = inside
+  const { type, items = {}, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = inside
   if (type !== (Array.isArray(value) ? 'array' : 'object')) return []
-  if (Array.isArray(value)) return value.flatMap((item, index) => crowdedObjects(items, item, `${path}/${index}`))
+  if (Array.isArray(value)) {
+    if (value.length > maxItems || (uniqueItems && new Set(value).size < value.length - MAX_REPEATED))
+      return [{ path, message: `must be ${accepts(schema)}, not ${brief(value)}` }]
+    return value.flatMap((item, index) => largeValues(items, item, `${path}/${index}`))
+  }
   const names = Object.entries(value)
   const known = names.filter(([name]) => hasName(inside, name))
   const unknown = names.length - known.length
   if (inside.additionalProperties === false && unknown > MAX_UNKNOWN_NAMES)
     return [{ path, message: `has ${unknown} unknown names; ${acceptedNames(inside)}` }]
-  return known.flatMap(([name, inner]) => crowdedObjects(subschema(inside, name), inner, `${path}/${name}`))
+  return known.flatMap(([name, inner]) => largeValues(subschema(inside, name), inner, `${path}/${name}`))
 }
 
 function hasName({ properties = {}, patternProperties = {} }: Schema, name: string): boolean {
