@@ -1,12 +1,14 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, link, open, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { BackupDamaged } from '../db/backup/records.ts'
 import { checkBackup, type OpenBackup, restoreBackup } from '../db/backup/restore.ts'
 import { type Written, writeBackup } from '../db/backup/write.ts'
 import { assertOnePointInTime } from '../db/cluster/idle.ts'
-import { exists, flush } from '../db/embedded/folders.ts'
+import { exists } from '../db/embedded/folders.ts'
 import { whileRestoring } from '../db/embedded/restoring.ts'
 import { upgradeDatabase as upgrade } from '../db/embedded/upgrade.ts'
 import { dropRoot } from '../drop-root.ts'
@@ -21,11 +23,12 @@ export function backup(args: Arguments): Promise<number> {
   return reportFailure('back up', config, async () => {
     const now = new Date()
     const file = await fileFor(resolve(args.operand(0)), now)
-    const written = await onDatabase(config, async url => {
-      await assertOnePointInTime(url)
-      return writeFile(url, file, now)
-    })
-    const { size } = await stat(file)
+    const { written, size } = await appearing(file, handle =>
+      onDatabase(config, async url => {
+        await assertOnePointInTime(url)
+        return writeInto(handle, url, now)
+      }),
+    )
     process.stdout.write(`${file}: ${summary(written)}, ${megabytes(size)} compressed.\n`)
     if (config.databaseUrl === null) {
       process.stdout.write(`The keys in ${config.dataDir} are not in it: keep a copy of them elsewhere.\n`)
@@ -45,25 +48,57 @@ async function fileFor(target: string, now: Date): Promise<string> {
   return file
 }
 
-/** Writes beside the place of the file, which appears there complete or not at all. */
-async function writeFile(url: string, file: string, now: Date): Promise<Written> {
+/** Lets `work` write a file beside its place, where it appears complete or not at all. */
+async function appearing<T>(file: string, work: (handle: FileHandle) => Promise<T>): Promise<T> {
   const partial = `${file}.partial`
+  const folder = await open(dirname(file), 'r')
   // The database holds personal data: only the user who runs this may read it.
   const handle = await open(partial, 'wx', 0o600).catch(error => {
     if (error.code !== 'EEXIST') throw error
     throw new Error(`${partial} exists: another backup writes it, or one was killed; then remove it`)
   })
+  const end = namer(partial, file)
+  try {
+    const written = await work(handle)
+    await end('done')
+    await folder.sync()
+    return written
+  } finally {
+    await end('').catch(() => {})
+    await handle.close().catch(() => {})
+    await folder.close()
+  }
+}
+
+const NAME_IT = `read -r word && [ "$word" = done ] && ln -- "$1" "$2"
+  code=$?; rm -f -- "$1"; exit "$code"`
+
+/**
+ * A shell that gives the file its name in the end, or removes it, also if this process is killed. This process cannot: started
+ * by root, it goes on as the account of the service before it reads the database, and the file is root's.
+ */
+function namer(partial: string, file: string): (word: 'done' | '') => Promise<void> {
+  const args = ['-c', NAME_IT, 'sh', partial, file]
+  // Detached, so that a Ctrl-C in the terminal leaves it the time to remove the file.
+  const shell = spawn('/bin/sh', args, { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'inherit'] })
+  shell.stdin.on('error', () => {})
+  const ended = once(shell, 'close')
+  ended.catch(() => {})
+  return async word => {
+    shell.stdin.end(word === '' ? '' : `${word}\n`)
+    const [code] = await ended
+    if (code !== 0) throw new Error(`${file} could not be given its name`)
+  }
+}
+
+async function writeInto(handle: FileHandle, url: string, now: Date): Promise<{ written: Written; size: number }> {
   const show = progressLine()
   try {
     const target = createWriteStream('', { fd: handle, flush: true, autoClose: true })
     const written = await writeBackup(url, target, now, ({ table, bytes }) => show?.(`${table}: ${megabytes(bytes)}`))
-    await link(partial, file)
-    await flush(dirname(file))
-    return written
+    return { written, size: target.bytesWritten }
   } finally {
     show?.('')
-    await handle.close().catch(() => {})
-    await unlink(partial)
   }
 }
 

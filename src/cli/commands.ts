@@ -178,6 +178,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     async run(args, terminal) {
       const config = readConfig(args)
       for (const warning of warningsOf(terminal.env)) terminal.complain(warning)
+      // What the account cannot read, the service cannot either.
+      const { dropRootBeside } = await import('../drop-root.ts')
+      await dropRootBeside(config)
       // The only settings whose mistakes show only when their files are read.
       const { key } = config.auth
       if (key.kind === 'public-key') {

@@ -1,4 +1,5 @@
 import { type Distribution, distribute as distributeTables } from '../db/cluster/distribute.ts'
+import { dropRootBeside } from '../drop-root.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
@@ -14,6 +15,7 @@ export async function distribute(args: Arguments): Promise<number> {
   return reportFailure('distribute the tables', config, async () => {
     const url = config.databaseUrl
     if (url === null) throw new Error('the database in DATA_DIR is no cluster; name the coordinator in DATABASE_URL')
+    await dropRootBeside(config)
     const result = await distributeTables({ url, shards, isConfirmed: args.has('yes'), log: createLog() })
     process.stdout.write(reportOf(result))
     return result.outcome === 'done' ? 0 : 1

@@ -4,13 +4,19 @@ import type { Config } from '../config/config.ts'
 import { isUnavailable, sqlStateOf } from '../db/database.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
+import { dropRootBeside } from '../drop-root.ts'
 
 /** The log of a command. Stdout is for the result, so it goes to stderr. */
 export const createLog = (): Logger =>
   pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
 
-/** Works on the configured database, or on the service's own, which is started for that time if it is not running. */
-export async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
+/**
+ * Works on the configured database, or on the service's own, which is started for that time if it is not running. Under root the
+ * process goes on as the account of the data folder.
+ */
+export async function onDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+  await dropRootBeside(config)
+  const { databaseUrl, dataDir } = config
   const url = databaseUrl ?? (await connectionOf(dataDir))
   if (url !== undefined) return work(url)
   if (!(await exists(foldersIn(dataDir).cluster))) {

@@ -21,7 +21,8 @@ export async function token(args: Arguments): Promise<number> {
   if (userId === null && subject === null) {
     throw new UsageError('name the owner of the token: --user ID for a user, --subject NAME for a machine')
   }
-  const { auth, dataDir } = readConfig(args)
+  const config = readConfig(args)
+  const { auth, dataDir } = config
   if (userId !== null && subject !== null && auth.userClaim === 'sub') {
     throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
   }
@@ -37,6 +38,9 @@ export async function token(args: Arguments): Promise<number> {
     )
     return 1
   }
+  // Most of what it loads is about the database; what needs no token is not to wait for it.
+  const { dropRootBeside } = await import('../drop-root.ts')
+  await dropRootBeside(config)
   const secret = key.kind === 'secret' ? key.secret : await readOwnSecret(dataDir, 'auth-secret')
   if (secret === null) {
     // A secret that was made here would sign tokens that no service accepts.

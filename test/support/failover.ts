@@ -1,10 +1,10 @@
 /** A database server that is restarted, or replaced by a standby that takes over its address. */
 import { execFile } from 'node:child_process'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { chown, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openDatabase } from '../../src/db/database.ts'
-import { accountFor, giveTo } from '../../src/db/embedded/account.ts'
+import { accountFor } from '../../src/db/embedded/account.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -61,7 +61,8 @@ export async function startFailover(): Promise<Failover> {
       }
       const signal = join(folders.cluster, 'standby.signal')
       await writeFile(signal, '')
-      await giveTo(await accountFor(folders), signal)
+      const account = await accountFor(folders)
+      if (account !== undefined) await chown(signal, account.uid, account.gid)
       await start()
     },
     async promote() {

@@ -3,7 +3,7 @@
  * service needs root for nothing but ports below 1024.
  */
 import { execFile, spawnSync } from 'node:child_process'
-import { chown, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Folders } from './folders.ts'
@@ -33,8 +33,8 @@ export async function accountUnderRoot(dataDir: string): Promise<Account> {
   return (await ownerOf(dataDir)) ?? ownAccount()
 }
 
-/** Undefined if the folder is missing, or belongs to root or to `nobody`, which other programs share. */
-async function ownerOf(dataDir: string): Promise<Account | undefined> {
+/** The owner of a folder; undefined if the folder is missing, or belongs to root or to `nobody`, which other programs share. */
+export async function ownerOf(dataDir: string): Promise<Account | undefined> {
   const folder = await stat(dataDir).catch(() => undefined)
   if (folder === undefined || folder.uid === 0) return undefined
   const { uid, gid } = folder
@@ -75,10 +75,6 @@ async function readAccounts(): Promise<Account[]> {
 /** Options that start a child process as the account. Its working folder must be one that every account may enter. */
 export function runAs(account: Account | undefined): { cwd: string; uid?: number; gid?: number } {
   return account === undefined ? { cwd: '/' } : { cwd: '/', uid: account.uid, gid: account.gid }
-}
-
-export async function giveTo(account: Account | undefined, path: string): Promise<void> {
-  if (account !== undefined) await chown(path, account.uid, account.gid)
 }
 
 /** Whether the account can read the paths. Files and folders are tried, as access lists count as much as their modes. */

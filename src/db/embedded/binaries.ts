@@ -8,10 +8,10 @@
 import { execFile } from 'node:child_process'
 import {
   access,
-  chmod,
   constants,
   copyFile,
   mkdir,
+  open,
   readdir,
   readFile,
   realpath,
@@ -23,7 +23,8 @@ import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import type { Log } from '../database.ts'
 import { type Account, runAs } from './account.ts'
-import { exists, type Folders, flush, prepareAside } from './folders.ts'
+import { exists, type Folders, prepareAside } from './folders.ts'
+import { withFolder } from './own-files.ts'
 
 export interface Binaries {
   /** The folder that holds `postgres` and `initdb`. */
@@ -152,10 +153,10 @@ function resolvePackage(name: string): string | undefined {
 
 /** If two processes copy at the same time, the first to rename wins, and the other uses that copy. */
 async function copyOnce(native: string, copy: string, folders: Folders): Promise<void> {
-  await prepareAside(folders, async temporary => {
-    const target = join(temporary, 'native')
+  await prepareAside(folders, async at => {
+    const target = join(at, 'native')
     await copyTree(native, target)
-    await makeLinks(native, temporary)
+    await makeLinks(native, at)
     await rename(target, copy).catch(async error => {
       if (!(await exists(copy))) throw error
     })
@@ -167,14 +168,17 @@ async function copyOnce(native: string, copy: string, folders: Folders): Promise
  */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to)
-  await chmod(to, 0o755)
+  await withFolder(to, handle => handle.chmod(0o755))
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
     if (entry.isDirectory() && entry.name !== 'pkgconfig') await copyTree(source, target)
     if (entry.isFile() && !entry.name.endsWith('.a')) {
       await copyFile(source, target, constants.COPYFILE_FICLONE)
-      await chmod(target, 0o755)
-      await flush(target)
+      const handle = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW)
+      await handle
+        .chmod(0o755)
+        .then(() => handle.sync())
+        .finally(() => handle.close())
     }
   }
 }

@@ -1,13 +1,14 @@
 /** Creates the database's files, once. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { constants, link, mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Log } from '../database.ts'
-import { type Account, giveTo, runAs } from './account.ts'
+import { type Account, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import { exists, type Folders, flush, giveToOwner, prepareAside } from './folders.ts'
+import { exists, type Folders, flush, prepareAside } from './folders.ts'
+import { makeOwn, openOwn, withFolder } from './own-files.ts'
 import { NAME } from './service-role.ts'
 
 /** Creates the files unless they exist. If two processes do it at the same time, the first wins. */
@@ -20,15 +21,15 @@ export async function makeCluster(
   if (await exists(folders.cluster)) return
   log.info({ folder: folders.cluster }, 'embedded database: creating it, which takes a few seconds')
   const password = await makePassword(folders)
-  await prepareAside(folders, async temporary => {
-    const [files, passwordFile] = [join(temporary, 'database'), join(temporary, 'password')]
+  await prepareAside(folders, async (at, folder) => {
+    const files = join(at, 'database')
     await mkdir(files, { mode: 0o700 })
-    await writeFile(passwordFile, password, { mode: 0o600 })
-    for (const path of [temporary, files, passwordFile]) await giveTo(account, path)
+    if (account !== undefined) await withFolder(files, handle => handle.chown(account.uid, account.gid))
+    await makeOwn(join(at, 'password'), password, account)
     await initdb(binaries, account, [
-      `--pgdata=${files}`,
+      `--pgdata=${join(folder, 'database')}`,
       `--username=${NAME}`,
-      `--pwfile=${passwordFile}`,
+      `--pwfile=${join(folder, 'password')}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
       // Sort by bytes: an upgrade of the system's libraries must not change the order of an index.
@@ -57,10 +58,10 @@ export const SERVER_ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC'
 
 /** Creates the password before the files, so that every process that creates the files uses the same one. */
 async function makePassword(folders: Folders): Promise<string> {
-  await prepareAside(folders, async temporary => {
-    const draft = join(temporary, 'password')
-    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
-    await giveToOwner(folders, draft)
+  const owner = await stat(folders.dataDir)
+  await prepareAside(folders, async at => {
+    const draft = join(at, 'password')
+    await makeOwn(draft, randomBytes(24).toString('base64url'), owner)
     await link(draft, folders.password).catch(error => {
       if (error.code !== 'EEXIST') throw error
     })
@@ -69,11 +70,16 @@ async function makePassword(folders: Folders): Promise<string> {
 }
 
 export async function readPassword({ password, dataDir }: Folders): Promise<string> {
-  return readFile(password, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const handle = await openOwn(password, constants.O_RDONLY).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new Error(
           `${password} is missing, and the database in ${dataDir} cannot be opened without it. Restore it from a backup.`,
         )
       : error
   })
+  try {
+    return await handle.readFile('utf8')
+  } finally {
+    await handle.close()
+  }
 }

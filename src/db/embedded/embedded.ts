@@ -38,6 +38,8 @@ export interface EmbeddedOptions {
   readonly stopTimeout?: number
   /** How often, in ms, the service checks whether another process has signalled the server to end. */
   readonly checkInterval?: number
+  /** Under root: the folder has its owner, and is not given to another account. */
+  readonly ownerIsSettled?: boolean
 }
 
 /**
@@ -45,10 +47,10 @@ export interface EmbeddedOptions {
  * error names the cause and the remedy.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000 } = options
+  const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000, ownerIsSettled = false } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
-  await giveFolderToAccount(folders, log)
+  if (!ownerIsSettled) await giveFolderToAccount(folders, log)
   await finishUpgrade(folders)
   const first = await startLocked(folders, log)
   await removeUpgrade(folders)

@@ -1,6 +1,7 @@
 /** The layout of the data folder, and how files appear in it complete or not at all. */
-import { access, chown, constants, mkdir, mkdtemp, open, readdir, realpath, rm, stat } from 'node:fs/promises'
+import { access, constants, mkdir, mkdtemp, open, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ForeignFile, pathOf, removeTree, withFolder } from './own-files.ts'
 
 export interface Folders {
   /** The data folder's real path. */
@@ -40,13 +41,6 @@ export function foldersIn(dataDir: string): Folders {
   }
 }
 
-/** Gives a file that root made to the owner of the data folder. */
-export async function giveToOwner({ dataDir }: Folders, path: string): Promise<void> {
-  if (process.getuid?.() !== 0) return
-  const { uid, gid } = await stat(dataDir)
-  await chown(path, uid, gid)
-}
-
 /** Holds the new database while an upgrade makes it. */
 export const upgradeFolder = ({ dataDir }: Folders): string => join(dataDir, 'upgrade')
 
@@ -55,14 +49,24 @@ const PREPARING = '.preparing-'
 /**
  * Gives `work` a temporary folder within the data folder. `work` makes something in it and renames it to its place, so
  * that it is there complete or not at all, even if a process is killed or two start at the same time.
+ *
+ * `at` is its path for this process. Under root the folder is root's, and others may only enter it: the owner of the data
+ * folder can give its name, `folder`, to something else.
  */
-export async function prepareAside<T>(folders: Folders, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(folders.dataDir, `${PREPARING}${process.pid}-`))
+export async function prepareAside<T>(
+  { dataDir }: Folders,
+  work: (at: string, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(dataDir, `${PREPARING}${process.pid}-`))
   try {
-    await giveToOwner(folders, folder)
-    return await work(folder)
+    if (process.getuid?.() !== 0) return await work(folder, folder)
+    return await withFolder(folder, async handle => {
+      if ((await handle.stat()).uid !== 0) throw new ForeignFile(folder, 'was exchanged by another user')
+      await handle.chmod(0o711)
+      return work(pathOf(handle, folder), folder)
+    })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
   }
 }
 
@@ -73,8 +77,7 @@ export async function removeLeftovers({ dataDir }: Folders): Promise<void> {
     const pid = Number.parseInt(name.slice(PREPARING.length), 10)
     // This process has made none yet, so a folder with its id is another's of before. One that cannot be removed is
     // harmless.
-    if (pid === process.pid || !isAlive(pid))
-      await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
+    if (pid === process.pid || !isAlive(pid)) await removeTree(join(dataDir, name)).catch(() => {})
   }
 }
 

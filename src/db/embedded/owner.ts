@@ -1,12 +1,11 @@
 /** Gives the data folder to the account that the service uses if root starts it. */
-import { constants } from 'node:fs'
-import { chmod, chown, lchown, lstat, open, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, stat } from 'node:fs/promises'
 import pg from 'pg'
 import type { Log } from '../database.ts'
 import { type Account, accountUnderRoot, assertReachable } from './account.ts'
 import { exists, type Folders, openDataFolder } from './folders.ts'
 import { takeLock } from './lock.ts'
+import { giveTree, withFolder } from './own-files.ts'
 import { endServer } from './postmaster.ts'
 import { findRunning } from './server.ts'
 
@@ -37,11 +36,8 @@ export async function giveFolderToAccount(folders: Folders, log: Log): Promise<v
     if ((await readdir(dataDir)).length > 0)
       log.info({ folder: dataDir, account: account.name }, 'embedded database: giving the data folder to the account')
     await endUnused(folders)
-    // No other account may exchange a file for a link while its owner changes.
-    await chmod(dataDir, 0o700)
-    await giveContents(dataDir, account)
-    // Last, so that a start that was killed before is repeated.
-    await chown(dataDir, account.uid, account.gid)
+    await withFolder(dataDir, handle => handle.chmod(0o700))
+    await giveTree(dataDir, account)
   }
   assertReachable(dataDir, account)
 }
@@ -58,33 +54,5 @@ async function endUnused(folders: Folders): Promise<void> {
     await endServer(folders, 5_000)
   } finally {
     await client.end().catch(() => {})
-  }
-}
-
-async function giveContents(folder: string, account: Account): Promise<void> {
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name)
-    const entry = await lstat(path).catch(() => undefined)
-    if (entry?.isDirectory()) await giveContents(path, account)
-    if (entry?.isFile() || entry?.isDirectory()) await giveOpened(path, account)
-    else if (entry !== undefined) await lchown(path, account.uid, account.gid)
-  }
-}
-
-/** Changes the owner of what was opened, not of what the path names by then. */
-async function giveOpened(path: string, account: Account): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(error => {
-    // Temporary files come and go.
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  try {
-    const entry = await handle?.stat()
-    // The other name of such a file may be outside of the folder: a file of the system, for example.
-    if (entry?.isFile() && entry.nlink > 1)
-      throw new Error(`${path} has a second name (a hard link), so its owner is not changed: remove one of them`)
-    await handle?.chown(account.uid, account.gid)
-  } finally {
-    await handle?.close()
   }
 }

@@ -1,14 +1,15 @@
 /** The server's process: its `postmaster.pid`, how to recognize it, how it starts and ends. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { constants, lstat, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Account, giveTo, runAs } from './account.ts'
+import { type Account, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { SERVER_ENV } from './cluster.ts'
-import { type Folders, giveToOwner, isAlive } from './folders.ts'
+import { type Folders, isAlive } from './folders.ts'
+import { ForeignFile, openOrMake, openOwn, withFolder, within } from './own-files.ts'
 
 export const PORT = 5432
 
@@ -75,12 +76,11 @@ export interface Child {
  */
 export async function launch(folders: Folders, binaries: Binaries, account: Account | undefined): Promise<Child> {
   const sockets = await makeSocketFolder(folders, account)
-  await removeIfStale(folders, join(folders.cluster, 'postmaster.pid'))
-  await removeIfStale(folders, join(sockets, `.s.PGSQL.${PORT}.lock`))
+  await removeIfStale(folders, folders.cluster, 'postmaster.pid')
+  await removeIfStale(folders, sockets, `.s.PGSQL.${PORT}.lock`)
   await rotateLog(folders)
-  const log = await open(folders.log, 'a', 0o640)
+  const log = await openOrMake(folders.log, constants.O_WRONLY | constants.O_APPEND, 0o640)
   try {
-    await giveToOwner(folders, folders.log)
     const { size } = await log.stat()
     const args = [
       '-D',
@@ -103,13 +103,18 @@ export async function launch(folders: Folders, binaries: Binaries, account: Acco
       pid: child.pid,
       async finalOutput() {
         if (failure === undefined && child.exitCode === null && child.signalCode === null) return undefined
-        const output = (await readFile(folders.log)).subarray(size).toString().trim()
+        const output = (await readLog(folders)).subarray(size).toString().trim()
         return failure ?? (output || `it ended with ${child.signalCode ?? child.exitCode}`)
       },
     }
   } finally {
     await log.close()
   }
+}
+
+async function readLog(folders: Folders): Promise<Buffer> {
+  const log = await openOwn(folders.log, constants.O_RDONLY)
+  return log.readFile().finally(() => log.close())
 }
 
 /**
@@ -163,20 +168,25 @@ async function makeSocketFolder({ dataDir }: Folders, account: Account | undefin
   await mkdir(folder, { mode: 0o700 }).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
-  // Every account may make folders in /tmp: a server found in another account's folder could be anything.
-  const entry = await lstat(folder)
-  if (!entry.isDirectory() || ![process.getuid?.(), account?.uid].includes(entry.uid)) {
-    throw new Error(`${folder}, the folder for the database's socket, belongs to another user: remove it`)
-  }
-  await giveTo(account, folder)
-  await chmod(folder, 0o700)
+  await withFolder(folder, async handle => {
+    // Every account may make folders in /tmp: a server found in another account's folder could be anything.
+    const { uid } = await handle.stat()
+    if (![process.getuid?.(), account?.uid].includes(uid)) throw foreignSockets(folder)
+    if (account !== undefined) await handle.chown(account.uid, account.gid)
+    await handle.chmod(0o700)
+  }).catch(error => {
+    throw error instanceof ForeignFile ? foreignSockets(folder) : error
+  })
   return folder
 }
+
+const foreignSockets = (folder: string) =>
+  new Error(`${folder}, the folder for the database's socket, belongs to another user: remove it`)
 
 const MAX_LOG_BYTES = 1_000_000
 
 async function rotateLog({ log }: Folders): Promise<void> {
-  const { size } = await stat(log).catch(() => ({ size: 0 }))
+  const { size } = await lstat(log).catch(() => ({ size: 0 }))
   if (size > MAX_LOG_BYTES) await rename(log, `${log}.1`)
 }
 
@@ -184,15 +194,18 @@ async function rotateLog({ log }: Folders): Promise<void> {
  * PostgreSQL refuses to start if a lock file names a living process of its user, or is empty. After a crash the id may
  * belong to another program: then, and only if no server answers, this removes the file.
  */
-async function removeIfStale(folders: Folders, file: string): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  if (text === undefined) return
-  const pid = Number.parseInt(text, 10)
-  // A file without an id is being written, or was when the machine failed.
-  const stale = Number.isNaN(pid)
-    ? Date.now() - (await stat(file)).mtimeMs > 2_000
-    : isAlive(pid) && !(await isServerOf(folders, pid))
-  if (stale) await rm(file, { force: true })
+async function removeIfStale(folders: Folders, folder: string, name: string): Promise<void> {
+  await within(folder, async at => {
+    const file = join(at, name)
+    const text = await readFile(file, 'utf8').catch(() => undefined)
+    if (text === undefined) return
+    const pid = Number.parseInt(text, 10)
+    // A file without an id is being written, or was when the machine failed.
+    const stale = Number.isNaN(pid)
+      ? Date.now() - (await stat(file)).mtimeMs > 2_000
+      : isAlive(pid) && !(await isServerOf(folders, pid))
+    if (stale) await rm(file, { force: true })
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The mark of a restore into a data folder: it is there before the database, in which a restore leaves another mark. */
-import { rm, writeFile } from 'node:fs/promises'
+import { constants, rm } from 'node:fs/promises'
 import { exists, flush, foldersIn, openDataFolder } from './folders.ts'
+import { openOrMake } from './own-files.ts'
 
 /** @throws Error if a restore into the data folder was begun and not completed */
 export async function assertNotRestoring(dataDir: string): Promise<void> {
@@ -15,7 +16,7 @@ export async function assertNotRestoring(dataDir: string): Promise<void> {
 export async function whileRestoring<T>(dataDir: string, restore: () => Promise<T>): Promise<T> {
   const { cluster, restoring } = await openDataFolder(dataDir)
   if (!(await exists(cluster))) {
-    await writeFile(restoring, '')
+    await (await openOrMake(restoring, constants.O_WRONLY, 0o600)).close()
     await flush(dataDir)
   }
   const result = await restore()

@@ -10,6 +10,7 @@ import { accountFor } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { makeCluster, readPassword } from './cluster.ts'
 import type { Folders } from './folders.ts'
+import { within } from './own-files.ts'
 import { type Child, isServerOf, launch, type PidFile, PORT, readPidFile } from './postmaster.ts'
 import { IS_PREPARED, NAME, SERVICE_ROLE, servicePassword } from './service-role.ts'
 
@@ -71,6 +72,8 @@ async function start(folders: Folders, log: Log): Promise<Child> {
   const account = await accountFor(folders)
   const binaries = await findBinaries(folders, account, log)
   await makeCluster(folders, binaries, account, log)
+  // Before the server runs, which nobody could use or end otherwise.
+  await readPassword(folders)
   return launch(folders, binaries, account)
 }
 
@@ -136,11 +139,13 @@ const INVALID_PASSWORD = '28P01'
  */
 async function servesFolder(client: pg.Client, { cluster }: Folders): Promise<boolean> {
   const name = `sms-quota-${randomUUID()}`
-  await writeFile(join(cluster, name), '')
-  try {
-    const { rowCount } = await client.query('select from pg_stat_file($1, true) where size is not null', [name])
-    return rowCount === 1
-  } finally {
-    await rm(join(cluster, name), { force: true })
-  }
+  return within(cluster, async at => {
+    await writeFile(join(at, name), '', { flag: 'wx' })
+    try {
+      const { rowCount } = await client.query('select from pg_stat_file($1, true) where size is not null', [name])
+      return rowCount === 1
+    } finally {
+      await rm(join(at, name), { force: true })
+    }
+  })
 }

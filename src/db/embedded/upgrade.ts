@@ -6,15 +6,17 @@
  * its place.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkBackup, restoreBackup } from '../backup/restore.ts'
 import { type Written, writeBackup } from '../backup/write.ts'
 import type { Log } from '../database.ts'
 import { accountFor } from './account.ts'
 import { copiesOf, findBinaries, findNewestBinaries } from './binaries.ts'
+import { readPassword } from './cluster.ts'
 import { startEmbedded } from './embedded.ts'
-import { exists, type Folders, foldersIn, giveToOwner, openDataFolder, upgradeFolder } from './folders.ts'
+import { exists, type Folders, foldersIn, openDataFolder, upgradeFolder } from './folders.ts'
+import { makeOwn, pathOf, removeTree, withFolder, within } from './own-files.ts'
 import { readPidFile } from './postmaster.ts'
 import { finishUpgrade, removeUpgrade } from './upgrade-folder.ts'
 
@@ -57,32 +59,36 @@ export async function upgradeDatabase(options: UpgradeOptions): Promise<Upgraded
   }
   await swap(folders)
   if (Number.parseInt(to, 10) !== Number.parseInt(old.version, 10)) {
-    for (const copy of await copiesOf(folders, Number.parseInt(old.version, 10))) await rm(copy, { recursive: true })
+    for (const copy of await copiesOf(folders, Number.parseInt(old.version, 10))) await removeTree(copy)
   }
   return { from: old.version, to, written }
 }
 
 async function rebuild(folders: Folders, oldUrl: string, { log, verify }: UpgradeOptions): Promise<Written> {
   const inside = foldersIn(upgradeFolder(folders))
+  const owner = await stat(folders.dataDir)
+  const isRoot = process.getuid?.() === 0
   await mkdir(inside.dataDir, { mode: 0o700 })
-  await giveToOwner(folders, inside.dataDir)
   try {
-    await copyFile(folders.password, inside.password)
-    await giveToOwner(folders, inside.password)
-    const file = join(inside.dataDir, 'backup')
-    const written = await writeBackup(oldUrl, createWriteStream(file, { mode: 0o600 }), new Date())
-    const open = () => createReadStream(file)
-    const { header } = await checkBackup(open)
-    const fresh = await startEmbedded({ dataDir: inside.dataDir, log })
-    try {
-      await restoreBackup({ url: fresh.url, open, header, log })
-      if (!(await verify(fresh.url))) throw new Error('the new database differs from what its ledger proves')
-    } finally {
-      await fresh.stop()
-    }
-    return written
+    return await withFolder(inside.dataDir, async handle => {
+      const at = isRoot ? pathOf(handle, inside.dataDir) : inside.dataDir
+      await makeOwn(join(at, 'postgres-password'), await readPassword(folders), owner)
+      const file = join(at, 'backup')
+      const written = await writeBackup(oldUrl, createWriteStream(file, { flags: 'wx', mode: 0o600 }), new Date())
+      const open = () => createReadStream(file)
+      const { header } = await checkBackup(open)
+      if (isRoot) await handle.chown(owner.uid, owner.gid)
+      const fresh = await startEmbedded({ dataDir: inside.dataDir, log, ownerIsSettled: true })
+      try {
+        await restoreBackup({ url: fresh.url, open, header, log })
+        if (!(await verify(fresh.url))) throw new Error('the new database differs from what its ledger proves')
+      } finally {
+        await fresh.stop()
+      }
+      return written
+    })
   } catch (error) {
-    await rm(inside.dataDir, { recursive: true, force: true })
+    await removeTree(inside.dataDir)
     throw error
   }
 }
@@ -90,7 +96,7 @@ async function rebuild(folders: Folders, oldUrl: string, { log, verify }: Upgrad
 /** Puts the new database in the place of the old one, which is removed. */
 async function swap(folders: Folders): Promise<void> {
   if ((await readPidFile(folders)) !== undefined) throw new Error('a service has started on the old database: stop it')
-  await rename(folders.cluster, join(upgradeFolder(folders), 'previous'))
+  await within(upgradeFolder(folders), at => rename(folders.cluster, join(at, 'previous')))
   await finishUpgrade(folders)
   await removeUpgrade(folders)
 }

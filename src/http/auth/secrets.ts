@@ -1,8 +1,9 @@
 /** The service's own secrets, in its data folder, which it uses if no other key is configured. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, stat, unlink } from 'node:fs/promises'
+import { constants, link, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
+import { ForeignFile, makeOwn, openOwn } from '../../db/embedded/own-files.ts'
 
 /** The secrets that the service makes: the one that signs tokens, and the key that encrypts webhook secrets. */
 export type OwnSecret = 'auth-secret' | 'secrets-key'
@@ -43,6 +44,7 @@ async function withRefusal<T>(dataDir: string, name: OwnSecret, work: () => Prom
   try {
     return await work()
   } catch (error) {
+    if (error instanceof ForeignFile) throw refusal(dataDir, name, error.why)
     const why = `cannot be read or made (${codeOf(error)}); run this as the user that runs the service`
     throw refusal(dataDir, name, why)
   }
@@ -54,7 +56,7 @@ function refusal(dataDir: string, name: OwnSecret, why: string): ConfigError {
 }
 
 async function readPrivate(file: string): Promise<string | null> {
-  const handle = await open(file, 'r').catch(error => {
+  const handle = await openOwn(file, constants.O_RDONLY).catch(error => {
     if (codeOf(error) === 'ENOENT') return null
     throw error
   })
@@ -72,19 +74,14 @@ async function readPrivate(file: string): Promise<string | null> {
 async function createPrivate(file: string, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true })
   const draft = `${file}.${randomBytes(8).toString('hex')}`
-  const handle = await open(draft, 'wx', 0o600)
+  // A secret that root makes is readable to the service, which does not run as root.
   try {
-    await handle.writeFile(`${randomBytes(32).toString('base64url')}\n`)
-    await handle.sync()
-    // A secret that root makes must be readable to the service, which does not run as root.
-    const { uid, gid } = await stat(dataDir)
-    if (process.getuid?.() === 0) await handle.chown(uid, gid)
+    await makeOwn(draft, `${randomBytes(32).toString('base64url')}\n`)
     await link(draft, file).catch(error => {
       if (codeOf(error) !== 'EEXIST') throw error
     })
   } finally {
-    await handle.close()
-    await unlink(draft)
+    await rm(draft, { force: true })
   }
   const folder = await open(dataDir, 'r')
   await folder.sync().finally(() => folder.close())
