@@ -29,6 +29,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
         security: [],
         response: {
           200: Type.Object({}, { additionalProperties: true }),
+          304: Type.Null({ description: '`If-None-Match` names the document. The response has no body.' }),
           ...problems(['invalid_request', 'internal', 'rate_limited']),
         },
       },
