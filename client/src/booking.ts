@@ -9,7 +9,7 @@
  */
 import type { Api } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
-import { QuotaError, UnavailableError } from './errors.ts'
+import { hasCode, UnavailableError } from './errors.ts'
 
 const AGAIN_MS = 1_000
 /** Debts that the service refused are tried again later than others. */
@@ -145,10 +145,6 @@ async function release(calls: BookingCalls, { request }: Debt): Promise<void> {
     // Released by an earlier attempt, or the id was charged for another message.
     if (!hasCode(error, 'reservation_closed') && !hasCode(error, 'idempotency_mismatch')) throw error
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof QuotaError && error.code === code
 }
 
 /** Lets Node.js exit while the timer waits: the journal keeps the debts for the next start. */

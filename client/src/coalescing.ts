@@ -7,11 +7,11 @@
  * batch stays.
  */
 import type { BatchResult, Problem } from './api.ts'
-import { QuotaError, UnavailableError } from './errors.ts'
+import { asUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
-import type { CallOptions, Input, Transport } from './transport.ts'
+import { type CallOptions, type Input, refusalOf, type Transport, tryLater } from './transport.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
 const MAX_BATCHES = 4
@@ -63,13 +63,16 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
 
   async function send(batch: readonly Waiting[]): Promise<Refused[]> {
     const timeout = Math.max(...batch.map(({ deadline }) => deadline)) - now()
+    const onFailure = (error: UnavailableError) => {
+      for (const operation of batch) noteFailure(operation, error)
+    }
     const [first] = batch
     try {
       if (batch.length === 1 && first !== undefined) {
-        first.resolve(await transport.call(first.name, first.input, {}, timeout, first.span))
+        first.resolve(await transport.call(first.name, first.input, { onFailure }, timeout, first.span))
         return []
       }
-      const { results } = await callBatch(transport, batch, timeout)
+      const { results } = await callBatch(transport, batch, { timeout, onFailure })
       return batch.flatMap((operation, index) => settle(operation, results[index]) ?? [])
     } catch (error) {
       for (const operation of batch) fail(operation, error)
@@ -87,7 +90,8 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
       signal?.throwIfAborted()
       const waiting = queue.waiting()
       if (waiting >= maxWaiting) {
-        throw new UnavailableError(`${waiting} operations are waiting for the service`, { mayHaveTakenEffect: false })
+        const message = `${waiting} operations are waiting for the service`
+        throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
       }
       const deadline = now() + ownTimeoutMs
       const operation = waitingOperation(
@@ -103,12 +107,12 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
 function callBatch(
   transport: Pick<Transport, 'call'>,
   batch: readonly Waiting[],
-  timeout: number,
+  { timeout, onFailure }: { timeout: number; onFailure: (error: UnavailableError) => void },
 ): Promise<BatchResult> {
   const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
   const spans = batch.map(({ span }) => span)
   const span = startSpan('batch', spans)
-  const call = () => transport.call('batch', { operations }, {}, timeout, span) as Promise<BatchResult>
+  const call = () => transport.call('batch', { operations }, { onFailure }, timeout, span) as Promise<BatchResult>
   return span === undefined ? call() : span.run(call)
 }
 
@@ -121,10 +125,10 @@ function chooseRetries(refused: readonly Refused[], retries: Retries, now: numbe
   const ms = retries.delay(already, 0, latest) ?? Number.POSITIVE_INFINITY
   const again: Waiting[] = []
   for (const { operation, error } of open) {
+    noteFailure(operation, error)
     if (now + ms >= operation.deadline) fail(operation, error)
     else again.push(operation)
     operation.isSent = false
-    operation.isUncertain ||= error.mayHaveTakenEffect
     operation.retries += 1
   }
   return [again, ms]
@@ -134,7 +138,7 @@ function chooseRetries(refused: readonly Refused[], retries: Retries, now: numbe
 function settle(operation: Waiting, result: BatchResult['results'][number] | undefined): Refused | undefined {
   if (result === undefined) {
     const message = 'the answer has no result for this operation'
-    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: true }))
+    fail(operation, new UnavailableError(message, { mayHaveTakenEffect: true }))
     return undefined
   }
   if (result.status < 300) {
@@ -142,21 +146,19 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
     return undefined
   }
   const problem = toCamel(result.body) as Problem
-  const cause = new QuotaError(problem)
   if (result.status !== 503 && result.status !== 429) {
-    operation.reject(cause)
+    fail(operation, refusalOf(problem, result.status))
     return undefined
   }
-  const mayHaveTakenEffect = problem.code === 'unavailable'
-  return { operation, error: new UnavailableError(cause.message, { mayHaveTakenEffect, cause }) }
+  return { operation, error: tryLater(problem) }
+}
+
+function noteFailure(operation: Waiting, { mayHaveTakenEffect, isOutage }: UnavailableError): void {
+  operation.isUncertain ||= mayHaveTakenEffect
+  operation.isOutage = isOutage
 }
 
 /** Rejects an operation, whose earlier attempt may have taken effect even if this one did not. */
 function fail(operation: Waiting, error: unknown): void {
-  if (error instanceof UnavailableError && operation.isUncertain && !error.mayHaveTakenEffect) {
-    const { message, cause } = error
-    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: true, cause }))
-  } else {
-    operation.reject(error)
-  }
+  operation.reject(operation.isUncertain ? asUncertain(error) : error)
 }

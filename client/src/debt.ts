@@ -2,7 +2,8 @@
 import type { ReserveReq } from './api.ts'
 
 /**
- * What `withReservation` does if the service gives no final answer to the reservation:
+ * What `withReservation` does if the service gives no final answer to the reservation (an answer that asks to try later,
+ * `rate_limited` or `overloaded`, is one: it is always thrown):
  *
  * - `deny` throws the UnavailableError.
  * - `allow-with-debt` writes the message to the journal, sends it, and charges it when the service is back, past any limit.

@@ -12,14 +12,17 @@ export class QuotaError extends Error {
   readonly requestId: string
   /** The whole answer, with the fields that only some codes have. */
   readonly problem: Problem
+  /** True if an earlier attempt of the call, whose answer was lost, may have done what this one was refused. */
+  readonly mayHaveTakenEffect: boolean
 
-  constructor(problem: Problem) {
+  constructor(problem: Problem, { mayHaveTakenEffect = false }: { mayHaveTakenEffect?: boolean } = {}) {
     const issues = (problem.errors ?? []).map(({ path, message }) => `${path} ${message}`).join('; ')
     super(`${problem.code}: ${problem.detail}${issues === '' ? '' : ` (${issues})`}`)
     this.code = problem.code
     this.status = problem.status
     this.requestId = problem.requestId
     this.problem = problem
+    this.mayHaveTakenEffect = mayHaveTakenEffect
   }
 }
 
@@ -29,12 +32,18 @@ export class QuotaError extends Error {
  */
 export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError'
-  /** False if the service did nothing for certain. */
+  /** False if no attempt of the call has done anything, for certain. */
   readonly mayHaveTakenEffect: boolean
+  /**
+   * False if the service is there: it answered `rate_limited` or `overloaded`, or too many calls wait in this process. That
+   * is no reason to send without it.
+   */
+  readonly isOutage: boolean
 
-  constructor(message: string, options: { mayHaveTakenEffect: boolean; cause?: unknown }) {
+  constructor(message: string, options: { mayHaveTakenEffect: boolean; isOutage?: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })
     this.mayHaveTakenEffect = options.mayHaveTakenEffect
+    this.isOutage = options.isOutage ?? true
   }
 }
 
@@ -47,4 +56,22 @@ export class JournalFull extends UnavailableError {
       mayHaveTakenEffect: true,
     })
   }
+}
+
+/** Whether an attempt of the call that failed so may have taken effect: only an error of this file can rule that out. */
+function isUncertain(error: unknown): boolean {
+  return !(error instanceof QuotaError || error instanceof UnavailableError) || error.mayHaveTakenEffect
+}
+
+/** The error of a call of which an earlier attempt may have taken effect. */
+export function asUncertain(error: unknown): unknown {
+  if (isUncertain(error)) return error
+  if (error instanceof QuotaError) return new QuotaError(error.problem, { mayHaveTakenEffect: true })
+  if (!(error instanceof UnavailableError)) return error
+  const { message, isOutage, cause } = error
+  return new UnavailableError(message, { mayHaveTakenEffect: true, isOutage, cause })
+}
+
+export function hasCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof QuotaError && error.code === code
 }

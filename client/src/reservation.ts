@@ -94,7 +94,7 @@ export async function withReservation<T>(
   try {
     reservation = await calls.reserve({ onExpiry: 'commit', ...input }, options)
   } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error
+    if (!(error instanceof UnavailableError && error.isOutage)) throw error
     if (onUnavailable === 'allow-with-debt' && debts !== undefined) return sendAsDebt(debts, input, send, error)
     if (onUnavailable === 'lease' && leases !== undefined) return sendFromLease(leases, input, send, error)
     throw error

@@ -1,5 +1,5 @@
 /** When a failed call is tried again: back-off with jitter, a budget for all calls of a client, and a circuit breaker. */
-import { UnavailableError } from './errors.ts'
+import { asUncertain, type QuotaError, UnavailableError } from './errors.ts'
 
 const FIRST_DELAY_MS = 50
 const MAX_DELAY_MS = 2_000
@@ -19,16 +19,28 @@ interface Failure {
   readonly retryAfterMs: number
 }
 
-export type Attempt<T> = { readonly value: T } | { readonly failure: Failure }
+/** A refusal is a final answer, too. */
+export type Attempt<T> = { readonly value: T } | { readonly refusal: QuotaError } | { readonly failure: Failure }
+
+export interface RunOptions {
+  /** In milliseconds of `performance.now()`. */
+  readonly deadline: number
+  readonly mayRepeat: boolean
+  /** Waits an open circuit and an empty budget out, instead of failing at once. */
+  readonly isPatient?: boolean
+  readonly signal?: AbortSignal | undefined
+  /** Gets each failure, also those that another attempt follows. */
+  readonly onFailure?: ((error: UnavailableError) => void) | undefined
+}
 
 export interface Retries {
   /**
-   * Runs attempts until one has a value or a retry would come after the deadline.
+   * Runs attempts until one has a final answer or a retry would come after the deadline. Its error tells about the call, not
+   * about the last attempt: it may have taken effect if any attempt may have.
    *
-   * @param deadline in milliseconds of `performance.now()`
-   * @throws UnavailableError
+   * @throws QuotaError, UnavailableError, or the reason of the signal
    */
-  run<T>(deadline: number, mayRepeat: boolean, attempt: () => Promise<Attempt<T>>): Promise<T>
+  run<T>(options: RunOptions, attempt: () => Promise<Attempt<T>>): Promise<T>
   /**
    * How long to wait before the next attempt, in milliseconds. That takes a retry from the budget.
    *
@@ -36,7 +48,7 @@ export interface Retries {
    * @param deadline in milliseconds of `performance.now()`
    * @returns undefined if there is to be no further attempt: the deadline is too near, or the budget is used up
    */
-  delay(retries: number, retryAfterMs: number, deadline: number): number | undefined
+  delay(retries: number, retryAfterMs: number, deadline: number, isPatient?: boolean): number | undefined
 }
 
 export interface RetryOptions {
@@ -58,46 +70,62 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
     return false
   }
 
-  function noteFailure({ isSilent }: Failure): void {
-    if (!isSilent) return
-    silentFailures += 1
-    if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
+  /** Any answer of the service closes the circuit, but for one that says that the service itself gets none. */
+  function note(result: Attempt<unknown>): void {
+    if (!('failure' in result)) {
+      silentFailures = 0
+    } else if (result.failure.isSilent) {
+      silentFailures += 1
+      if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
+    } else if (!result.failure.error.isOutage) {
+      silentFailures = 0
+    }
   }
 
-  function delay(retries: number, retryAfterMs: number, deadline: number): number | undefined {
+  function delay(retries: number, retryAfterMs: number, deadline: number, isPatient = false): number | undefined {
     const backOff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries) * (0.5 + random() / 2)
     const ms = Math.max(backOff, retryAfterMs)
-    if (budget < SUCCESSES_PER_RETRY || now() + ms >= deadline) return undefined
-    budget -= SUCCESSES_PER_RETRY
+    if (now() + ms >= deadline || (!isPatient && budget < SUCCESSES_PER_RETRY)) return undefined
+    budget = Math.max(0, budget - SUCCESSES_PER_RETRY)
     return ms
   }
 
-  return {
-    delay,
-    async run(deadline, mayRepeat, attempt) {
-      let mayHaveTakenEffect = false
-      for (let retries = 0; ; retries++) {
-        if (isOpen()) {
-          const message = `the service has not answered ${silentFailures} times in a row; the next try is within a second`
-          throw new UnavailableError(message, { mayHaveTakenEffect })
-        }
-        const result = await attempt()
-        if ('value' in result) {
-          silentFailures = 0
-          budget = Math.min(BUDGET, budget + 1)
-          return result.value
-        }
-        const { failure } = result
-        noteFailure(failure)
-        mayHaveTakenEffect ||= failure.error.mayHaveTakenEffect
-        const isSafe = mayRepeat || !failure.error.mayHaveTakenEffect
-        const ms = isSafe ? delay(retries, failure.retryAfterMs, deadline) : undefined
-        if (ms === undefined) {
-          const { message, cause } = failure.error
-          throw new UnavailableError(message, { mayHaveTakenEffect, cause })
-        }
-        await sleep(ms)
+  /** @throws UnavailableError if the circuit is open and the call does not wait */
+  async function passCircuit({ deadline, isPatient = false, signal }: RunOptions): Promise<void> {
+    while (isOpen()) {
+      if (!isPatient || openUntil >= deadline) {
+        const message = `the service has not answered ${silentFailures} times in a row; the next try is within a second`
+        throw new UnavailableError(message, { mayHaveTakenEffect: false })
       }
-    },
+      await sleep(openUntil - now())
+      signal?.throwIfAborted()
+    }
   }
+
+  async function run<T>(options: RunOptions, attempt: () => Promise<Attempt<T>>): Promise<T> {
+    const { deadline, mayRepeat, isPatient, onFailure } = options
+    let mayHaveTakenEffect = false
+    const ofCall = (error: unknown) => (mayHaveTakenEffect ? asUncertain(error) : error)
+    for (let retries = 0; ; retries++) {
+      await passCircuit(options).catch(error => {
+        throw ofCall(error)
+      })
+      const result = await attempt()
+      note(result)
+      if ('value' in result) {
+        budget = Math.min(BUDGET, budget + 1)
+        return result.value
+      }
+      if ('refusal' in result) throw ofCall(result.refusal)
+      const { error, retryAfterMs } = result.failure
+      onFailure?.(error)
+      mayHaveTakenEffect ||= error.mayHaveTakenEffect
+      const isSafe = mayRepeat || !error.mayHaveTakenEffect
+      const ms = isSafe ? delay(retries, retryAfterMs, deadline, isPatient) : undefined
+      if (ms === undefined) throw ofCall(error)
+      await sleep(ms)
+    }
+  }
+
+  return { delay, run }
 }

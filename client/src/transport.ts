@@ -2,7 +2,7 @@
 import { type OperationId, type Problem, ROUTES } from './api.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel, toSnake } from './names.ts'
-import type { Attempt, Retries } from './retries.ts'
+import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
 import { camelName, snakeName } from './spelling.ts'
 import type { Span } from './tracing.ts'
@@ -42,7 +42,13 @@ export interface Transport {
    * @param timeoutMs unless the options name another
    * @throws QuotaError, UnavailableError, or the reason of the signal
    */
-  call(operation: OperationId, input: Input, options: CallOptions, timeoutMs: number, span?: Span): Promise<unknown>
+  call(
+    operation: OperationId,
+    input: Input,
+    options: CallOptions & Pick<RunOptions, 'onFailure'>,
+    timeoutMs: number,
+    span?: Span,
+  ): Promise<unknown>
   /**
    * Sends lines whose call can be repeated, until the response has a last line with the record `end`.
    *
@@ -62,11 +68,18 @@ const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Of these, the ones that say for certain that nothing was done. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
 
+/** @throws TypeError if the token is empty */
 export function createTransport(transport: TransportOptions): Transport {
   const { url, token, retries, now } = transport
   const base = url.replace(/\/+$/, '')
 
-  const authorization = async () => `Bearer ${typeof token === 'string' ? token : await token()}`
+  if (typeof token === 'string') assertToken(token)
+
+  async function authorization(): Promise<string> {
+    const current = typeof token === 'string' ? token : await token()
+    assertToken(current)
+    return `Bearer ${current}`
+  }
 
   async function request(
     route: Route,
@@ -94,8 +107,11 @@ export function createTransport(transport: TransportOptions): Transport {
       const made = await request(route, input, options, span?.traceparent)
       // A sender's operations can all be repeated, and so can what carries a key.
       const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
-      return retries.run(deadline, mayRepeat, () =>
-        attempt(transport, made, { deadline, signal: options.signal }, response => read(route, response)),
+      // A change of many quotas goes on until it is done.
+      const isPatient = route.isLines === true && route.method === 'POST'
+      const { signal, onFailure } = options
+      return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, () =>
+        attempt(transport, made, { deadline, signal }, response => read(route, response)),
       )
     },
 
@@ -107,7 +123,7 @@ export function createTransport(transport: TransportOptions): Transport {
         'content-type': 'application/x-ndjson',
         'x-request-id': requestId,
       }
-      return retries.run(deadline, true, () =>
+      return retries.run({ deadline, mayRepeat: true, isPatient: true, signal }, () =>
         attempt(transport, [base + path, { method: 'POST', headers, body }], { deadline, signal }, readUntilEnd),
       )
     },
@@ -126,13 +142,18 @@ async function attempt<T>(
     const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
     return await read(await fetch(address, { ...init, signal: either }))
   } catch (error) {
-    if (error instanceof QuotaError) throw error
     signal?.throwIfAborted()
     const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
     const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
     if (isFinal(error)) throw unavailable
     return silence(unavailable)
   }
+}
+
+/** Without one every call would be refused, as if a token had ended. @throws TypeError */
+function assertToken(token: string): void {
+  if (token === '')
+    throw new TypeError('the token is empty: `token` of createClient needs a bearer token, or what gets one')
 }
 
 /** Puts the parameters of the path into it. @throws TypeError if one is missing */
@@ -178,17 +199,24 @@ async function readUntilEnd(response: Response): Promise<Attempt<LineRecord[]>> 
   return silence(new UnavailableError(message, { mayHaveTakenEffect: true }))
 }
 
-/** @throws QuotaError unless the answer asks to try again */
 async function refused(response: Response): Promise<Attempt<never>> {
   const problem = await problemOf(response)
-  if (!TRY_AGAIN.has(response.status)) throw new QuotaError(problem)
-  const mayHaveTakenEffect = !NOTHING_DONE.has(problem.code)
-  const error = new UnavailableError(`${problem.code}: ${problem.detail}`, {
-    mayHaveTakenEffect,
-    cause: new QuotaError(problem),
-  })
+  if (!TRY_AGAIN.has(response.status)) return { refusal: refusalOf(problem, response.status) }
+  const error = tryLater(problem)
   const isSilent = response.status === 502 || response.status === 504
   return { failure: { error, isSilent, retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0 } }
+}
+
+/** Of what a service did that failed, nothing is known. */
+export function refusalOf(problem: Problem, status: number): QuotaError {
+  return new QuotaError(problem, { mayHaveTakenEffect: status >= 500 })
+}
+
+/** The error of an answer that asks to try again. */
+export function tryLater(problem: Problem): UnavailableError {
+  const isNothingDone = NOTHING_DONE.has(problem.code)
+  const cause = new QuotaError(problem)
+  return new UnavailableError(cause.message, { mayHaveTakenEffect: !isNothingDone, isOutage: !isNothingDone, cause })
 }
 
 /** The problem of an answer; proxies answer with pages of their own. */
@@ -214,9 +242,18 @@ async function* lines(response: Response): AsyncGenerator<unknown> {
   for await (const chunk of response.body ?? []) {
     const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = parts.pop() ?? ''
-    for (const line of parts) if (line !== '') yield toCamel(JSON.parse(line))
+    for (const line of parts) if (line !== '') yield parseLine(line)
   }
-  if (rest !== '') yield toCamel(JSON.parse(rest))
+  if (rest !== '') yield parseLine(rest)
+}
+
+/** @throws UnavailableError if the line was cut, or is not the service's */
+function parseLine(line: string): unknown {
+  try {
+    return toCamel(JSON.parse(line))
+  } catch (cause) {
+    throw new UnavailableError('the response broke off in a line', { mayHaveTakenEffect: true, cause })
+  }
 }
 
 const silence = (error: UnavailableError) => ({ failure: { error, isSilent: true, retryAfterMs: 0 } })

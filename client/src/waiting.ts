@@ -24,6 +24,8 @@ export interface Waiting {
   isSent: boolean
   /** Whether an earlier attempt may have taken effect. */
   isUncertain: boolean
+  /** False if the last attempt that ended was answered by a service that is there; see `UnavailableError`. */
+  isOutage: boolean
   retries: number
 }
 
@@ -47,6 +49,7 @@ export function waitingOperation(
     isOver: false,
     isSent: false,
     isUncertain: false,
+    isOutage: true,
     retries: 0,
     resolve(value) {
       end()
@@ -60,7 +63,8 @@ export function waitingOperation(
   const abort = () => operation.reject(signal?.reason)
   const timer = setTimeout(() => {
     const message = 'the service did not answer in time'
-    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: operation.isSent || operation.isUncertain }))
+    const { isSent, isUncertain, isOutage } = operation
+    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: isSent || isUncertain, isOutage }))
   }, timeoutMs)
   signal?.addEventListener('abort', abort)
   return operation
