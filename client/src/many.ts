@@ -44,9 +44,11 @@ export async function* bulk(
     try {
       const signals = signal === undefined ? [silence.signal] : [silence.signal, signal]
       const call = { idempotencyKey, timeoutMs: MAX_CALL_MS, signal: AbortSignal.any(signals) }
-      for await (const record of await api.bulkChangeQuotas({ ...input, dryRun: dryRun ? 'true' : 'false' }, call)) {
+      const records = await api.bulkChangeQuotas({ ...input, dryRun: dryRun ? 'true' : 'false' }, call)
+      lastAt ??= now()
+      for await (const record of records) {
         silence.end()
-        if (lastAt === undefined || record.record !== 'begin') lastAt = now()
+        if (record.record !== 'begin') lastAt = now()
         if (record.record === 'stopped') throw new UnavailableError(record.detail, { mayHaveTakenEffect: true })
         yield record
         if (record.record === 'end') return
@@ -55,7 +57,7 @@ export async function* bulk(
       throw new UnavailableError('the response is not complete', { mayHaveTakenEffect: true })
     } catch (error) {
       signal?.throwIfAborted()
-      // Before the first line, the client has repeated the call already.
+      // Before an answer, the client has repeated the call already, and waited until calls are made again.
       if (lastAt === undefined || !isBroken(error)) throw error
       if (now() - lastAt > timeoutMs) throw unavailable(error)
       await sleep(RETRY_MS)

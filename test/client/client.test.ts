@@ -212,6 +212,11 @@ describe('withReservation', () => {
   })
 })
 
+test('a token that is empty is an error at once', async () => {
+  expect(() => createClient({ url, token: '' })).toThrow('token is empty')
+  await expect(createClient({ url, token: () => '' }).whoAmI({})).rejects.toThrow('token is empty')
+})
+
 test('a service that is away is an error of its own, within the time limit', async () => {
   const away = createClient({ url: 'http://127.0.0.1:9', token: 'x', senderTimeoutMs: 300 })
   const error = await away.reserve({ userId: 1, id: 'm', units: 1 }).catch(reason => reason)

@@ -197,7 +197,7 @@ describe('messages are denied', () => {
     const denied = away.withReservation(ask(1, 'm'), () => expect.unreachable(), { onUnavailable: 'deny' })
     await expect(denied).rejects.toMatchObject({ name: 'UnavailableError' })
     expect(journal.debts()).toEqual([])
-    const without = createClient({ url, token: '', onUnavailable: 'allow-with-debt' })
+    const without = createClient({ url, token: 'none', onUnavailable: 'allow-with-debt' })
     await expect(without.withReservation(ask(1, 'm'), () => '')).rejects.toThrow('needs a journal')
   })
 

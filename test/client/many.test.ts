@@ -12,8 +12,8 @@ async function listOf<Record extends { record: string }>(records: AsyncIterable<
   return (await Array.fromAsync(records)).filter(({ record }) => record !== 'progress')
 }
 
-/** A fetch whose first responses break off after so many bytes. */
-function breaking(breaks: number, bytes: number) {
+/** A fetch whose first responses break off after so many bytes, by an error or as if they were complete. */
+function breaking(breaks: number, bytes: number, isSilent = false) {
   let calls = 0
   const fetchBroken: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
@@ -24,7 +24,9 @@ function breaking(breaks: number, bytes: number) {
       transform(chunk, controller) {
         controller.enqueue(chunk.subarray(0, left))
         left -= chunk.length
-        if (left <= 0) controller.error(new TypeError('the connection broke'))
+        if (left > 0) return
+        if (isSilent) controller.terminate()
+        else controller.error(new TypeError('the connection broke'))
       },
     })
     return new Response(response.body.pipeThrough(cut), response)
@@ -86,6 +88,37 @@ test('a bulk change goes on after breaks, and changes each quota once', async ()
   const [sample, end] = await listOf(admin.bulk({ select: { userId: 5_000 }, change }, { dryRun: true }))
   expect(sample).toMatchObject({ record: 'sample', before: { limit: 10 }, after: { limit: 20 } })
   expect(end).toMatchObject({ record: 'end', changed: 1 })
+})
+
+test('a bulk change goes on after a line that was cut', async () => {
+  await listOf(admin.importQuotas(rowsOf(6_000, 3)))
+  const change = { action: 'adjust', delta: 10, reason: 'More' } as const
+  const { client, calls } = breaking(2, 25, true)
+  const records = await listOf(client.bulk({ select: { userIds: [6_000, 6_001, 6_002] }, change }))
+  expect(calls()).toBe(3)
+  expect(records.at(-1)).toMatchObject({ record: 'end', failed: 0 })
+  expect(await Promise.all([6_000, 6_001, 6_002].map(limitsOf))).toEqual([[10], [11], [12]])
+})
+
+test('an import and a bulk change wait until calls are made again after an outage', async () => {
+  let isAway = true
+  const client = createClient({
+    url,
+    token: service.adminToken,
+    fetch: (input, init) => (isAway ? Promise.reject(new TypeError('no route')) : fetch(input, init)),
+  })
+  const look = () => client.whoAmI({}, { timeoutMs: 20 }).catch((error: Error) => error)
+  const open = async () => {
+    isAway = true
+    for (let n = 0; n < 10; n++) await look()
+    expect(await look()).toMatchObject({ message: expect.stringContaining('10 times in a row') })
+    isAway = false
+  }
+  await open()
+  expect((await listOf(client.importQuotas(rowsOf(7_000, 1)))).at(-1)).toMatchObject({ record: 'end', created: 1 })
+  await open()
+  const change = { action: 'suspend' } as const
+  expect((await listOf(client.bulk({ select: { userIds: [7_000] }, change }))).at(-1)).toMatchObject({ changed: 1 })
 })
 
 test('what cannot succeed is thrown', async () => {
