@@ -11,7 +11,7 @@ import { asUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
-import { type CallOptions, type Input, refusalOf, type Transport, tryLater } from './transport.ts'
+import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
 const MAX_BATCHES = 4
@@ -32,7 +32,7 @@ export interface CoalescingOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-export type Coalesced = (name: SenderOperation, input: Input, options: CallOptions, span?: Span) => Promise<unknown>
+export type Coalesced = (name: SenderOperation, input: Input, options: OwnCallOptions, span?: Span) => Promise<unknown>
 
 export function createCoalescing(options: CoalescingOptions): Coalesced {
   const { transport, retries, timeoutMs, maxWaiting, now, sleep } = options
@@ -85,7 +85,7 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     schedule()
   }
 
-  return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal }, span) =>
+  return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal, onFailure }, span) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted()
       const waiting = queue.waiting()
@@ -95,7 +95,7 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
       }
       const deadline = now() + ownTimeoutMs
       const operation = waitingOperation(
-        { name, input, span, deadline, signal, timeoutMs: ownTimeoutMs },
+        { name, input, span, deadline, signal, onFailure, timeoutMs: ownTimeoutMs },
         resolve,
         reject,
       )
@@ -153,9 +153,10 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
   return { operation, error: tryLater(problem) }
 }
 
-function noteFailure(operation: Waiting, { mayHaveTakenEffect, isOutage }: UnavailableError): void {
-  operation.isUncertain ||= mayHaveTakenEffect
-  operation.isOutage = isOutage
+function noteFailure(operation: Waiting, error: UnavailableError): void {
+  operation.isUncertain ||= error.mayHaveTakenEffect
+  operation.isOutage = error.isOutage
+  operation.onFailure?.(error)
 }
 
 /** Rejects an operation, whose earlier attempt may have taken effect even if this one did not. */

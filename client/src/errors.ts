@@ -59,7 +59,7 @@ export class JournalFull extends UnavailableError {
 }
 
 /** Whether an attempt of the call that failed so may have taken effect: only an error of this file can rule that out. */
-function isUncertain(error: unknown): boolean {
+export function isUncertain(error: unknown): boolean {
   return !(error instanceof QuotaError || error instanceof UnavailableError) || error.mayHaveTakenEffect
 }
 

@@ -20,7 +20,9 @@ export class Slices {
   held = 0
   /** Units that were given back after their slice had ended. */
   spare = 0
+  /** Units that can be given back: they were spent, of slices that are not forgotten. */
   private spent = 0
+  private hasForgotten = false
   /** Messages that were spent for, and are not counted with a slice yet. */
   private messages = 0
   /** The oldest first. Each has units left. */
@@ -32,9 +34,9 @@ export class Slices {
   }
 
   /** @param lifeMs for how long units of it may be spent; null for any time */
-  add(id: string, units: number, lifeMs: number | null): void {
+  add(number: number, units: number, lifeMs: number | null): void {
     const cancelRetirement = lifeMs === null ? () => {} : this.options.later(Math.max(0, lifeMs), () => this.end(slice))
-    const slice: HeldSlice = { id, units, spent: 0, messages: 0, cancelRetirement }
+    const slice: HeldSlice = { number, units, spent: 0, messages: 0, cancelRetirement }
     this.slices.push(slice)
     this.held += units
   }
@@ -58,9 +60,12 @@ export class Slices {
     return true
   }
 
-  /** @throws RangeError if more than is spent */
+  /** @throws RangeError if more than is spent, or the slices that paid are forgotten */
   giveBack(units: number, isWholeMessage: boolean): void {
-    if (units > this.spent) throw new RangeError(`only ${this.spent} units were spent`)
+    if (units > this.spent) {
+      const older = this.hasForgotten ? ', of the slices that the lease remembers' : ''
+      throw new RangeError(`only ${this.spent} units were spent${older}`)
+    }
     if (isWholeMessage) this.messages -= 1
     this.spent -= units
     const [slice] = this.slices
@@ -68,6 +73,14 @@ export class Slices {
     if (slice !== undefined) slice.spent -= ofSlice
     this.spare += units - ofSlice
     this.held += units
+  }
+
+  /** Agrees to forget a settled slice, unless units that were given back may have to be refunded of it. */
+  forget(charged: number): boolean {
+    if (charged > this.spent) return false
+    this.spent -= charged
+    this.hasForgotten ||= charged > 0
+    return true
   }
 
   endAll(): void {

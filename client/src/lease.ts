@@ -7,14 +7,16 @@
  * | slice    | meaning                                        | entered by              | left by                       |
  * |----------|------------------------------------------------|-------------------------|-------------------------------|
  * | asked    | the service has not answered for certain       | a refill                | an answer to the same request |
+ * | lost     | it may have been reserved, or may still be     | a denial or refusal of a request whose earlier answer was lost | its release, or time |
  * | held     | units are spent from it                        | a grant                 | all is spent, its age, `close` |
  * | open     | what was spent is committed, the rest released | the end of `held`       | an answer                     |
  */
 import type { Denied, Granted, ReserveReq } from './api.ts'
 import type { Clockwork } from './clockwork.ts'
-import { UnavailableError } from './errors.ts'
+import { isUncertain, QuotaError, UnavailableError } from './errors.ts'
 import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
 import { Slices } from './lease-slices.ts'
+import type { OwnCallOptions } from './transport.ts'
 
 export interface LeaseInput {
   userId: number
@@ -42,7 +44,7 @@ export interface Lease {
   /**
    * Gives back units that were spent for a message that was not sent.
    *
-   * @throws RangeError if these are more than were spent, and Error after `close`
+   * @throws RangeError if these are more than were spent of the last 10,000 slices, and Error after `close`
    */
   giveBack(units?: number): void
   /** Units that can be spent without waiting. */
@@ -76,7 +78,7 @@ export interface OwnLeaseInput extends LeaseInput {
 }
 
 export interface LeaseCalls extends SettlementCalls {
-  reserve(input: ReserveReq): Promise<Granted | Denied>
+  reserve(input: ReserveReq, options?: OwnCallOptions): Promise<Granted | Denied>
 }
 
 const TTL_SECONDS = 60
@@ -90,6 +92,15 @@ const MAX_OPEN = 16
 export function createLease(calls: LeaseCalls, input: OwnLeaseInput, clockwork: Clockwork): OwnLease {
   assertUnits(input.units)
   return new SlicedLease(calls, input, clockwork)
+}
+
+/** A request for a slice. */
+interface Asked {
+  readonly number: number
+  readonly request: ReserveReq
+  readonly at: number
+  /** Whether any attempt may have taken effect. */
+  isUncertain: boolean
 }
 
 class SlicedLease implements OwnLease {
@@ -106,7 +117,7 @@ class SlicedLease implements OwnLease {
   private size: number
   /** Units that callers wait for. */
   private awaited = 0
-  private asked: { request: ReserveReq; at: number } | undefined
+  private asked: Asked | undefined
   private refill: Promise<Granted | Denied> | undefined
   /** Of the newest slice. */
   private halfTime = Number.POSITIVE_INFINITY
@@ -115,14 +126,20 @@ class SlicedLease implements OwnLease {
   /** What `close` does, one call after the other. */
   private closing: Promise<void> = Promise.resolve()
 
-  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, { now, later }: Clockwork) {
+  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, clockwork: Clockwork) {
+    const { now, later } = clockwork
     this.calls = calls
     this.input = input
     this.keepsSlices = keepsSlices
     this.now = now
     this.ttlSeconds = input.ttlSeconds ?? TTL_SECONDS
     this.size = input.units
-    this.settlements = createSettlements(calls, input.userId, later)
+    this.settlements = createSettlements(calls, {
+      userId: input.userId,
+      idOf: number => this.idOf(number),
+      clockwork,
+      mayForget: charged => this.slices.forget(charged),
+    })
     this.slices = new Slices({ later, onEnd: slice => this.settlements.add(slice) })
   }
 
@@ -195,37 +212,62 @@ class SlicedLease implements OwnLease {
     return this.refill
   }
 
-  /** A request without a final answer is repeated as it was: it may have reserved a slice. */
+  /** A request of which any attempt may have reserved a slice is repeated as it was, until that is certain. */
   private async askForSlice(): Promise<Granted | Denied> {
     if (this.asked === undefined && this.settlements.open() >= MAX_OPEN) {
       throw new UnavailableError(`${MAX_OPEN} slices are not settled yet`, { mayHaveTakenEffect: false })
     }
-    this.asked ??= { request: this.nextRequest(), at: this.now() }
-    const { request, at } = this.asked
-    const answer = await this.calls.reserve(request).catch(error => {
+    this.asked ??= this.nextRequest()
+    const { asked } = this
+    const note = (error: unknown) => {
+      asked.isUncertain ||= isUncertain(error)
+    }
+    const answer = await this.calls.reserve(asked.request, { onFailure: note }).catch(error => {
       this.dryUntil = this.now() + DRY_MS
-      if (!(error instanceof UnavailableError && error.mayHaveTakenEffect)) this.asked = undefined
+      note(error)
+      if (!asked.isUncertain || isRefused(error)) this.drop(asked)
       throw error
     })
-    this.asked = undefined
     if (answer.granted) {
-      const { id, units, remaining } = answer
-      this.halfTime = at + (this.ttlSeconds * 1_000) / 2
-      if (this.keepsSlices) this.slices.endAll()
-      this.slices.add(id, units, this.keepsSlices ? null : this.halfTime - this.now())
-      this.size = this.sizeWith(remaining)
+      this.asked = undefined
+      this.addSlice(asked, answer)
     } else {
+      this.drop(asked)
       this.dryUntil = this.now() + DRY_MS
     }
     return answer
   }
 
-  private nextRequest(): ReserveReq {
+  /** Of a request that is not repeated, an earlier attempt may have reserved a slice, or may still arrive. */
+  private drop({ number, isUncertain }: Asked): void {
+    this.asked = undefined
+    if (isUncertain) this.settlements.lose(number)
+  }
+
+  private addSlice({ number, at }: Asked, { units, remaining }: Granted): void {
+    this.halfTime = at + (this.ttlSeconds * 1_000) / 2
+    if (this.keepsSlices) this.slices.endAll()
+    this.slices.add(number, units, this.keepsSlices ? null : this.halfTime - this.now())
+    this.size = this.sizeWith(remaining)
+  }
+
+  private nextRequest(): Asked {
     this.number += 1
-    const { ttlSeconds } = this
-    const id = `${this.prefix}:${this.number}`
+    const { number, ttlSeconds } = this
     const units = Math.max(this.size, this.awaited - this.slices.held)
-    return { ...this.input, id, units, ttlSeconds, allowPartial: true, onExpiry: 'commit' }
+    const request: ReserveReq = {
+      ...this.input,
+      id: this.idOf(number),
+      units,
+      ttlSeconds,
+      allowPartial: true,
+      onExpiry: 'commit',
+    }
+    return { number, request, at: this.now(), isUncertain: false }
+  }
+
+  private idOf(number: number): string {
+    return `${this.prefix}:${number}`
   }
 
   private sizeWith(remaining: number | null): number {
@@ -236,6 +278,11 @@ class SlicedLease implements OwnLease {
   private assertOpen(): void {
     if (this.isClosed) throw new Error('the lease is closed')
   }
+}
+
+/** Whether the service would refuse the request again. What it says of a token, or of its own state, passes. */
+function isRefused(error: unknown): boolean {
+  return error instanceof QuotaError && error.status < 500 && error.status !== 401 && error.status !== 403
 }
 
 /** @throws RangeError */

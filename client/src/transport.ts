@@ -18,6 +18,12 @@ export interface CallOptions {
   ifMatch?: number
 }
 
+/** Of a call that this client makes for itself. */
+export interface OwnCallOptions extends CallOptions {
+  /** Gets each failure, also those that another attempt follows. */
+  onFailure?: RunOptions['onFailure']
+}
+
 export interface TransportOptions {
   readonly url: string
   readonly token: string | (() => string | Promise<string>)
@@ -42,13 +48,7 @@ export interface Transport {
    * @param timeoutMs unless the options name another
    * @throws QuotaError, UnavailableError, or the reason of the signal
    */
-  call(
-    operation: OperationId,
-    input: Input,
-    options: CallOptions & Pick<RunOptions, 'onFailure'>,
-    timeoutMs: number,
-    span?: Span,
-  ): Promise<unknown>
+  call(operation: OperationId, input: Input, options: OwnCallOptions, timeoutMs: number, span?: Span): Promise<unknown>
   /**
    * Sends lines whose call can be repeated, until the response has a last line with the record `end`.
    *

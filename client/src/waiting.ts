@@ -17,6 +17,8 @@ export interface Waiting {
   readonly input: Input
   readonly span: Span | undefined
   readonly deadline: number
+  /** Gets the failure of each attempt. */
+  readonly onFailure: ((error: UnavailableError) => void) | undefined
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   /** Set when its caller has its answer, also if that is a timeout. */
@@ -35,7 +37,10 @@ export function waitingOperation(
     signal,
     timeoutMs,
     ...asked
-  }: Pick<Waiting, 'name' | 'input' | 'span' | 'deadline'> & { signal: AbortSignal | undefined; timeoutMs: number },
+  }: Pick<Waiting, 'name' | 'input' | 'span' | 'deadline' | 'onFailure'> & {
+    signal: AbortSignal | undefined
+    timeoutMs: number
+  },
   resolve: (value: unknown) => void,
   reject: (error: unknown) => void,
 ): Waiting {

@@ -1,7 +1,8 @@
 /** Units that a process reserves ahead: never more are spent than charged, and what was not spent comes back. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLease, type LeaseInput } from '../../client/src/lease.ts'
-import { createClient, UnavailableError } from '../../client/src/main.ts'
+import { Slices } from '../../client/src/lease-slices.ts'
+import { createClient, QuotaError, UnavailableError } from '../../client/src/main.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createClockwork } from '../support/clockwork.ts'
 import { startService } from '../support/service.ts'
@@ -129,6 +130,28 @@ describe('a lease', () => {
     expect(await counted(userId)).toEqual({ used: 3, reserved: 0 })
   })
 
+  test('what was given back is refunded, however many slices have paid it', async () => {
+    const userId = await user(1_000)
+    const lease = leaseOf({ userId, units: 1 })
+    for (let n = 0; n < 150; n++) await lease.spend()
+    lease.giveBack(150)
+    expect(() => lease.giveBack()).toThrow('only 0 units were spent')
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
+  })
+
+  test('refuses what it cannot give back any more', () => {
+    const slices = new Slices({ later: () => () => {}, onEnd() {} })
+    slices.add(1, 5, null)
+    slices.add(2, 5, null)
+    slices.take(7)
+    expect(slices.forget(5)).toBe(true)
+    expect(() => slices.giveBack(3, true)).toThrow('only 2 units were spent, of the slices that the lease remembers')
+    slices.giveBack(2, true)
+    // They may have to be refunded of it.
+    expect(slices.forget(2)).toBe(false)
+  })
+
   test('gives back what is not spent in half of its time', async () => {
     const userId = await user(100)
     const clockwork = createClockwork()
@@ -218,6 +241,76 @@ describe('what goes wrong', () => {
     network = undefined
     await lease.close()
     expect(await counted(userId)).toEqual({ used: 5, reserved: 0 })
+  })
+
+  /** A lease whose requests end so, in turn: they are carried out or not, and answered so; the last ones reach the service. */
+  function leaseWith(userId: number, ends: ((ask: () => Promise<unknown>) => Promise<unknown>)[]) {
+    const clockwork = createClockwork()
+    const reserve: typeof sender.reserve = async input => {
+      const end = ends.shift()
+      await end?.(() => sender.reserve(input))
+      return sender.reserve(input)
+    }
+    return { clockwork, lease: createLease({ ...sender, reserve }, { userId, units: 10 }, clockwork) }
+  }
+  const lost = async (ask: () => Promise<unknown>) => {
+    await ask()
+    throw new UnavailableError('lost', { mayHaveTakenEffect: true })
+  }
+  const notArrived = () => Promise.reject(new UnavailableError('lost', { mayHaveTakenEffect: true }))
+  const refusalOf = (status: number, code: 'unauthenticated' | 'invalid_request') => {
+    const problem = { type: '', title: '', status, code, detail: code, requestId: 'r' }
+    return () => Promise.reject(new QuotaError(problem))
+  }
+  const overloaded = () => Promise.reject(new UnavailableError('overloaded', { mayHaveTakenEffect: false }))
+
+  test.each([
+    ['overloaded', overloaded],
+    ['a token that is refused', refusalOf(401, 'unauthenticated')],
+  ])('a slice whose answer was lost is not forgotten after %s', async (_, then) => {
+    const userId = await user(100)
+    const { lease } = leaseWith(userId, [lost, then, then])
+    for (let n = 0; n < 3; n++) await expect(lease.spend()).rejects.toThrow()
+    expect(await lease.spend()).toEqual({ granted: true })
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 1, reserved: 0 })
+    const { items } = await admin.listReservations({ userId })
+    expect(items).toHaveLength(1)
+  })
+
+  test('a slice whose answer was lost is given back if its request is refused for good', async () => {
+    const userId = await user(100)
+    const { lease, clockwork } = leaseWith(userId, [lost, refusalOf(400, 'invalid_request')])
+    for (let n = 0; n < 2; n++) await expect(lease.spend()).rejects.toThrow()
+    clockwork.pass(1_000)
+    await expect.poll(() => counted(userId)).toEqual({ used: 0, reserved: 0 })
+    expect(await lease.spend()).toEqual({ granted: true })
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 1, reserved: 0 })
+  })
+
+  test('a request that arrives after its repetition was denied is given back', async () => {
+    const userId = await user(5)
+    await sender.reserve({ userId, id: 'all', units: 5 })
+    const asked: Parameters<typeof sender.reserve>[0][] = []
+    const calls: typeof sender = {
+      ...sender,
+      reserve(input, options) {
+        asked.push(input)
+        return asked.length === 1 ? notArrived() : sender.reserve(input, options)
+      },
+    }
+    const clockwork = createClockwork()
+    const lease = createLease(calls, { userId, units: 5 }, clockwork)
+    await expect(lease.spend()).rejects.toThrow('lost')
+    expect(await lease.spend()).toMatchObject({ granted: false })
+    await expect(lease.close()).rejects.toThrow('may still arrive')
+    await sender.release({ userId, id: 'all' })
+    const [first] = asked
+    expect(first && (await sender.reserve(first))).toMatchObject({ granted: true })
+    clockwork.pass(10_000)
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
   })
 
   test('a slice whose answer was lost is asked for again under its id', async () => {
