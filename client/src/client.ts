@@ -17,10 +17,11 @@ import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
+import { callBatchAsFirst, createRepetitions, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
-import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
+import { type CallOptions, createTransport, type Input, type OwnCallOptions, type Transport } from './transport.ts'
 import { SENDER_OPERATIONS } from './waiting.ts'
 
 export interface ClientOptions {
@@ -129,15 +130,21 @@ export function createClient(options: ClientOptions): Client {
   const { url, token, fetch = globalThis.fetch, isFinal = () => false } = options
   const transport = createTransport({ url, token, fetch, isFinal, retries, now })
   const senderTimeoutMs = options.senderTimeoutMs ?? SENDER_TIMEOUT_MS
+  const repetitions = createRepetitions()
   const coalesced = createCoalescing({
     transport,
     retries,
+    repetitions,
     timeoutMs: senderTimeoutMs,
     maxWaiting: options.maxWaiting ?? MAX_WAITING,
     now,
     sleep,
   })
-  const api = methods(transport, coalesced, { senderTimeoutMs, timeoutMs: options.timeoutMs ?? TIMEOUT_MS })
+  const api = methods(transport, coalesced, {
+    repetitions,
+    senderTimeoutMs,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+  })
   const { journal, outageLease, onUnavailable = 'deny' } = options
   const debts = journal && { journal, booking: createBooking(journal, api, now) }
   debts?.booking.wake()
@@ -162,11 +169,17 @@ function policyOf(policy: NonNullable<ClientOptions['onUnavailable']>, { message
   return messageType !== undefined && Object.hasOwn(policy, messageType) ? (policy[messageType] ?? 'deny') : 'deny'
 }
 
+interface MethodOptions {
+  readonly repetitions: Repetitions
+  readonly senderTimeoutMs: number
+  readonly timeoutMs: number
+}
+
 /** A method for each operation. */
 function methods(
   transport: Transport,
   coalesced: Coalesced,
-  { senderTimeoutMs, timeoutMs }: { senderTimeoutMs: number; timeoutMs: number },
+  { repetitions, senderTimeoutMs, timeoutMs }: MethodOptions,
 ): Api<CallOptions> {
   const made = Object.keys(ROUTES).map(id => {
     const isSender = ROUTES[id as OperationId].path.startsWith('/api/sms/sender/')
@@ -184,7 +197,12 @@ function methods(
       },
     ]
   })
-  return Object.fromEntries(made)
+  const api: Api<OwnCallOptions> = Object.fromEntries(made)
+  return {
+    ...api,
+    batch: (input, options = {}) =>
+      callBatchAsFirst(repetitions, input, onFailure => api.batch(input, { ...options, onFailure })),
+  }
 }
 
 async function* each(api: Api<CallOptions>, list: ListId, input: object = {}, options?: CallOptions) {

@@ -9,6 +9,7 @@
 import type { BatchResult, Problem } from './api.ts'
 import { asUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
+import { asFirst, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
 import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
@@ -25,6 +26,7 @@ interface Refused {
 export interface CoalescingOptions {
   readonly transport: Pick<Transport, 'call'>
   readonly retries: Retries
+  readonly repetitions: Repetitions
   readonly timeoutMs: number
   /** Operations that may wait for a batch. More are refused at once. */
   readonly maxWaiting: number
@@ -35,7 +37,7 @@ export interface CoalescingOptions {
 export type Coalesced = (name: SenderOperation, input: Input, options: OwnCallOptions, span?: Span) => Promise<unknown>
 
 export function createCoalescing(options: CoalescingOptions): Coalesced {
-  const { transport, retries, timeoutMs, maxWaiting, now, sleep } = options
+  const { transport, retries, repetitions, timeoutMs, maxWaiting, now, sleep } = options
   const queue = createQueue()
   let batches = 0
   let isScheduled = false
@@ -69,7 +71,7 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     const [first] = batch
     try {
       if (batch.length === 1 && first !== undefined) {
-        first.resolve(await transport.call(first.name, first.input, { onFailure }, timeout, first.span))
+        succeed(first, await transport.call(first.name, first.input, { onFailure }, timeout, first.span))
         return []
       }
       const { results } = await callBatch(transport, batch, { timeout, onFailure })
@@ -94,8 +96,9 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
         throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
       }
       const deadline = now() + ownTimeoutMs
+      const isRepeated = repetitions.note(name, input)
       const operation = waitingOperation(
-        { name, input, span, deadline, signal, onFailure, timeoutMs: ownTimeoutMs },
+        { name, input, span, deadline, signal, isRepeated, onFailure, timeoutMs: ownTimeoutMs },
         resolve,
         reject,
       )
@@ -142,7 +145,7 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
     return undefined
   }
   if (result.status < 300) {
-    operation.resolve(result.body)
+    succeed(operation, result.body)
     return undefined
   }
   const problem = toCamel(result.body) as Problem
@@ -151,6 +154,11 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
     return undefined
   }
   return { operation, error: tryLater(problem) }
+}
+
+function succeed(operation: Waiting, answer: unknown): void {
+  const { name, isUncertain, isRepeated } = operation
+  operation.resolve(isUncertain && !isRepeated ? asFirst(name, answer) : answer)
 }
 
 function noteFailure(operation: Waiting, error: UnavailableError): void {

@@ -17,6 +17,8 @@ export interface Waiting {
   readonly input: Input
   readonly span: Span | undefined
   readonly deadline: number
+  /** Whether this client was called so before. */
+  readonly isRepeated: boolean
   /** Gets the failure of each attempt. */
   readonly onFailure: ((error: UnavailableError) => void) | undefined
   readonly resolve: (value: unknown) => void
@@ -37,7 +39,7 @@ export function waitingOperation(
     signal,
     timeoutMs,
     ...asked
-  }: Pick<Waiting, 'name' | 'input' | 'span' | 'deadline' | 'onFailure'> & {
+  }: Pick<Waiting, 'name' | 'input' | 'span' | 'deadline' | 'isRepeated' | 'onFailure'> & {
     signal: AbortSignal | undefined
     timeoutMs: number
   },

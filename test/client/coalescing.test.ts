@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createCoalescing } from '../../client/src/coalescing.ts'
+import { createRepetitions } from '../../client/src/repetitions.ts'
 import { createRetries } from '../../client/src/retries.ts'
 
 /** Two operations whose batches are answered for the first one with these codes in turn. A pause takes no time. */
@@ -22,6 +23,7 @@ function callTwice(codes: string[], { batchTakesMs }: { batchTakesMs: number }) 
       },
     },
     retries,
+    repetitions: createRepetitions(),
     timeoutMs: 10_000,
     maxWaiting: 10,
     now: () => now,

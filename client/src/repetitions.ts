@@ -1,0 +1,83 @@
+/**
+ * What `replayed` tells the caller: whether the caller has asked before. The service cannot know that. It says so of each call
+ * whose effect is there, also if an attempt of the same call has made it, whose answer was lost.
+ *
+ * | the answer says `replayed`, and                               | the caller sees |
+ * |---------------------------------------------------------------|-----------------|
+ * | no earlier attempt of this call may have taken effect          | true            |
+ * | this client was called so before                               | true            |
+ * | its reservation is not as this call would have left it         | true            |
+ * | otherwise: an attempt of this call, or another process, was first | false        |
+ */
+import type { BatchReq, BatchResult } from './api.ts'
+import type { UnavailableError } from './errors.ts'
+import type { Input } from './transport.ts'
+import type { SenderOperation } from './waiting.ts'
+
+/** Calls that are remembered. They take some 5 MB. */
+const MAX_REMEMBERED = 50_000
+
+export interface Repetitions {
+  /** Notes a call. @returns whether this client was called so before */
+  note(name: SenderOperation, input: Input): boolean
+}
+
+export function createRepetitions(max = MAX_REMEMBERED): Repetitions {
+  /** The oldest first. */
+  const called = new Set<string>()
+  return {
+    note(name, { userId, id }) {
+      if (name === 'check') return false
+      const key = `${name} ${userId} ${id}`
+      if (called.has(key)) return true
+      called.add(key)
+      const [oldest] = called
+      if (called.size > max && oldest !== undefined) called.delete(oldest)
+      return false
+    },
+  }
+}
+
+/** The answer to a call that this client was not called so before, and of which an earlier attempt may have taken effect. */
+export function asFirst(name: SenderOperation, answer: unknown): unknown {
+  if (!isReplayed(answer) || !isAsLeft(name, answer)) return answer
+  return { ...answer, replayed: false }
+}
+
+function asFirstResult<T extends { readonly body: unknown }>(name: SenderOperation, result: T): T {
+  return { ...result, body: asFirst(name, result.body) }
+}
+
+interface Replayed {
+  readonly replayed: true
+}
+
+function isReplayed(answer: unknown): answer is Replayed {
+  return typeof answer === 'object' && answer !== null && 'replayed' in answer && answer.replayed === true
+}
+
+/** Whether a reservation is as the call would have left it. Of a settlement that cannot be told. */
+function isAsLeft(name: SenderOperation, answer: Replayed): boolean {
+  const has = (field: string, value: unknown) => new Map(Object.entries(answer)).get(field) === value
+  if (name === 'reserve') return has('state', 'reserved') && has('committed', 0) && has('released', 0)
+  return name !== 'consume' || (has('state', 'committed') && has('refunded', 0))
+}
+
+/** Calls a batch that the caller has made itself. */
+export async function callBatchAsFirst(
+  repetitions: Repetitions,
+  { operations }: Pick<BatchReq, 'operations'>,
+  call: (onFailure: (error: UnavailableError) => void) => Promise<BatchResult>,
+): Promise<BatchResult> {
+  const areRepeated = operations.map(({ op, ...input }) => repetitions.note(op, input))
+  let isUncertain = false
+  const answer = await call(error => {
+    isUncertain ||= error.mayHaveTakenEffect
+  })
+  if (!isUncertain) return answer
+  const results = answer.results.map((result, index) => {
+    const op = operations[index]?.op
+    return op === undefined || areRepeated[index] ? result : asFirstResult(op, result)
+  })
+  return { ...answer, results }
+}
