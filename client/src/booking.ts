@@ -5,11 +5,13 @@
  *   arrive later. If it exists, consume is refused with `idempotency_mismatch`, and `commit` with `force` charges that
  *   reservation, even if it has expired. If it arrives later, it is the one that is refused. So each id is charged once, also
  *   if any of these calls is repeated.
- * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay.
+ * - It did not: `reserve`, `release` and `refund`. Without the first, a reservation that arrives later would stay; without the
+ *   last, one that its expiry has committed.
  */
 import type { Api } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
 import { hasCode, UnavailableError } from './errors.ts'
+import { giveBack } from './giving-back.ts'
 
 const AGAIN_MS = 1_000
 /** Debts that the service refused are tried again later than others. */
@@ -26,7 +28,7 @@ type Decision = 'charge' | 'release'
 /** The debts to book. */
 export type Debts = Pick<Journal, 'due' | 'remove' | 'onUnknown' | 'onRefused'>
 
-export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release'>
+export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release' | 'refund'>
 
 export interface Booking {
   /** Looks for debts to settle, now and then every second until there are none. */
@@ -140,9 +142,10 @@ async function release(calls: BookingCalls, { request }: Debt): Promise<void> {
   const { explain, ...content } = request
   try {
     const reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })
-    if (reservation.granted) await calls.release({ userId: request.userId, id: request.id })
+    // One that was made before may have been committed, by its expiry or by a call whose answer was lost.
+    if (reservation.granted) await giveBack(calls, request)
   } catch (error) {
-    // Released by an earlier attempt, or the id was charged for another message.
+    // Given back by an earlier attempt, or the id was charged for another message.
     if (!hasCode(error, 'reservation_closed') && !hasCode(error, 'idempotency_mismatch')) throw error
   }
 }

@@ -17,9 +17,10 @@ import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
-import { callBatchAsFirst, createRepetitions, type Repetitions } from './repetitions.ts'
+import { callBatchAsFirst, createMessages, createRepetitions, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
+import { createSettler, type Unsettled } from './settler.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
 import { type CallOptions, createTransport, type Input, type OwnCallOptions, type Transport } from './transport.ts'
 import { SENDER_OPERATIONS } from './waiting.ts'
@@ -72,10 +73,10 @@ interface FollowInput {
 
 export interface Client extends Api<CallOptions> {
   /**
-   * Reserves, sends, and commits; see `Sent` for what it answers. If `send` throws, the units are released and its error
+   * Reserves, commits, and sends; see `Sent` for what it answers. If `send` throws, the units are given back and its error
    * is thrown.
    *
-   * @param send gets null in place of the reservation if the message is sent as a debt
+   * @param send gets null in place of the reservation if the message is sent as a debt or paid by a lease
    */
   withReservation<T>(
     input: ReserveReq,
@@ -109,9 +110,14 @@ export interface Client extends Api<CallOptions> {
    */
   follow(input?: FollowInput, options?: { signal?: AbortSignal }): AsyncIterable<EventPage>
   /**
-   * Gives back the units that are held for an outage. Call it when no send is under way.
+   * What `withReservation` has left open, because the service did not confirm it. It is settled in the background, and the
+   * process does not end before; 10,000 messages at a time, and then no further one is sent.
+   */
+  unsettled(): Unsettled[]
+  /**
+   * Settles what is left open, and gives back the units that are held for an outage. Call it when no send is under way.
    *
-   * @throws UnavailableError; then it may be called again, and what is left is charged when it expires
+   * @throws UnavailableError; then it may be called again, and what is held is charged when it expires
    */
   close(): Promise<void>
 }
@@ -150,17 +156,23 @@ export function createClient(options: ClientOptions): Client {
   debts?.booking.wake()
   const clockwork = { now, later: afterMs }
   const leases = outageLease && createOutageLeases(outageLease, api, clockwork)
+  const settler = createSettler(api, clockwork)
+  const unsent = createMessages()
   return {
     ...api,
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
-      return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases })
+      return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases, settler, unsent })
     },
     lease: input => createLease(api, input, clockwork),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     bulk: (input, options = {}) => bulk(api, input, options, { now, sleep }),
     importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),
     follow: (input, options) => follow(api, input, options),
-    close: async () => leases?.close(),
+    unsettled: () => settler.list(),
+    async close() {
+      const closed = await Promise.allSettled([settler.close(), leases?.close()])
+      for (const result of closed) if (result.status === 'rejected') throw result.reason
+    },
   }
 }
 

@@ -7,7 +7,7 @@
  * batch stays.
  */
 import type { BatchResult, Problem } from './api.ts'
-import { asUncertain, UnavailableError } from './errors.ts'
+import { asUncertain, isUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 import { asFirst, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
@@ -99,8 +99,14 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
       const isRepeated = repetitions.note(name, input)
       const operation = waitingOperation(
         { name, input, span, deadline, signal, isRepeated, onFailure, timeoutMs: ownTimeoutMs },
-        resolve,
-        reject,
+        answer => {
+          if (!isRepeated && isDenied(answer)) repetitions.forget(name, input)
+          resolve(answer)
+        },
+        error => {
+          if (!isRepeated && !isUncertain(error)) repetitions.forget(name, input)
+          reject(error)
+        },
       )
       queue.add(operation)
       schedule()
@@ -154,6 +160,11 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
     return undefined
   }
   return { operation, error: tryLater(problem) }
+}
+
+/** A denial is not remembered by the service either. */
+function isDenied(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'granted' in answer && answer.granted === false
 }
 
 function succeed(operation: Waiting, answer: unknown): void {

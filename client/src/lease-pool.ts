@@ -1,6 +1,6 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
 import type { Clockwork, Later } from './clockwork.ts'
-import { UnavailableError } from './errors.ts'
+import { hasCode, UnavailableError } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 
 export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
@@ -114,7 +114,7 @@ function createClosing(later: Later) {
     lease.close().then(
       () => leases.delete(lease),
       error => {
-        if (error instanceof UnavailableError) {
+        if (error instanceof UnavailableError || isAboutToken(error)) {
           leases.set(lease, again(lease))
         } else {
           leases.delete(lease)
@@ -137,6 +137,9 @@ function createClosing(later: Later) {
     },
   }
 }
+
+/** What a service says of a token passes. */
+const isAboutToken = (error: unknown) => hasCode(error, 'unauthenticated') || hasCode(error, 'forbidden')
 
 function keyOf({ userId, country = '', messageType = '' }: LeaseScope): string {
   return `${userId} ${country} ${messageType}`

@@ -33,8 +33,15 @@ export interface OutageLeases {
   hold(message: LeaseScope): void
   /** Whether the id of a message that a lease has paid is not closed yet, so that nothing may be reserved under it. */
   isOpen(message: ReserveReq): boolean
-  /** Pays a message. @returns what takes that back if it is not sent; undefined if the lease holds too few units */
-  pay(message: PayableMessage, reason: UnavailableError): (() => void) | undefined
+  /** Whether a message whose id is not closed yet was paid and not taken back. */
+  isSent(message: ReserveReq): boolean
+  /**
+   * Pays a message.
+   *
+   * @param mayExist whether it may have a reservation
+   * @returns what takes that back if it is not sent; undefined if the lease holds too few units
+   */
+  pay(message: PayableMessage, mayExist: boolean): { takeBack(): void } | undefined
   /** @throws UnavailableError if the service has not settled all; what is left is charged when it expires */
   close(): Promise<void>
 }
@@ -61,11 +68,17 @@ export function createOutageLeases(
       pooled?.lease.prepare()
     },
     isOpen: ids.has,
-    pay(message, { mayHaveTakenEffect }) {
+    isSent: ids.isSent,
+    pay(message, mayExist) {
       const lease = ids.count() >= MAX_IDS ? undefined : pool.find(scopeOf(message))?.lease
       if (!lease?.trySpend(message.units)) return undefined
-      if (mayHaveTakenEffect) ids.close(message)
-      return () => lease.giveBack(message.units)
+      if (mayExist) ids.close(message)
+      return {
+        takeBack() {
+          lease.giveBack(message.units)
+          ids.noteUnsent(message)
+        },
+      }
     },
     async close() {
       const unsettled = await pool.close()
@@ -79,10 +92,15 @@ export function createOutageLeases(
 /** Closes ids of messages as the journal does for those that were not sent, but keeps them in memory. */
 function createIds(calls: BookingCalls, now: () => number) {
   const open = new Map<string, Debt>()
+  /** Of the open ones. */
+  const unsent = new Set<string>()
   const debts = {
     due: () => [...open.values()],
     async remove(closed: readonly Debt[]) {
-      for (const { request } of closed) open.delete(keyOf(request))
+      for (const { request } of closed) {
+        open.delete(keyOf(request))
+        unsent.delete(keyOf(request))
+      }
     },
     onUnknown: () => 'release' as const,
     // What the service refuses is tried again every minute.
@@ -91,8 +109,13 @@ function createIds(calls: BookingCalls, now: () => number) {
   const booking = createBooking(debts, calls, now)
   return {
     has: (message: ReserveReq) => open.has(keyOf(message)),
+    isSent: (message: ReserveReq) => open.has(keyOf(message)) && !unsent.has(keyOf(message)),
+    noteUnsent(message: ReserveReq) {
+      if (open.has(keyOf(message))) unsent.add(keyOf(message))
+    },
     count: () => open.size,
     close(request: ReserveReq) {
+      unsent.delete(keyOf(request))
       open.set(keyOf(request), { request, at: new Date().toISOString(), outcome: 'not-sent' })
       booking.wake()
     },

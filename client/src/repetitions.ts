@@ -14,28 +14,56 @@ import type { UnavailableError } from './errors.ts'
 import type { Input } from './transport.ts'
 import type { SenderOperation } from './waiting.ts'
 
-/** Calls that are remembered. They take some 5 MB. */
+/** Calls and messages that are remembered. They take some 5 MB each. */
 const MAX_REMEMBERED = 50_000
 
 export interface Repetitions {
   /** Notes a call. @returns whether this client was called so before */
   note(name: SenderOperation, input: Input): boolean
+  /** Forgets a call that has had no effect. */
+  forget(name: SenderOperation, input: Input): void
 }
 
 export function createRepetitions(max = MAX_REMEMBERED): Repetitions {
   /** The oldest first. */
   const called = new Set<string>()
+  const keyOf = (name: SenderOperation, { userId, id }: Input) => `${name} ${userId} ${id}`
   return {
-    note(name, { userId, id }) {
+    note(name, input) {
       if (name === 'check') return false
-      const key = `${name} ${userId} ${id}`
+      const key = keyOf(name, input)
       if (called.has(key)) return true
-      called.add(key)
-      const [oldest] = called
-      if (called.size > max && oldest !== undefined) called.delete(oldest)
+      add(called, key, max)
       return false
     },
+    forget(name, input) {
+      called.delete(keyOf(name, input))
+    },
   }
+}
+
+type Message = { readonly userId: number; readonly id: string }
+
+/** Messages that are remembered. */
+export interface Messages {
+  add(message: Message): void
+  /** Forgets a message. @returns whether it was remembered */
+  take(message: Message): boolean
+}
+
+export function createMessages(max = MAX_REMEMBERED): Messages {
+  const remembered = new Set<string>()
+  const keyOf = ({ userId, id }: Message) => `${userId} ${id}`
+  return {
+    add: message => add(remembered, keyOf(message), max),
+    take: message => remembered.delete(keyOf(message)),
+  }
+}
+
+function add(keys: Set<string>, key: string, max: number): void {
+  keys.add(key)
+  const [oldest] = keys
+  if (keys.size > max && oldest !== undefined) keys.delete(oldest)
 }
 
 /** The answer to a call that this client was not called so before, and of which an earlier attempt may have taken effect. */

@@ -1,10 +1,12 @@
-/** A send with enforcement: reserve, send, and commit or release. */
+/** A send with enforcement: reserve, commit, send, and refund if that fails. */
 import type { Denied, Granted, ReserveReq, Settled } from './api.ts'
 import type { Booking } from './booking.ts'
-import type { Journal, OnUnavailable } from './debt.ts'
-import { UnavailableError } from './errors.ts'
+import type { Debt, Journal, OnUnavailable } from './debt.ts'
+import { isUncertain, UnavailableError } from './errors.ts'
 import type { OutageLeases, PayableMessage } from './outage-leases.ts'
-import type { CallOptions } from './transport.ts'
+import type { Messages } from './repetitions.ts'
+import type { Settler } from './settler.ts'
+import type { CallOptions, OwnCallOptions } from './transport.ts'
 
 /** Thrown by a `send` that cannot tell whether the message left, for example after a time-out of the provider. */
 export class UnknownIfSent extends Error {
@@ -21,11 +23,11 @@ export type Sent<T> =
   | Denied
   | { readonly granted: true; readonly sent: true; readonly value: T; readonly settled: Settled }
   /**
-   * It was sent, and the commit failed with `error`. The reservation is then committed or released at its expiry, as `onExpiry`
-   * says; the commit may be repeated.
+   * It was sent, and its units are charged as soon as the service confirms it.
    *
-   * With `isDebt` the reservation failed with `error`, and the journal sees to it that the message is charged. With `isLeased` it
-   * failed with `error`, and a lease has paid the message.
+   * With `isDebt` the service gave no answer before the send (`error`), and the journal sees to it that the message is charged.
+   * With `isLeased` it gave none, and a lease has paid the message. With neither, the commit after the send failed with `error`, which only
+   * happens with `onExpiry: 'release'`: it is repeated in the background.
    */
   | {
       readonly granted: true
@@ -37,8 +39,8 @@ export type Sent<T> =
       readonly isLeased: boolean
     }
   /**
-   * The reservation stays open until it is settled or expires, as `onExpiry` says. It is null if the journal has a debt, or if
-   * a lease has paid the message.
+   * `send` threw UnknownIfSent, or was not called, because an earlier call with this id has reserved units and nothing says whether it
+   * sent. The reservation is null if the journal has a debt, or if a lease has paid the message.
    */
   | {
       readonly granted: true
@@ -46,10 +48,20 @@ export type Sent<T> =
       readonly error: UnknownIfSent
       readonly reservation: Granted | null
     }
+  /**
+   * Nothing was sent now: the units are charged for an earlier call with this id, which has begun its send and not said that
+   * it failed. The reservation is null if this process or its journal knows that without asking.
+   */
+  | { readonly granted: true; readonly sent: 'before'; readonly reservation: Granted | null }
 
 export interface ReservationOptions extends CallOptions {
   /** In place of the client's. */
   onUnavailable?: OnUnavailable
+  /**
+   * What it means that an earlier call with this id, perhaps of another process, has reserved units and not committed them:
+   * `unknown`, if left out, sends nothing and says so; `send` sends.
+   */
+  onRepeated?: 'unknown' | 'send'
 }
 
 /** What the client adds. */
@@ -57,115 +69,227 @@ interface Policy {
   onUnavailable: OnUnavailable
   debts: { readonly journal: Journal; readonly booking: Booking } | undefined
   leases: OutageLeases | undefined
+  settler: Settler
+  /** The messages that this client has asked for in vain, so that nothing was sent. */
+  unsent: Messages
 }
 
 export interface ReservationCalls {
-  reserve(input: ReserveReq, options?: CallOptions): Promise<Granted | Denied>
+  reserve(input: ReserveReq, options?: OwnCallOptions): Promise<Granted | Denied>
   commit(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
-  release(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
+  release(input: { userId: number; id: string }): Promise<Settled>
+  refund(input: { userId: number; id: string }): Promise<Settled>
 }
 
 type Send<T> = (reservation: Granted | null) => Promise<T> | T
 
 /**
- * Reserves, sends, and commits. If `send` throws, the units are released and its error is thrown; if it throws
- * `UnknownIfSent`, they stay reserved. If the release fails, too, both errors are thrown as one AggregateError. The options
- * are those of the reservation: what follows the send is not aborted.
+ * Reserves, commits, and sends. A reservation is released when it expires, so that one whose answer is lost costs nothing. Its units
+ * are committed before the send begins, so that a message that was sent is never free, and refunded if `send` throws.
  *
- * By default the units are committed if this process ends after the reservation: then a message that was sent is never free,
- * and one that was not costs its units until someone releases them.
+ * With `onExpiry: 'release'` the units are committed after the send: a message whose process ends during the send is free.
+ *
+ * What the service does not confirm is settled in the background. The options are those of the calls before the send: what
+ * follows it is not aborted.
  */
 export async function withReservation<T>(
   calls: ReservationCalls,
   input: ReserveReq,
   send: Send<T>,
-  { onUnavailable, debts, leases, ...options }: CallOptions & Policy,
+  { onRepeated = 'unknown', ...policy }: ReservationOptions & Policy,
 ): Promise<Sent<T>> {
-  assertPossible(input, { onUnavailable, debts, leases })
-  // What is settled for a debt would meet a reservation of the same id. So the message stays in the journal.
-  if (debts?.journal.find(input.userId, input.id) !== undefined) {
-    return sendAsDebt(debts, input, send, new Error('the message has a debt already'))
+  assertPossible(input, policy)
+  const known = knownBefore(input, policy, onRepeated)
+  if (known !== undefined) return known
+  if (policy.debts?.journal.find(input.userId, input.id) !== undefined || policy.leases?.isOpen(input)) {
+    const message = 'the message was sent for, or paid, while the service was away, and that is not settled yet'
+    const reason = new UnavailableError(message, { mayHaveTakenEffect: true })
+    return sendInstead(await beginInstead(input, policy, reason), send, reason)
   }
-  if (leases?.isOpen(input)) {
-    const message = 'a lease paid the message in an outage, and the service has not closed its id yet'
-    return sendFromLease(leases, input, send, new UnavailableError(message, { mayHaveTakenEffect: true }))
+  policy.settler.assertRoom()
+  return sendReserved(calls, input, send, { onRepeated, ...policy })
+}
+
+/** What is known of a message without asking the service. @throws UnavailableError while its units are given back */
+function knownBefore(
+  input: ReserveReq,
+  { debts, leases, settler }: Policy,
+  onRepeated: 'unknown' | 'send',
+): Sent<never> | undefined {
+  const unsettled = settler.find(input)
+  if (unsettled?.outcome === 'not-sent') {
+    const message = 'the units of an earlier attempt are being given back'
+    throw new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false })
   }
+  const debt = debts?.journal.find(input.userId, input.id)
+  if (unsettled !== undefined || debt?.outcome === 'sent' || leases?.isSent(input)) {
+    return { granted: true, sent: 'before', reservation: null }
+  }
+  return debt?.outcome === 'unknown' && onRepeated === 'unknown' ? unknownBefore(null) : undefined
+}
+
+function unknownBefore(reservation: Granted | null): Sent<never> {
+  const message = 'an earlier call with this id has not said whether it sent the message'
+  return { granted: true, sent: 'unknown', error: new UnknownIfSent(message), reservation }
+}
+
+async function sendReserved<T>(
+  calls: ReservationCalls,
+  input: ReserveReq,
+  send: Send<T>,
+  { onRepeated, ...policy }: ReservationOptions & Policy,
+): Promise<Sent<T>> {
+  const { onUnavailable, debts, leases, settler, unsent, ...options } = policy
   let reservation: Granted | Denied
+  let isLost = false
+  const onFailure = (error: UnavailableError) => {
+    isLost ||= error.mayHaveTakenEffect
+  }
   try {
-    reservation = await calls.reserve({ onExpiry: 'commit', ...input }, options)
+    reservation = await calls.reserve({ ...input, onExpiry: 'release' }, { ...options, onFailure })
   } catch (error) {
-    if (!(error instanceof UnavailableError && error.isOutage)) throw error
-    if (onUnavailable === 'allow-with-debt' && debts !== undefined) return sendAsDebt(debts, input, send, error)
-    if (onUnavailable === 'lease' && leases !== undefined) return sendFromLease(leases, input, send, error)
+    const instead = await beginInstead(input, policy, error).catch(reason => {
+      if (isUncertain(error)) unsent.add(input)
+      throw reason
+    })
+    return sendInstead(instead, send, error)
+  }
+  if (!reservation.granted) {
+    // The request may still arrive.
+    if (isLost) unsent.add(input)
+    return reservation
+  }
+  const wasUnsent = unsent.take(input)
+  if (reservation.replayed) {
+    if (reservation.state !== 'reserved') return { granted: true, sent: 'before', reservation }
+    if (onRepeated === 'unknown' && !wasUnsent) return unknownBefore(reservation)
+  }
+  const hold = () => onUnavailable === 'lease' && leases?.hold(input)
+  if (input.onExpiry === 'release') {
+    hold()
+    return sendAndCommit(calls, reservation, send, settler)
+  }
+  const { userId, id } = reservation
+  let settled: Settled
+  try {
+    settled = await calls.commit({ userId, id }, options)
+  } catch (error) {
+    const instead = await beginInstead(input, policy, error, true).catch(reason => {
+      if (isUncertain(error)) settler.settle({ userId, id }, 'not-sent')
+      else unsent.add(input)
+      throw reason
+    })
+    return sendInstead(instead, send, error)
+  }
+  hold()
+  // Another call has committed it in between.
+  if (settled.replayed) return { granted: true, sent: 'before', reservation }
+  return sendCommitted(calls, { reservation, settled }, send, settler)
+}
+
+/** Sends what is charged. */
+async function sendCommitted<T>(
+  calls: ReservationCalls,
+  { reservation, settled }: { reservation: Granted; settled: Settled },
+  send: Send<T>,
+  settler: Settler,
+): Promise<Sent<T>> {
+  const { userId, id, replayed } = reservation
+  const committed: Granted = { ...reservation, ...settled, replayed }
+  try {
+    return { granted: true, sent: true, value: await send(committed), settled }
+  } catch (error) {
+    if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: committed }
+    await calls.refund({ userId, id }).catch(() => settler.settle({ userId, id }, 'not-sent'))
     throw error
   }
-  if (!reservation.granted) return reservation
-  if (onUnavailable === 'lease') leases?.hold(input)
+}
+
+/** Sends, and charges after that. */
+async function sendAndCommit<T>(
+  calls: ReservationCalls,
+  reservation: Granted,
+  send: Send<T>,
+  settler: Settler,
+): Promise<Sent<T>> {
   const { userId, id } = reservation
   let value: T
   try {
     value = await send(reservation)
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation }
-    await calls.release({ userId, id }).catch(failure => {
-      throw new AggregateError([error, failure], 'the send failed, and the units could not be released')
-    })
+    await calls.release({ userId, id }).catch(() => settler.settle({ userId, id }, 'not-sent'))
     throw error
   }
   try {
-    const settled = await calls.commit({ userId, id })
-    return { granted: true, sent: true, value, settled }
+    return { granted: true, sent: true, value, settled: await calls.commit({ userId, id }) }
   } catch (error) {
+    settler.settle({ userId, id }, 'sent')
     return { granted: true, sent: true, value, settled: null, error, isDebt: false, isLeased: false }
   }
 }
 
-/** @throws UnavailableError if the journal cannot take it; then nothing was sent */
-async function sendAsDebt<T>(
-  { journal, booking }: NonNullable<Policy['debts']>,
+/** How a message is sent without the service. */
+interface Instead {
+  readonly isDebt: boolean
+  end(outcome: Debt['outcome']): Promise<void>
+}
+
+/**
+ * @param isReserved whether the message has a reservation for certain
+ * @throws the reason if the message is not sent without the service, and UnavailableError if the journal cannot take it
+ */
+async function beginInstead(
   input: ReserveReq,
-  send: Send<T>,
+  { onUnavailable, debts, leases }: Policy,
   reason: unknown,
-): Promise<Sent<T>> {
-  const end = await journal.begin(input).catch(error => {
-    if (error instanceof UnavailableError) throw error
-    const message = 'the service did not answer, and the journal cannot be written'
-    throw new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
-  })
+  isReserved = false,
+): Promise<Instead> {
+  if (!(reason instanceof UnavailableError && reason.isOutage)) throw reason
+  if (debts !== undefined && (onUnavailable === 'allow-with-debt' || debts.journal.find(input.userId, input.id))) {
+    const end = await debts.journal.begin(input).catch(cause => {
+      if (cause instanceof UnavailableError) throw cause
+      const message = 'the service did not answer, and the journal cannot be written'
+      throw new UnavailableError(message, { mayHaveTakenEffect: true, cause })
+    })
+    return {
+      isDebt: true,
+      async end(outcome) {
+        await end(outcome)
+        debts.booking.wake()
+      },
+    }
+  }
+  const mayExist = isReserved || reason.mayHaveTakenEffect
+  const paid =
+    (onUnavailable === 'lease' || leases?.isOpen(input)) && isPayable(input) ? leases?.pay(input, mayExist) : undefined
+  if (paid === undefined) throw reason
+  return {
+    isDebt: false,
+    async end(outcome) {
+      if (outcome === 'not-sent') paid.takeBack()
+    },
+  }
+}
+
+async function sendInstead<T>({ isDebt, end }: Instead, send: Send<T>, reason: unknown): Promise<Sent<T>> {
+  let value: T
   try {
-    const value = await send(null)
-    await end('sent')
-    return { granted: true, sent: true, value, settled: null, error: reason, isDebt: true, isLeased: false }
+    value = await send(null)
   } catch (error) {
     await end(error instanceof UnknownIfSent ? 'unknown' : 'not-sent')
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: null }
     throw error
-  } finally {
-    booking.wake()
   }
-}
-
-/** @throws UnavailableError if the lease holds too few units; then nothing was sent */
-async function sendFromLease<T>(
-  leases: OutageLeases,
-  input: ReserveReq,
-  send: Send<T>,
-  reason: UnavailableError,
-): Promise<Sent<T>> {
-  const takeBack = isPayable(input) ? leases.pay(input, reason) : undefined
-  if (takeBack === undefined) throw reason
-  try {
-    const value = await send(null)
-    return { granted: true, sent: true, value, settled: null, error: reason, isDebt: false, isLeased: true }
-  } catch (error) {
-    if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: null }
-    takeBack()
-    throw error
-  }
+  await end('sent')
+  return { granted: true, sent: true, value, settled: null, error: reason, isDebt, isLeased: !isDebt }
 }
 
 /** Refuses what would fail in an outage only. @throws TypeError */
-function assertPossible(input: ReserveReq, { onUnavailable, debts, leases }: Policy): void {
+function assertPossible(
+  input: ReserveReq,
+  { onUnavailable, debts, leases }: Pick<Policy, 'onUnavailable' | 'debts' | 'leases'>,
+): void {
   if (onUnavailable === 'allow-with-debt' && debts === undefined) {
     throw new TypeError(
       'onUnavailable: allow-with-debt needs a journal: createClient({ journal: await openJournal(…) })',

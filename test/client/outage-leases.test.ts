@@ -187,13 +187,18 @@ test('holds a slice until the next one, and gives it back when its user stops se
 
 test('what cannot be settled takes no room for ever: it is tried again in an outage, and given up if it is refused', async () => {
   const clockwork = createClockwork()
-  let network: 'up' | 'away' | 'refused' = 'up'
+  let network: 'up' | 'away' | 'expired token' | 'refused' = 'up'
+  let refusals = 0
   const stranger = createClient({ url, token: 'none' })
   const calls: typeof sender = {
     ...sender,
     release(input) {
       if (network === 'away') return Promise.reject(new UnavailableError('away', { mayHaveTakenEffect: true }))
-      return network === 'up' ? sender.release(input) : stranger.release(input)
+      if (network === 'expired token') {
+        refusals += 1
+        return stranger.release(input)
+      }
+      return sender.release(network === 'up' ? input : { ...input, id: 'none' })
     },
   }
   const pool = createLeasePool({ calls, lease: { units: 5 }, maxLeases: 1, idleMs: 1_000, clockwork })
@@ -204,6 +209,13 @@ test('what cannot be settled takes no room for ever: it is tried again in an out
   network = 'away'
   clockwork.pass(1_000)
   await expect.poll(() => first?.lease.held()).toBe(0)
+  expect(pool.open({ userId: other })).toBeUndefined()
+  network = 'expired token'
+  const tries = () => {
+    clockwork.pass(5_000)
+    return refusals
+  }
+  await expect.poll(tries).toBeGreaterThan(2)
   expect(pool.open({ userId: other })).toBeUndefined()
   network = 'refused'
   const open = () => {

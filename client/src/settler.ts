@@ -1,0 +1,116 @@
+/**
+ * Settles in the background what a send has left open, because the service did not confirm it: again and again until it is certain.
+ *
+ * - `not-sent`: its units are given back, whether they are reserved or committed.
+ * - `sent`: its units are committed; by force if the reservation has expired meanwhile.
+ */
+import type { CommitReq, Settled } from './api.ts'
+import type { Clockwork } from './clockwork.ts'
+import { hasCode, UnavailableError } from './errors.ts'
+import { type GiveBackCalls, giveBack } from './giving-back.ts'
+
+/** A message of which the service has not confirmed yet what became of it. */
+export interface Unsettled {
+  readonly userId: number
+  readonly id: string
+  readonly outcome: 'sent' | 'not-sent'
+  /** Since when, in RFC 3339. */
+  readonly at: string
+}
+
+export interface SettlerCalls extends GiveBackCalls {
+  commit(input: CommitReq): Promise<Settled>
+}
+
+type Message = Pick<Unsettled, 'userId' | 'id'>
+
+export interface Settler {
+  settle(message: Message, outcome: Unsettled['outcome']): void
+  find(message: Message): Unsettled | undefined
+  list(): Unsettled[]
+  /** @throws UnavailableError if there is no room for what a further send may leave open */
+  assertRoom(): void
+  /** Tries once more. @throws UnavailableError if something is left; that is tried further */
+  close(): Promise<void>
+}
+
+const MAX_UNSETTLED = 10_000
+/** Messages that are settled at the same time. */
+const MAX_AT_ONCE = 500
+const AGAIN_MS = 1_000
+/** What the service refuses, for example because the token may not force, is tried again later. */
+const REFUSED_AGAIN_MS = 60_000
+
+interface Entry extends Unsettled {
+  /** In milliseconds of the clock. */
+  notBefore: number
+}
+
+export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): Settler {
+  const open = new Map<string, Entry>()
+  let isRunning = false
+
+  async function settle(entry: Entry): Promise<void> {
+    const { userId, id, outcome } = entry
+    try {
+      await (outcome === 'sent' ? charge(calls, { userId, id }) : giveBack(calls, { userId, id }))
+      if (open.get(keyOf(entry)) === entry) open.delete(keyOf(entry))
+    } catch (error) {
+      entry.notBefore = now() + (error instanceof UnavailableError ? AGAIN_MS : REFUSED_AGAIN_MS)
+    }
+  }
+
+  async function run(): Promise<void> {
+    const due = [...open.values()].filter(({ notBefore }) => notBefore <= now())
+    await Promise.all(due.slice(0, MAX_AT_ONCE).map(settle))
+  }
+
+  /** Once a second until nothing is left. The process does not end before. */
+  function wake(): void {
+    if (isRunning || open.size === 0) return
+    isRunning = true
+    later(AGAIN_MS, async () => {
+      await run()
+      isRunning = false
+      wake()
+    })
+  }
+
+  return {
+    settle({ userId, id }, outcome) {
+      const entry = { userId, id, outcome, at: new Date().toISOString(), notBefore: now() }
+      open.set(keyOf(entry), entry)
+      wake()
+    },
+    find: message => open.get(keyOf(message)),
+    list: () => Array.from(open.values(), ({ userId, id, outcome, at }) => ({ userId, id, outcome, at })),
+    assertRoom() {
+      if (open.size < MAX_UNSETTLED) return
+      const message = `the service has not confirmed yet what became of ${open.size} messages`
+      throw new UnavailableError(message, { mayHaveTakenEffect: false })
+    },
+    async close() {
+      for (const entry of open.values()) entry.notBefore = now()
+      for (let left = open.size; left > 0; left -= MAX_AT_ONCE) await run()
+      if (open.size === 0) return
+      const message = `the service has not confirmed yet what became of ${open.size} messages`
+      throw new UnavailableError(message, { mayHaveTakenEffect: true })
+    },
+  }
+}
+
+/** @throws UnavailableError, and QuotaError if the token may not force */
+async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: Message): Promise<void> {
+  try {
+    await commit(message)
+  } catch (error) {
+    // Its user was erased.
+    if (hasCode(error, 'not_found')) return
+    if (!hasCode(error, 'reservation_closed')) throw error
+    await commit({ ...message, force: true })
+  }
+}
+
+function keyOf({ userId, id }: Message): string {
+  return `${userId}:${id}`
+}

@@ -1,0 +1,225 @@
+/**
+ * withReservation when answers are lost or late, and when it is called again: what is charged in the end is what was sent, and
+ * nothing is sent twice.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { type Client, type ClientOptions, createClient, UnknownIfSent } from '../../client/src/main.ts'
+import { openJournal } from '../../client/src/node/journal.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const folder = await mkdtemp(join(tmpdir(), 'reservations-'))
+afterAll(async () => {
+  await service.app.close()
+  await rm(folder, { recursive: true, force: true })
+})
+const admin = createClient({ url, token: service.adminToken })
+const sender = createClient({ url, token: service.senderToken })
+
+let users = 100
+async function user(limit = 10): Promise<number> {
+  users += 1
+  await admin.createQuota({ userId: users, limit })
+  return users
+}
+
+/** What is charged when all reservations have expired. */
+async function charged(userId: number): Promise<number> {
+  service.clock.now += 3_600_000
+  for await (const { id } of admin.each('listReservations', { userId })) await sender.getReservation({ userId, id })
+  const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
+  expect(reserved).toBe(0)
+  return used
+}
+
+/** Operations whose answers are lost (`deaf`), or that do not arrive (`away`). */
+type Network = { deaf?: readonly string[]; away?: readonly string[] }
+
+function clientOn(network: Network, options: Partial<ClientOptions> = {}): Client {
+  return createClient({
+    url,
+    token: service.senderToken,
+    senderTimeoutMs: 400,
+    async fetch(input, init) {
+      const operation = String(input).replace(/^.*\//, '')
+      if (network.away?.includes(operation)) throw new TypeError('no route')
+      const answer = await fetch(input, init)
+      if (!network.deaf?.includes(operation)) return answer
+      await answer.arrayBuffer()
+      throw new TypeError('cut off')
+    },
+    ...options,
+  })
+}
+
+async function closed(client: Client): Promise<void> {
+  await expect.poll(() => client.close().then(() => 'closed', String), { timeout: 10_000 }).toBe('closed')
+  expect(client.unsettled()).toEqual([])
+}
+
+const fail = () => Promise.reject(new Error('no route'))
+const never = () => expect.unreachable()
+const unavailable = { name: 'UnavailableError' }
+
+describe('what is not sent is not charged', () => {
+  test.each(['reserve', 'commit'])('if the answer to the %s is lost', async operation => {
+    const network: Network = { deaf: [operation] }
+    const client = clientOn(network)
+    const userId = await user()
+    await expect(client.withReservation({ userId, id: 'm', units: 2 }, never)).rejects.toMatchObject(unavailable)
+    network.deaf = []
+    await closed(client)
+    expect(await charged(userId)).toBe(0)
+  })
+
+  test('if the send fails, and its refund is not answered', async () => {
+    const network: Network = { away: ['refund'] }
+    const client = clientOn(network)
+    const userId = await user()
+    await expect(client.withReservation({ userId, id: 'm', units: 2 }, fail)).rejects.toThrow('no route')
+    expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'not-sent' }])
+    await expect(client.close()).rejects.toMatchObject(unavailable)
+    const again = client.withReservation({ userId, id: 'm', units: 2 }, never)
+    await expect(again).rejects.toMatchObject({ ...unavailable, isOutage: false })
+    network.away = []
+    await closed(client)
+    expect(await charged(userId)).toBe(0)
+  })
+
+  test.each(['allow-with-debt', 'lease'] as const)('if the send fails while the service is away (%s)', async policy => {
+    const journal = await openJournal(join(folder, policy), { onUnknown: () => 'charge' })
+    const network: Network = {}
+    const client = clientOn(network, { journal, onUnavailable: policy, outageLease: { units: 5 } })
+    const userId = await user()
+    await client.withReservation({ userId, id: 'first', units: 1 }, () => 'sent')
+    if (policy === 'lease') {
+      await expect.poll(async () => (await admin.summarizeQuotasOfUser({ userId })).reserved).toBe(5)
+    }
+    network.deaf = ['commit']
+    await expect(client.withReservation({ userId, id: 'm', units: 2 }, fail)).rejects.toThrow('no route')
+    network.deaf = []
+    await expect.poll(() => journal.debts(), { timeout: 10_000 }).toEqual([])
+    await closed(client)
+    expect(await charged(userId)).toBe(1)
+    await journal.close()
+  })
+
+  test('if its reservation was committed by its expiry in an outage', async () => {
+    const userId = await user()
+    const journal = await openJournal(join(folder, 'expired'), { onUnknown: () => 'charge' })
+    const request = { userId, id: 'm', units: 2, onExpiry: 'commit', ttlSeconds: 1 } as const
+    const end = await journal.begin(request)
+    await end('not-sent')
+    await sender.reserve(request)
+    service.clock.now += 2_000
+    expect(await sender.getReservation({ userId, id: 'm' })).toMatchObject({ committed: 2 })
+    clientOn({}, { journal })
+    await expect.poll(() => journal.debts()).toEqual([])
+    expect(await charged(userId)).toBe(0)
+    await journal.close()
+  })
+})
+
+describe('what is sent is charged once', () => {
+  test.each(['allow-with-debt', 'lease'] as const)('if the commit is not answered (%s)', async policy => {
+    const journal = await openJournal(join(folder, `${policy}-sent`), { onUnknown: () => 'charge' })
+    const network: Network = {}
+    const client = clientOn(network, { journal, onUnavailable: policy, outageLease: { units: 5 } })
+    const userId = await user()
+    await client.withReservation({ userId, id: 'first', units: 1 }, () => 'sent')
+    if (policy === 'lease') {
+      await expect.poll(async () => (await admin.summarizeQuotasOfUser({ userId })).reserved).toBe(5)
+    }
+    network.deaf = ['commit']
+    const sent = await client.withReservation({ userId, id: 'm', units: 2 }, () => 'sent')
+    expect(sent).toMatchObject({ sent: true, isDebt: policy === 'allow-with-debt', isLeased: policy === 'lease' })
+    // It is not sent again.
+    const again = client.withReservation({ userId, id: 'm', units: 2 }, never)
+    expect(await again).toEqual({ granted: true, sent: 'before', reservation: null })
+    network.deaf = []
+    await expect.poll(() => journal.debts(), { timeout: 10_000 }).toEqual([])
+    await closed(client)
+    expect(await charged(userId)).toBe(3)
+    await journal.close()
+  })
+
+  test('if its reservation expires before the commit arrives', async () => {
+    const network: Network = { away: ['commit'] }
+    const client = clientOn(network)
+    const userId = await user(2)
+    const ask = { userId, id: 'm', units: 2, ttlSeconds: 1, onExpiry: 'release' } as const
+    const sent = await client.withReservation(ask, () => 'sent')
+    expect(sent).toMatchObject({ sent: true, settled: null, isDebt: false, error: unavailable })
+    expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'sent' }])
+    expect(await client.withReservation(ask, never)).toMatchObject({ sent: 'before' })
+    service.clock.now += 2_000
+    expect(await sender.getReservation({ userId, id: 'm' })).toMatchObject({ state: 'expired' })
+    network.away = []
+    await closed(client)
+    expect(await charged(userId)).toBe(2)
+  })
+})
+
+describe('called again', () => {
+  const ask = (userId: number, id: string) => ({ userId, id, units: 1 })
+
+  test.each(['commit', 'release'] as const)('it does not send what is committed (onExpiry: %s)', async onExpiry => {
+    const userId = await user()
+    const input = { ...ask(userId, 'm'), onExpiry }
+    await clientOn({}).withReservation(input, () => 'sent')
+    const again = await clientOn({}).withReservation(input, never, { onRepeated: 'send' })
+    expect(again).toMatchObject({ granted: true, sent: 'before', reservation: { committed: 1 } })
+    expect(await charged(userId)).toBe(1)
+  })
+
+  test('it sends what is open only if the caller says so', async () => {
+    const userId = await user()
+    await sender.reserve(ask(userId, 'm'))
+    const unknown = await clientOn({}).withReservation(ask(userId, 'm'), never)
+    expect(unknown).toMatchObject({ sent: 'unknown', error: { name: 'UnknownIfSent' }, reservation: { id: 'm' } })
+    const sent = await clientOn({}).withReservation(ask(userId, 'm'), () => 'sent', { onRepeated: 'send' })
+    expect(sent).toMatchObject({ sent: true, settled: { committed: 1 } })
+    expect(await charged(userId)).toBe(1)
+  })
+
+  test('at the same time in several processes, one sends', async () => {
+    const userId = await user()
+    let sends = 0
+    const call = () => clientOn({}).withReservation(ask(userId, 'm'), () => sends++, { onRepeated: 'send' })
+    const results = await Promise.all(Array.from({ length: 8 }, call))
+    expect(results.filter(result => result.granted && result.sent === true)).toHaveLength(1)
+    expect(results.filter(result => result.granted && result.sent === 'before')).toHaveLength(7)
+    expect([sends, await charged(userId)]).toEqual([1, 1])
+  })
+
+  test.each(['away', 'deaf'] as const)('it sends what this client could not ask for (%s)', async how => {
+    const network: Network = { [how]: ['reserve'] }
+    const client = clientOn(network)
+    const userId = await user()
+    await expect(client.withReservation(ask(userId, 'm'), never)).rejects.toMatchObject(unavailable)
+    network[how] = []
+    expect(await client.withReservation(ask(userId, 'm'), () => 'sent')).toMatchObject({ sent: true })
+    expect(await client.withReservation(ask(userId, 'm'), never)).toMatchObject({ sent: 'before' })
+    expect(await charged(userId)).toBe(1)
+  })
+
+  test('it leaves a debt of an earlier process as it is', async () => {
+    const userId = await user()
+    const path = join(folder, 'unknown')
+    const journal = await openJournal(path, { onUnknown: () => Promise.reject(new Error('ask later')) })
+    const network: Network = { away: ['reserve'] }
+    const client = clientOn(network, { journal, onUnavailable: 'allow-with-debt' })
+    const first = client.withReservation(ask(userId, 'm'), () => Promise.reject(new UnknownIfSent()))
+    expect(await first).toMatchObject({ sent: 'unknown' })
+    expect(await client.withReservation(ask(userId, 'm'), never)).toMatchObject({ sent: 'unknown', reservation: null })
+    await client.withReservation(ask(userId, 'm'), () => 'sent', { onRepeated: 'send' })
+    network.away = []
+    await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
+    expect(await charged(userId)).toBe(1)
+    await journal.close()
+  })
+})
