@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { createClient, type Denied, type Granted, UnavailableError, UnknownIfSent } from 'sms-quota-client'
+import { createClient, type Denied, UnavailableError, UnknownIfSent } from 'sms-quota-client'
 
 const { DATABASE_URL, PROVIDER_URL = '', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
@@ -24,7 +24,7 @@ const ERROR_PAUSE_MS = 2_000
 const RETRY_SECONDS = 30
 /** A denied message that may be sent within this time waits for it. Later, it would be of no use. */
 const MAX_DELAY_SECONDS = 86_400
-/** How long a person has to settle a message of which it is not known whether it was sent. Then it is charged. */
+/** How long a person has to settle a message of which it is not known whether it was sent. Then it is free. */
 const TTL_SECONDS = 7 * 86_400
 
 interface Job {
@@ -76,19 +76,23 @@ async function finishJob({ id, attempt }: Job, { state, note, runAt }: Outcome):
 
 async function sendJob(job: Job): Promise<Outcome> {
   const { id, user_id, recipient, body, is_repeated } = job
+  const message = { userId: Number(user_id), id: `job-${id}` }
   try {
     const sent = await quota.withReservation(
       {
-        userId: Number(user_id),
-        id: `job-${id}`,
+        ...message,
         message: { to: recipient, text: body },
         ttlSeconds: TTL_SECONDS,
+        // Committed after the send, so that it is known of a worker that has died whether it had sent.
+        onExpiry: 'release',
       },
       async reservation => {
-        // Replayed in the only attempt, it is this worker's own: the client has repeated its call.
-        if (reservation?.replayed === true && (is_repeated || !(await isOurs(job)))) checkOtherAttempt(reservation)
-        else await send(recipient, body, `job-${id}`)
+        if (reservation?.replayed === true && !(await isOurs(job)))
+          throw new UnknownIfSent('another worker has the job')
+        await send(recipient, body, message.id)
       },
+      // Each attempt before has said that it sent nothing, unless its worker has died.
+      { onRepeated: is_repeated ? 'unknown' : 'send' },
     )
     if (!sent.granted) return denied(sent)
     return sent.sent === 'unknown' ? { state: 'unknown', note: sent.error.message } : { state: 'sent' }
@@ -97,11 +101,6 @@ async function sendJob(job: Job): Promise<Outcome> {
     if (error instanceof UnavailableError) return { state: 'waiting', note: error.message, runAt: after(RETRY_SECONDS) }
     return { state: 'failed', note: String(error) }
   }
-}
-
-/** @throws UnknownIfSent unless the other attempt has sent the message for certain */
-function checkOtherAttempt({ state }: Granted): void {
-  if (state !== 'committed') throw new UnknownIfSent('a worker has reserved the units, and not said whether it sent')
 }
 
 function denied({ reason, retryAt }: Denied): Outcome {

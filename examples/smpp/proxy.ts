@@ -1,10 +1,10 @@
 /**
- * A proxy between SMPP clients (ESMEs) and an SMSC: it reserves the units of each submit_sm, passes it on, and settles by
+ * A proxy between SMPP clients (ESMEs) and an SMSC: it takes the units of each submit_sm, passes it on, and refunds them by
  * submit_sm_resp and the delivery receipt. README.md says how to run it.
  */
 import type { AddressInfo } from 'node:net'
 import smpp, { type Pdu, type Session } from 'smpp'
-import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
+import { createClient, QuotaError, UnavailableError, UnknownIfSent } from 'sms-quota-client'
 
 const { PORT = '2776', SMSC_URL = 'smpp://127.0.0.1:2775', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
 /** Whose quotas pay: the sms-quota user id of each `system_id`. */
@@ -12,22 +12,20 @@ const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USER
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 const { hostname, port } = new URL(SMSC_URL)
 
-/** How long a delivery receipt may take. A message without a receipt is then charged, because it may have arrived. */
-const TTL_SECONDS = 3 * 86_400
 /** An SMSC that does not answer a message for so long is given up: the proxy closes both connections. */
 const SMSC_TIMEOUT_MS = 30_000
 /** Messages of one ESME under way. The proxy reads no more until one is answered. */
 const MAX_PENDING = 100
-/** Messages that wait for a receipt. Beyond it the oldest is forgotten, and charged when its reservation expires. */
+/** Messages that wait for a receipt. Beyond it the oldest is forgotten, and stays charged. */
 const MAX_AWAITED = 100_000
 
 /** ESMEs take ESME_RSUBMITFAIL as final. After ESME_RTHROTTLED they wait and try again. */
 const { ESME_RSUBMITFAIL, ESME_RTHROTTLED, ESME_RINVDSTADR, ESME_RINVCMDID, ESME_RINVSYSID, ESME_RBINDFAIL } =
   smpp.errors
 const BINDS = ['bind_transceiver', 'bind_transmitter', 'bind_receiver']
-/** What a final receipt settles, by its `stat` or message_state. The others, such as ENROUTE and UNKNOWN, settle nothing. */
-const COMMITTED = ['DELIVRD', 'ACCEPTD', '2', '6']
-const RELEASED = ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD', '3', '4', '5', '8']
+/** Final receipts, by their `stat` or message_state. After the others, such as ENROUTE and UNKNOWN, one may follow. */
+const DELIVERED = ['DELIVRD', 'ACCEPTD', '2', '6']
+const FAILED = ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD', '3', '4', '5', '8']
 
 // PDUs are passed on as they came. By default, the package decodes texts and times, and encodes them differently.
 for (const name of ['short_message', 'schedule_delivery_time', 'validity_period']) {
@@ -61,42 +59,48 @@ function unitsOf(pdu: Pdu): number {
   return length <= single ? 1 : Math.ceil(length / part)
 }
 
-/** @returns the message, or the status that refuses it */
-async function reserve(userId: number, pdu: Pdu): Promise<Message | number> {
+/** The SMSC has refused the message. */
+class Refused extends Error {
+  readonly response: Pdu
+
+  constructor(response: Pdu) {
+    super('the SMSC refused the message')
+    this.response = response
+  }
+}
+
+/**
+ * The units are committed before the SMSC gets the message, and refunded if it refuses it. An answer of sms-quota that is lost costs
+ * nothing, so an ESME that tries again, as a new message with a new id, pays once.
+ */
+async function submit(pdu: Pdu, userId: number, esme: Session, smsc: Session): Promise<void> {
   const id = crypto.randomUUID()
   const to = `+${String(pdu.destination_addr).replace(/^(?:\+|00)/, '')}`
   const units = unitsOf(pdu)
   // sms-quota finds the country only of a message. So it gets a text that is as long.
   const text = 'x'.repeat(units === 1 ? 1 : units * 153)
   try {
-    const reservation = await quota.reserve({
-      userId,
-      id,
-      message: { to, text },
-      ttlSeconds: TTL_SECONDS,
-      onExpiry: 'commit',
+    const sent = await quota.withReservation({ userId, id, message: { to, text } }, async () => {
+      const response = await passOn(pdu, smsc)
+      if (response === null) throw new UnknownIfSent('the SMSC did not answer')
+      if (response.command_status !== 0) throw new Refused(response)
+      // A receipt may come right after the answer.
+      if ((Number(pdu.registered_delivery) & 3) !== 0) awaitReceipt(String(response.message_id), { userId, id })
+      return response
     })
-    return reservation.granted ? { userId, id } : ESME_RSUBMITFAIL
+    if (!sent.granted) esme.send(pdu.response({ command_status: ESME_RSUBMITFAIL }))
+    // Without an answer it is not known whether the SMSC has the message. It stays charged.
+    else if (sent.sent === true) esme.send(sent.value)
   } catch (error) {
-    if (error instanceof QuotaError && error.code === 'invalid_request') return ESME_RINVDSTADR
-    if (!(error instanceof UnavailableError)) console.error(error)
-    return ESME_RTHROTTLED
+    esme.send(error instanceof Refused ? error.response : pdu.response({ command_status: statusOf(error) }))
   }
 }
 
-async function submit(pdu: Pdu, userId: number, esme: Session, smsc: Session): Promise<void> {
-  const message = await reserve(userId, pdu)
-  if (typeof message === 'number') {
-    esme.send(pdu.response({ command_status: message }))
-    return
-  }
-  const response = await passOn(pdu, smsc)
-  // Without an answer it is not known whether the SMSC has the message. It is charged when its reservation expires.
-  if (response === null) return
-  if (response.command_status !== 0) await settle('release', message).catch(console.error)
-  else if ((Number(pdu.registered_delivery) & 3) === 0) await settle('commit', message).catch(console.error)
-  else awaitReceipt(String(response.message_id), message)
-  esme.send(response)
+/** The status for an ESME whose message was not passed on. */
+function statusOf(error: unknown): number {
+  if (error instanceof QuotaError && error.code === 'invalid_request') return ESME_RINVDSTADR
+  if (!(error instanceof UnavailableError)) console.error(error)
+  return ESME_RTHROTTLED
 }
 
 /** @returns the SMSC's answer; null if it did not answer, and the connections are closed */
@@ -122,26 +126,26 @@ function awaitReceipt(smscId: string, message: Message): void {
   }
 }
 
-async function settle(how: 'commit' | 'release', message: Message): Promise<void> {
+async function refund(message: Message): Promise<void> {
   try {
-    await quota[how](message)
+    await quota.refund(message)
   } catch (error) {
-    // It is settled already, for example by its expiry.
+    // Nothing is left to refund.
     if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
   }
 }
 
-/** Passes on what the SMSC delivers. A receipt settles its message first. */
+/** Passes on what the SMSC delivers. A receipt of a message that failed refunds it first. */
 async function deliver(pdu: Pdu, esme: Session, smsc: Session): Promise<void> {
   const isReceipt = (Number(pdu.esm_class) & 0x3c) === 0x04
   const text = isReceipt ? String(pdu.short_message) : ''
   const smscId = String(pdu.receipted_message_id ?? /\bid:(\S+)/.exec(text)?.[1])
   const state = String(/\bstat:(\w+)/.exec(text)?.[1] ?? pdu.message_state)
   const message = isReceipt ? awaited.get(smscId) : undefined
-  const how = COMMITTED.includes(state) ? 'commit' : RELEASED.includes(state) ? 'release' : null
-  if (message !== undefined && how !== null) {
+  const isFailed = FAILED.includes(state)
+  if (message !== undefined && (isFailed || DELIVERED.includes(state))) {
     try {
-      await settle(how, message)
+      if (isFailed) await refund(message)
       awaited.delete(smscId)
     } catch (error) {
       if (!(error instanceof UnavailableError)) console.error(error)

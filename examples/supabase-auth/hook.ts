@@ -1,15 +1,8 @@
 /**
- * Supabase Auth's "Send SMS" hook: it reserves the units of a code to sign in, sends it, and commits them. It uses only what
+ * Supabase Auth's "Send SMS" hook: it reserves and commits the units of a code to sign in, and sends it. It uses only what
  * Node.js, Deno and edge functions have in common. README.md says how to run it.
  */
-import {
-  type Client,
-  InvalidSignature,
-  QuotaError,
-  UnavailableError,
-  UnknownIfSent,
-  verifyWebhook,
-} from 'sms-quota-client'
+import { type Client, InvalidSignature, QuotaError, UnavailableError, verifyWebhook } from 'sms-quota-client'
 
 export interface HookOptions {
   quota: Pick<Client, 'withReservation'>
@@ -62,11 +55,9 @@ async function sendCode({ quota, defaultUserId, send }: HookOptions, body: strin
         message: { to, text },
         messageType: 'otp',
       },
-      reservation => {
-        // Supabase has asked before, and did not wait for the answer.
-        if (reservation?.replayed === true) throw new UnknownIfSent('the code was sent already, or is being sent')
-        return send(to, text)
-      },
+      () => send(to, text),
+      // Supabase has asked before, and did not wait for the answer. Units that are not committed are of a send that has not begun.
+      { onRepeated: 'send' },
     )
     if (sent.granted) return null
     const when = sent.retryAt === null ? 'later' : `after ${sent.retryAt}`

@@ -160,7 +160,7 @@ test('a job of a worker that has died is not sent or charged again', async () =>
   await callFor('commit', userId, 32)
   for (const id of [30, 31, 32]) await insert({ userId, wasTaken: true }, id)
   expect(await outcomeOf(30)).toEqual({ state: 'sent', note: null, attempt: 2 })
-  const note = 'a worker has reserved the units, and not said whether it sent'
+  const note = 'an earlier call with this id has not said whether it sent the message'
   expect(await outcomeOf(31)).toEqual({ state: 'unknown', note, attempt: 2 })
   expect(await outcomeOf(32)).toEqual({ state: 'sent', note: null, attempt: 2 })
   expect([sentFor(30), sentFor(31), sentFor(32)]).toEqual([1, 0, 0])

@@ -4,6 +4,7 @@
  */
 /// <reference path="../../examples/smpp/smpp.d.ts" />
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import smpp, { type Pdu, type Session } from 'smpp'
 import { afterAll, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import { whenDone } from '../support/cleanup.ts'
 import { startExample } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
-const { app, call, senderToken } = await startService()
+const { app, call, clock, senderToken } = await startService()
 
 const { ESME_RINVDSTADR } = smpp.errors
 /** A number that the SMSC refuses. */
@@ -60,7 +61,22 @@ async function startProxy(quotaUrl: string): Promise<URL> {
   const line = await startExample('smpp', 'proxy.ts', env, ['smpp'])
   return new URL(line.replace('the proxy is at ', ''))
 }
-const proxy = await startProxy(await app.listen({ port: 0, host: '127.0.0.1' }))
+const service = await app.listen({ port: 0, host: '127.0.0.1' })
+const proxy = await startProxy(service)
+/** While it is, sms-quota carries out what it is asked, and its answers are lost. */
+let isDeaf = true
+const front = createServer(async (request, response) => {
+  const body = Buffer.concat(await request.toArray())
+  const { 'content-type': type = '', authorization = '' } = request.headers
+  const headers = { 'content-type': type, authorization }
+  const answer = await fetch(service + request.url, { method: 'POST', headers, body })
+  const text = await answer.text()
+  if (isDeaf) response.destroy()
+  else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+}).listen(0, '127.0.0.1')
+await once(front, 'listening')
+afterAll(() => front.close().closeAllConnections())
+const deafProxy = await startProxy(`http://127.0.0.1:${(front.address() as AddressInfo).port}`)
 /** A proxy whose sms-quota is away: nothing listens at port 1. */
 const lonelyProxy = await startProxy('http://127.0.0.1:1')
 await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 8, period: 'month' } })
@@ -104,14 +120,14 @@ async function counters(): Promise<Record<string, number>> {
 
 const alice = await bind('alice')
 
-test('units are reserved before a message, and settled by its receipts', async () => {
+test('units are charged before a message, and refunded by its receipts', async () => {
   const answers = await alice.submit({ short_message: 'one' }, { short_message: 'two' }, { short_message: 'three' })
   expect(answers.map(answer => [answer.command_status, answer.message_id])).toEqual([
     [0, 'm1'],
     [0, 'm2'],
     [0, 'm3'],
   ])
-  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 5 })
+  expect(await counters()).toEqual({ used: 3, reserved: 0, remaining: 5 })
 
   // Enroute is not final.
   for (const [id, stat] of [
@@ -180,7 +196,7 @@ test.each([
 ])('%s', async (_, message, units) => {
   const before = await counters()
   const [answer] = await alice.submit(message)
-  expect(await counters()).toMatchObject({ reserved: units })
+  expect(await counters()).toMatchObject({ used: Number(before.used) + units })
   await receipt('alice', String(answer?.message_id), 'UNDELIV')
   expect(await counters()).toEqual(before)
 })
@@ -231,12 +247,28 @@ test('while sms-quota is away, ESMEs are asked to try again', async () => {
   expect(submitted.length).toBe(before)
 })
 
+test('an ESME that tries again because an answer of sms-quota was late pays once', async () => {
+  const before = await counters()
+  const bob = await bind('alice', 'right', deafProxy)
+  const [late] = await bob.submit({ short_message: 'Hello' })
+  expect(late?.command_status).toBe(smpp.errors.ESME_RTHROTTLED)
+  isDeaf = false
+  const [answer] = await bob.submit({ short_message: 'Hello', registered_delivery: 0 })
+  expect(answer?.command_status).toBe(0)
+  clock.now += 4 * 86_400_000
+  const { body } = await call('GET', '/api/sms/admin/quota/reservations?user_id=7')
+  for (const { id } of body.items) {
+    await call('GET', `/api/sms/sender/quota/reservations/7/${id}`, { token: senderToken })
+  }
+  expect(await counters()).toMatchObject({ used: Number(before.used) + 1, reserved: 0 })
+})
+
 test('both connections are checked and end together', async () => {
   expect((await alice.request(new smpp.PDU('enquire_link'))).command).toBe('enquire_link_resp')
   const before = await counters()
   const closed = once(alice.session, 'close')
   void alice.submit({ short_message: 'Hello', destination_addr: SILENT })
   await closed
-  // It is not known whether the SMSC has the message, so it stays reserved.
-  expect(await counters()).toMatchObject({ reserved: Number(before.reserved) + 1 })
+  // It is not known whether the SMSC has the message, so it stays charged.
+  expect(await counters()).toMatchObject({ used: Number(before.used) + 1 })
 })

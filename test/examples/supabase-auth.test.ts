@@ -29,17 +29,39 @@ const provider = createServer(async (request, response) => {
 await once(provider, 'listening')
 afterAll(() => provider.close().closeAllConnections())
 
+/** How many of the next answers of sms-quota are lost. */
+let losses = 0
+const service = await app.listen({ port: 0, host: '127.0.0.1' })
+const front = createServer(async (request, response) => {
+  const body = Buffer.concat(await request.toArray())
+  const { 'content-type': type = '', authorization = '' } = request.headers
+  const answer = await fetch(service + request.url, {
+    method: 'POST',
+    headers: { 'content-type': type, authorization },
+    body,
+  })
+  const text = await answer.text()
+  if (losses > 0) {
+    losses -= 1
+    response.destroy()
+    return
+  }
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+}).listen(0, '127.0.0.1')
+await once(front, 'listening')
+afterAll(() => front.close().closeAllConnections())
+
 const KEY = 'a key of the tests, not a secret'
 const line = await startExample('supabase-auth', 'server.ts', {
   PORT: '0',
   HOOK_SECRET: `v1,whsec_${Buffer.from(KEY).toString('base64')}`,
   PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
-  SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+  SMS_QUOTA_URL: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
   SMS_QUOTA_TOKEN: senderToken,
   SMS_QUOTA_USER: '7',
 })
 const hook = line.replace('the hook is at ', '')
-for (const user_id of [7, 8]) {
+for (const user_id of [7, 8, 9]) {
   await call('POST', '/api/sms/admin/quota', { body: { user_id, limit: 2, period: 'month', message_types: ['otp'] } })
 }
 
@@ -98,13 +120,22 @@ test('a user can have quotas of their own, and a repeated request sends and char
   expect(await counters(8)).toEqual({ used: 1, reserved: 0 })
 })
 
-test('a message that the provider refuses is free, and one without an answer stays reserved', async () => {
+test('a code is sent and charged once, also if the answers of sms-quota are lost', async () => {
+  const before = [sent.length, await counters(8)]
+  losses = 2
+  expect(await ask(inputFor('4915112345606', { sms_quota_user_id: 9 }))).toEqual([200, {}])
+  expect(losses).toBe(0)
+  expect([sent.length - 1, await counters(8)]).toEqual(before)
+  expect(await counters(9)).toEqual({ used: 1, reserved: 0 })
+})
+
+test('a message that the provider refuses is free, and one without an answer is charged', async () => {
   const own = { sms_quota_user_id: 8 }
   const refused = [200, { error: { http_code: 503, message: 'No code was sent. Try again later.' } }]
   expect(await ask(inputFor(REFUSED, own))).toEqual(refused)
   expect(await counters(8)).toEqual({ used: 1, reserved: 0 })
   expect(await ask(inputFor(SILENT, own))).toEqual([200, {}])
-  expect(await counters(8)).toEqual({ used: 1, reserved: 1 })
+  expect(await counters(8)).toEqual({ used: 2, reserved: 0 })
 })
 
 test('what Supabase did not sign is refused', async () => {
