@@ -339,6 +339,9 @@ describe('while the service is away', () => {
       expect(running.lines).toEqual([
         expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is ${done}$`),
       ])
+      // A commit that comes before the debt is settled would say that the message was sent.
+      const refund = () => post(address, 'refund', { user_id: expired, id: 'm' })
+      if (unknown === 0) await expect.poll(refund, { timeout: 10_000 }).toMatchObject({ status: 409 })
       // Late, and repeated: the service has it.
       const late = () => post(address, 'commit', { user_id: expired, id: 'm' })
       const answer = unknown === 0 ? { status: 409 } : { status: 200, body: { replayed: true, draws: [{ units: 2 }] } }
