@@ -1,6 +1,6 @@
 /** Clients that only cost work wait for their answers. */
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { startService } from '../support/service.ts'
@@ -135,4 +135,19 @@ test('above the limit, connections that call at once are not answered at once', 
   })
   const times = await Promise.all(answered)
   expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(200)
+})
+
+test('above the limit, the refusals of a crowd of connections wait longer', async () => {
+  const agents = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))
+  const begin = performance.now()
+  const timeOf = async (socket: Socket, path: string) => {
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`)
+    await once(socket, 'data')
+    return performance.now() - begin
+  }
+  const refused = agents.map(socket => timeOf(socket, '/console/config.json'))
+  const times = await Promise.all(refused)
+  // Three hundred wait at last, so each of the last waits for three times as long: between 0.75 and 2.25 s.
+  expect(Math.max(...times)).toBeGreaterThan(1_500)
+  for (const socket of agents) socket.destroy()
 })

@@ -49,7 +49,7 @@ export function createMetricsServer(page: MetricsPage, slowDown: SlowDown): Fast
   slowDownCalls(app, slowDown)
   app.setErrorHandler(async (error, request, reply) => {
     if (!(error instanceof Problem)) throw error
-    await waitPaused(request.raw)
+    await waitPaused(request.raw, true)
     return reply.code(ERRORS[error.code].status).headers(error.headers).send(`${error.message}\n`)
   })
   app.get('/metrics', (_request, reply) => page.send(reply))

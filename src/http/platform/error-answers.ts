@@ -31,7 +31,7 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
           .header('content-type', 'application/problem+json; charset=utf-8')
           .send(problemBody(problem, request.id))
       const isRefusal = CLIENT_FAULTS.has(problem.code) || (request.is404 && problem.code === 'not_found')
-      return isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw).then(send) : send()
+      return isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw, true).then(send) : send()
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return

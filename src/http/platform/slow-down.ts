@@ -1,7 +1,7 @@
 /**
  * Slows down clients that only cost work: above a rate, their calls without a token are refused, their refusals wait before they are
- * sent, and their connections are not read meanwhile. So a flood from a number of connections ends at about twice that number of
- * calls a second, and calls of other clients are answered as always.
+ * sent, and their connections are not read meanwhile. So a flood ends at about twice as many calls a second as it has
+ * connections, and at two hundred in all; calls of other clients are answered as always.
  */
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
@@ -34,6 +34,13 @@ export interface SlowDown {
  */
 const WAIT_MS = 500
 const waitMs = () => WAIT_MS * (0.5 + Math.random())
+
+/**
+ * If more connections than this wait, their refusals wait longer, up to ten times: a flood ends at some two hundred refusals a second, with
+ * a hundred connections or a thousand.
+ */
+const CROWD = 100
+const MAX_PATIENCE = 10
 
 /** How many answers of a connection may wait. */
 const MAX_WAITING = 8
@@ -69,17 +76,22 @@ interface Waiting {
 }
 
 const waitingOf = new WeakMap<Socket, Waiting>()
+let waitingConnections = 0
 
 /**
  * Resolves after the wait. Meanwhile the connection of the request is not read. The answers of a connection wait one after the
  * other, whether or not the client waits for them. A connection with more than `MAX_WAITING` is closed: its requests take memory.
+ *
+ * @param isRefusal whether the answer is one that may wait longer in a crowd; a health check may not
  */
-export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
+export async function waitPaused({ socket }: IncomingMessage, isRefusal = false): Promise<void> {
   // Requests that tests inject have no connection.
   if (!(socket instanceof Socket)) return setTimeout(waitMs())
   const now = performance.now()
   const waiting = waitingOf.get(socket) ?? { lastAt: now, count: 0 }
-  waiting.lastAt += waitMs()
+  if (waiting.count === 0) waitingConnections += 1
+  const patience = Math.min(MAX_PATIENCE, Math.max(1, waitingConnections / CROWD))
+  waiting.lastAt += waitMs() * (isRefusal ? patience : 1)
   waiting.count += 1
   waitingOf.set(socket, waiting)
   if (waiting.count > MAX_WAITING) socket.destroy()
@@ -87,6 +99,7 @@ export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
   await setTimeout(socket.destroyed ? 0 : waiting.lastAt - now)
   waiting.count -= 1
   if (waiting.count > 0) return
+  waitingConnections -= 1
   waitingOf.delete(socket)
   socket.resume()
 }
