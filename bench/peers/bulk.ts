@@ -29,7 +29,7 @@ export async function writeBare(
     },
     addReservations.call(
       { now },
-      added.map(reservation => ({ ...reservation, made_by: null, settled_by: null })),
+      added.map(reservation => ({ ...reservation, seq: 0, made_by: null, settled_by: null })),
     ),
     COMMIT,
   ])

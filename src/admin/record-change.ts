@@ -61,8 +61,9 @@ export async function recordChanges(tx: Transaction, users: readonly DecisionsOf
   if (created.length > 0) await insertQuotas(tx, created)
   if (changed.length > 0) await replaceQuotas(tx, changed)
 
+  // Their ids name the quota, so none is used again: any `seq` will do.
   const openings = decisions.flatMap(({ opening }) =>
-    opening ? [{ ...opening, made_by: null, settled_by: null }] : [],
+    opening ? [{ ...opening, seq: 0, made_by: null, settled_by: null }] : [],
   )
   if (openings.length > 0) await runLedgerCalls(tx, [addReservations.call(scope, openings)])
   const windows = decisions.flatMap(({ change: { after }, closed }) =>

@@ -28,6 +28,9 @@ export interface EngineContext {
   readonly onBatchReport: (report: BatchReport) => void
 }
 
+/** The first `seq` of reservations is below this, so it has room to grow: PostgreSQL's `integer` ends at 2^31. */
+const FIRST_SEQS = 2 ** 30
+
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
   { connections, principals, now, enforcement, keepsUsage, denialSampler }: EngineContext,
@@ -36,7 +39,9 @@ export function attempt<T>(
 ): Promise<T> {
   return connections.use(async connection => {
     try {
-      return await work(connection, { commands, principals, now: now(), enforcement, keepsUsage, denialSampler })
+      const firstSeq = Math.floor(Math.random() * FIRST_SEQS)
+      const decidedWith = { principals, now: now(), firstSeq, enforcement, keepsUsage, denialSampler }
+      return await work(connection, { commands, ...decidedWith })
     } catch (error) {
       // A connection left in a failed transaction would break the next batch.
       await connection.rollback()

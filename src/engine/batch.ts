@@ -23,6 +23,11 @@ import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf
 export interface Batch {
   readonly commands: readonly Command[]
   readonly now: EpochMs
+  /**
+   * The `seq` with which the batch's new reservations begin, at random: an id that is used again after its reservation was
+   * removed must not look like the row that another process remembers.
+   */
+  readonly firstSeq: number
   readonly principals: Principals
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
@@ -56,7 +61,7 @@ export async function runLocked(
   const ready = performance.now()
   decided.outcomes = await commit(connection, batch, calls, decided.outcomes)
   decided.sample?.keep()
-  remember(memory, states, decided.drafts)
+  remember(memory, batch, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
@@ -93,7 +98,7 @@ export async function runOptimistic(
   const ready = performance.now()
   if (calls.length > 0) decided.outcomes = await commit(connection, batch, [BEGIN, ...calls], decided.outcomes)
   decided.sample?.keep()
-  remember(memory, states, decided.drafts)
+  remember(memory, batch, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
@@ -133,7 +138,7 @@ interface Decisions {
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
 function decideAll(
-  { commands, now, enforcement, keepsUsage, denialSampler }: Batch,
+  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler }: Batch,
   states: UserStates,
   { ended, ids }: ReadBefore,
 ): Decisions {
@@ -148,7 +153,7 @@ function decideAll(
   const outcomes = commands.map(command => decide(entryOf(drafts, command.user_id), command, now, enforcement))
   const changes = noChanges()
   const authorship = authorshipOf(commands, outcomes, ids)
-  for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user), authorship)
+  for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user), authorship, firstSeq)
   changes.actions = authorship.actions
   if (!keepsUsage) changes.usage = []
   const sample = denialSampler?.begin(now) ?? null
@@ -238,7 +243,7 @@ export function effectsOf(commands: readonly Command[], failure: ConnectionLost)
 }
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */
-function remember(memory: Memory, states: UserStates, drafts: ReadonlyMap<number, Draft>): void {
+function remember(memory: Memory, { firstSeq }: Batch, states: UserStates, drafts: Decisions['drafts']): void {
   for (const [user, { quotas, reservations }] of states) {
     const draft = entryOf(drafts, user)
     memory.rememberQuotas(
@@ -255,7 +260,7 @@ function remember(memory: Memory, states: UserStates, drafts: ReadonlyMap<number
     )
     for (const reservation of draft.reservations.values()) {
       const before = reservations.get(reservation.id)
-      const seq = before === undefined ? 0 : before === reservation ? before.seq : before.seq + 1
+      const seq = before === undefined ? firstSeq : before === reservation ? before.seq : before.seq + 1
       memory.rememberReservation({ ...reservation, seq })
     }
   }

@@ -38,6 +38,7 @@ export function addChanges(
   { quotas, reservations }: UserState,
   draft: Draft,
   authorship: BatchAuthorship,
+  firstSeq: number,
 ): void {
   for (const [index, before] of quotas.entries()) {
     const after = draft.quotas[index]
@@ -51,7 +52,7 @@ export function addChanges(
   for (const entry of draft.usage) changes.usage.push({ ...entry, sender: authorship.idOf(entry.sender) })
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sorted(draft.reservations, byId)) {
-    addReservationChange(changes, reservations.get(reservation.id), reservation, authorship)
+    addReservationChange(changes, reservations.get(reservation.id), reservation, authorship, firstSeq)
   }
 }
 
@@ -71,8 +72,9 @@ function addReservationChange(
   before: Stored<Reservation> | undefined,
   after: Reservation,
   { authorsOf }: BatchAuthorship,
+  firstSeq: number,
 ): void {
-  if (before === undefined) changes.added.push({ ...after, ...authorsOf(after) })
+  if (before === undefined) changes.added.push({ ...after, ...authorsOf(after), seq: firstSeq })
   else if (before === after) changes.unchanged.reservations.push(before)
   else {
     changes.settled.push({ ...after, ...authorsOf(after), seq: before.seq })

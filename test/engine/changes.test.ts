@@ -16,7 +16,7 @@ test('corrections of closed windows are sorted by quota and window, not in the o
         draft.corrections.set(`${quota_id}:${window_no}`, { quota_id, window_no, used: 1, reserved: -1 })
       }
     }
-    addChanges(changes, state, draft, authorshipOf([], [], new Map()))
+    addChanges(changes, state, draft, authorshipOf([], [], new Map()), 0)
   }
   const order = changes.corrected.map(({ quota_id, window_no }) => [quota_id, window_no])
   expect(order).toEqual([

@@ -3,6 +3,7 @@ import { sql } from '../sql.ts'
 import { bigintLists, bigints, booleans, ints, texts, timestamps } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import { type Authors, writeDraws } from './reservation-rows.ts'
+import type { Stored } from './rows.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
 /**
@@ -11,10 +12,11 @@ import { ledgerStatement, NOW } from './statement.ts'
  * `values (unnest(…), …)` is a third less work for PostgreSQL than `select … from unnest(…, …)`, which keeps a tuple store
  * for each array.
  */
-export const addReservations = ledgerStatement<Reservation & Authors>(
+export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
   'add-reservations',
   {
     ...RESERVATION_KEY,
+    seq: ints(reservation => reservation.seq),
     op: texts(reservation => reservation.op),
     asked: bigints(reservation => reservation.asked),
     country: texts(reservation => reservation.country),

@@ -29,7 +29,7 @@ export interface Changes {
   rolled: Stored<Allowance>[]
   closed: (ClosedWindow & { quota_id: number })[]
   corrected: Correction[]
-  added: (Reservation & Authors)[]
+  added: (Stored<Reservation> & Authors)[]
   settled: (Stored<Reservation> & Authors)[]
   /** Forced bookings and refunds, of those added and settled. */
   actions: readonly ReservationAction[]

@@ -2,7 +2,11 @@ import type { EpochMs } from '../../domain/time.ts'
 import { joinSql, type Sql, sql, sqlName } from '../sql.ts'
 import { parseTimestamptz } from '../values.ts'
 
-/** A row as it was read, with the `seq` that grows with every write to it. */
+/**
+ * A row as it was read, with the `seq` that grows with every write to it. A reservation's begins at random: a sender's id
+ * can be used again once its reservation was removed, and the new row must not look like the old one. A quota's id never
+ * comes again.
+ */
 export type Stored<Row> = Row & { seq: number }
 
 type Cell = string | null | undefined
