@@ -7,7 +7,7 @@ import { explanationLine } from './sender.ts'
 /** The log of denials: why messages were refused. */
 
 const denialId = {
-  pattern: '^den_(?:0|[1-9][0-9]{0,15})_(?:0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$',
+  pattern: '^den_(?:0|[1-9][0-9]{0,15})_(?:0|[1-9][0-9]{0,14})_[1-9][0-9]{0,15}$',
   examples: ['den_7_1773576000000_42'],
 }
 

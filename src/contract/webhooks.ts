@@ -134,7 +134,7 @@ export const RedeliverReq = Type.Object(
 export const WebhookParams = Type.Object({ id: positive() })
 export const DeliveryParams = Type.Object({
   id: positive(),
-  delivery: Type.String({ pattern: '^evt_(?:0|[1-9][0-9]?)_[1-9][0-9]{0,14}$' }),
+  delivery: Type.String({ pattern: '^evt_(?:0|[1-9][0-9]?)_[1-9][0-9]{0,15}$' }),
 })
 export const DeliveriesQuery = Type.Object(
   {

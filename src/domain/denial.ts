@@ -63,9 +63,9 @@ export function denialIdOf({ user_id, at, number }: DenialKey): string {
 
 /** The place that an id names; undefined if this service never makes such an id. */
 export function denialKeyOf(id: string): DenialKey | undefined {
-  const [, ...digits] = /^den_(0|[1-9]\d{0,15})_(0|[1-9]\d{0,14})_([1-9]\d{0,14})$/.exec(id) ?? []
+  const [, ...digits] = /^den_(0|[1-9]\d{0,15})_(0|[1-9]\d{0,14})_([1-9]\d{0,15})$/.exec(id) ?? []
   const [user_id = Number.NaN, at = Number.NaN, number = Number.NaN] = digits.map(Number)
-  const isPossible = Number.isSafeInteger(user_id) && at <= LATEST
+  const isPossible = Number.isSafeInteger(user_id) && at <= LATEST && Number.isSafeInteger(number)
   return isPossible ? { user_id, at, number } : undefined
 }
 

@@ -26,7 +26,7 @@ export function eventIdOf({ shard, number }: EventKey): string {
 
 /** The place that an id names; undefined if this service never makes such an id. */
 export function eventKeyOf(id: string): EventKey | undefined {
-  const [, digits, number] = /^evt_(0|[1-9]\d?)_([1-9]\d{0,14})$/.exec(id) ?? []
+  const [, digits, number] = /^evt_(0|[1-9]\d?)_([1-9]\d{0,15})$/.exec(id) ?? []
   const shard = Number(digits)
-  return isShard(shard) ? { shard, number: Number(number) } : undefined
+  return isShard(shard) && Number.isSafeInteger(Number(number)) ? { shard, number: Number(number) } : undefined
 }

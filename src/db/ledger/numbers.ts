@@ -5,14 +5,22 @@
  *
  * A number is the machine's time in milliseconds and some random bits, so that numbers grow about as rows are added. If two
  * processes take the same one for rows of the same shard, which is rare, the insert fails and the batch goes again.
+ *
+ * Numbers begin again after 34 years, and so stay exact. By then no row has the earlier ones: denials are kept for days, pending
+ * usage for seconds. They begin again whatever the machine's clock says, before `EPOCH`, too.
  */
 export function nextNumber(): number {
-  last = Math.max(last + 1, (Date.now() - EPOCH) * PER_MS + Math.floor(Math.random() * PER_MS))
+  const ms = (((Date.now() - EPOCH) % PERIOD_MS) + PERIOD_MS) % PERIOD_MS
+  const number = ms * PER_MS + 1 + Math.floor(Math.random() * (PER_MS - 1))
+  // Ascending within a process. A clock that went far back, or a new period, is followed.
+  last = number > last || last - number > MAX_LEAD_MS * PER_MS ? number : last + 1
   return last
 }
 
-/** With these, numbers are exact for 34 years. */
 const EPOCH = Date.UTC(2026, 0, 1)
 const PER_MS = 8_192
+/** How far a process may have counted ahead of its clock. */
+const MAX_LEAD_MS = 3_600_000
+const PERIOD_MS = 2 ** 53 / PER_MS - MAX_LEAD_MS
 
 let last = 0

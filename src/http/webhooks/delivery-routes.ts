@@ -7,6 +7,7 @@ import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '..
 import { type DeliveryKey, findDelivery, listDeliveries } from '../../db/delivery-lists.ts'
 import { findEvents } from '../../db/outbox.ts'
 import { findWebhook } from '../../db/webhooks.ts'
+import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
 import { LATEST } from '../../domain/time.ts'
@@ -24,7 +25,7 @@ const cursors = cursorsOf(
     {
       created_at: Type.Integer({ minimum: 0, maximum: LATEST }),
       shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
-      number: Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 }),
+      number: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
     },
     { additionalProperties: false },
   ),

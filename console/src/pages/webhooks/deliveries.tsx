@@ -17,7 +17,7 @@ import { DeliveryTable } from './delivery-table.tsx'
 const DeliveryDrawer = lazy(() => import('./delivery-drawer.tsx'))
 const ResendDialog = lazy(() => import('./resend-dialog.tsx'))
 
-const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor, delivery: matching(/^evt_\d{1,2}_\d{1,15}$/) }
+const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor, delivery: matching(/^evt_\d{1,2}_\d{1,16}$/) }
 const { deliveries: words } = texts.webhooks
 
 /** Deliveries of a webhook with their outcome. The open one is part of the URL. */
