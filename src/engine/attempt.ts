@@ -11,6 +11,7 @@ import type { Batch } from './batch.ts'
 import type { BatchReport } from './batch-report.ts'
 import type { Connections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
+import type { LostEffects } from './lost-effects.ts'
 import type { Memory } from './memory.ts'
 import type { Principals } from './principals.ts'
 import { namedBy, usersOf } from './user-states.ts'
@@ -19,6 +20,8 @@ import { namedBy, usersOf } from './user-states.ts'
 export interface EngineContext {
   readonly connections: Connections
   readonly memory: Memory
+  /** What was lost with a connection, until it is settled. */
+  readonly lost: LostEffects
   readonly principals: Principals
   readonly now: () => EpochMs
   readonly enforcement: Enforcement

@@ -95,6 +95,7 @@ export function createLane(options: LaneOptions, place: Place): EngineLane {
     {
       connections,
       memory,
+      lost: new WeakMap(),
       principals: place.principals,
       now,
       enforcement: { observe: options.observe ?? false },

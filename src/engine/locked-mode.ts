@@ -3,9 +3,10 @@ import { ConnectionLost, isUnavailable } from '../db/database.ts'
 import type { Command, Granted, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { attempt, type EngineContext, heldUsersOf, isConflict, isLockTimeout } from './attempt.ts'
-import { effectsOf, runLocked } from './batch.ts'
+import { runLocked } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import { Unavailable } from './failures.ts'
+import { hasLost, type LostEffects, noteLost } from './lost-effects.ts'
 import { usersOf } from './user-states.ts'
 
 /** The outcome of a command, or why it cannot be decided now. */
@@ -20,48 +21,32 @@ const HELD_MS = 200
 
 /**
  * Runs commands in locked mode until each has its answer: after conflicts, while the database is away, and without the
- * users whose rows stay locked.
- *
- * `lost`: after an attempt of unknown outcome, what it came to if it is committed; undefined if there was none.
+ * users whose rows stay locked. If an attempt of unknown outcome had one of them, these settle it.
  */
-export async function runUntilDecided(
-  context: EngineContext,
-  commands: readonly Command[],
-  lost: LostEffects | undefined = undefined,
-): Promise<Answer[]> {
-  const { memory, onBatchReport } = context
-  let unknown = lost
+export async function runUntilDecided(context: EngineContext, commands: readonly Command[]): Promise<Answer[]> {
+  const { memory, lost, onBatchReport } = context
   const giveUpAt = performance.now() + TIMEOUT_MS
   for (let retries = 0; ; retries++) {
     try {
       const committed = await attempt(context, commands, (connection, batch) =>
-        runLocked(connection, batch, memory, { waits: true, fences: unknown !== undefined }),
+        runLocked(connection, batch, memory, { waits: true, fences: hasLost(lost, commands) }),
       )
       onBatchReport(reportOf('locked', commands, committed, retries))
-      return unknown === undefined ? committed.outcomes : asFirstAnswers(commands, committed.outcomes, unknown)
+      return asFirstAnswers(commands, committed.outcomes, lost)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
       const held = isLockTimeout(error) ? await findHeldUsers(context, commands) : NO_USERS
-      if (held.size > 0) return runWithout(held, context, commands, unknown)
+      if (held.size > 0) return runWithout(held, context, commands)
       // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {
         memory.forgetAll()
-        unknown = withEffects(unknown, effectsOf(commands, error))
+        noteLost(lost, commands, error)
       } else if (!isConflict(error) && !isUnavailable(error)) throw error
       const isOver = isConflict(error) ? retries >= MAX_CONFLICTS : performance.now() > giveUpAt
       if (isOver) throw new Unavailable(error)
       await pause(Math.random() * Math.min(200, 5 * 2 ** Math.min(retries, 6)))
     }
   }
-}
-
-/** What attempts of unknown outcome came to, if they are committed: for each command that they have an effect of. */
-export type LostEffects = ReadonlyMap<Command, readonly Outcome[]>
-
-export function withEffects(lost: LostEffects | undefined, further: ReadonlyMap<Command, Outcome>): LostEffects {
-  const effects = new Map(lost)
-  for (const [command, outcome] of further) effects.set(command, [...(effects.get(command) ?? []), outcome])
-  return effects
 }
 
 /**
@@ -71,7 +56,7 @@ export function withEffects(lost: LostEffects | undefined, further: ReadonlyMap<
 function asFirstAnswers(commands: readonly Command[], outcomes: readonly Outcome[], lost: LostEffects): Outcome[] {
   return outcomes.map((outcome, index) => {
     const command = commands[index]
-    const attempts = command === undefined ? undefined : lost.get(command)
+    const attempts = command && lost.get(command)
     const isOwn = attempts?.some(attempt => isSameEffect(attempt, outcome)) ?? false
     return isOwn && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome
   })
@@ -106,11 +91,10 @@ async function runWithout(
   held: ReadonlySet<number>,
   context: EngineContext,
   commands: readonly Command[],
-  lost: LostEffects | undefined,
 ): Promise<Answer[]> {
   const unavailable = new Unavailable()
   const possible = commands.filter(command => !held.has(command.user_id))
-  const answers = possible.length === 0 ? [] : await runUntilDecided(context, possible, lost)
+  const answers = possible.length === 0 ? [] : await runUntilDecided(context, possible)
   const inOrder = answers.values()
   return commands.map(command => (held.has(command.user_id) ? unavailable : (inOrder.next().value ?? unavailable)))
 }

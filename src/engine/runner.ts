@@ -9,11 +9,12 @@ import {
   isDuplicate,
   isLockTimeout,
 } from './attempt.ts'
-import { effectsOf, runLocked, runOptimistic } from './batch.ts'
+import { runLocked, runOptimistic } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import type { DifficultUsers } from './difficult-users.ts'
 import { EngineFailure } from './failures.ts'
-import { type Answer, runUntilDecided, withEffects } from './locked-mode.ts'
+import { type Answer, runUntilDecided } from './locked-mode.ts'
+import { hasLost, noteLost } from './lost-effects.ts'
 import type { RunningBatch } from './scheduler.ts'
 import { rereadStates, type UserStates, usersOf } from './user-states.ts'
 
@@ -89,7 +90,9 @@ class BatchRunner implements Runner {
   }
 
   private async runWhole(batch: RunningBatch<Command>): Promise<Answer[]> {
-    const { memory } = this.context
+    const { memory, lost } = this.context
+    // What is left of a batch that lost its connection and then failed otherwise: its outcome is settled first.
+    if (hasLost(lost, batch.commands)) return runUntilDecided(this.context, batch.commands)
     for (let failures = 0; batch.commands.length > 0; failures++) {
       const { commands } = batch
       let decidedOn: UserStates | undefined
@@ -104,7 +107,8 @@ class BatchRunner implements Runner {
         memory.forgetUsers(usersOf(commands))
         if (error instanceof ConnectionLost) {
           memory.forgetAll()
-          return runUntilDecided(this.context, commands, withEffects(undefined, effectsOf(commands, error)))
+          noteLost(lost, commands, error)
+          return runUntilDecided(this.context, commands)
         }
         if (isDuplicate(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
         const isPassing = isConflict(error) || isContradiction(error) || isLockTimeout(error)

@@ -9,6 +9,7 @@ import {
   differences,
   draw,
   makeLocked,
+  neighbours,
   openTransaction,
   reserve,
   settle,
@@ -86,6 +87,56 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     expect(await asked).toMatchObject({ outcome: 'granted' })
     expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 5 }])
     expect(await db.query({ text: sql`select 1 from account where user_id = $1`, values: [user] })).toHaveLength(1)
+  })
+})
+
+describe('a commit that was lost, and whose repetition fails for another reason', () => {
+  /** The next update of the user's account fails: an attempt of unknown outcome is settled by one. */
+  async function failOnce(user: number): Promise<void> {
+    const place = bench.placeOf(shardOf(user))
+    const node = openDatabase({ url: place.url, maxConnections: 1 })
+    const [table = ''] = place.on('from account').split(' ').slice(1)
+    await node.query({
+      text: `create sequence updates_${user};
+        create function fail_${user}() returns trigger language plpgsql as $$ begin
+          if nextval('updates_${user}') = 1 then raise 'not now' using errcode = '42501'; end if;
+          return new;
+        end $$;
+        create trigger fail_${user} before update on ${table}
+          for each row when (new.user_id = ${user}) execute function fail_${user}()`,
+    })
+    await node.close()
+  }
+
+  test.each([1, 2])('is a first answer to the callers of %i users', async count => {
+    const users = neighbours(count)
+    const engine = bench.engine({ through: network })
+    for (const user of users) {
+      await bench.quota({ user_id: user })
+      await warm(engine, user)
+    }
+    await failOnce(users.at(-1) ?? 0)
+    const { lost } = network.loseNextConfirmation()
+    const asked = users.flatMap(user => ['m1', 'm2'].map(id => engine.submit(reserve(user, id, 5))))
+    await lost
+    for (const answer of await Promise.all(asked)) {
+      expect(answer).toMatchObject({ outcome: 'granted', replayed: false })
+    }
+    for (const user of users) expect(await reservations(user)).toHaveLength(2)
+  })
+
+  test('is fenced still: what arrives late is not executed', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+    const engine = await engineFor(user)
+    await failOnce(user)
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    const stray = await stranding
+    clock.now += 1_000
+    expect(await asked).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
+    await stray.arrive()
+    expect(await reservations(user)).toEqual([])
   })
 })
 
