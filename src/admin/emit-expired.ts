@@ -1,9 +1,22 @@
 import type { Database } from '../db/database.ts'
-import { moveExpiryPosition, readExpired } from '../db/expired-quotas.ts'
+import { moveExpiryPosition, readExpired, setBackExpiryPosition, unmarkUnexpired } from '../db/expired-quotas.ts'
 import { appendEvents, lockExpiryPositions } from '../db/outbox-writes.ts'
-import { expiryOf } from '../domain/outbox-event.ts'
+import { expiryOf, latestPosition } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
+
+/**
+ * Takes back the position of a shard that a clock which was ahead has moved into the future: the quotas that have not
+ * expired after all emit their ends when they come, also those whose ends a change has emitted early. Locks quotas before
+ * the end of the outbox, as changes and batches do.
+ */
+export function takeBackPosition(db: Database, shard: Shard, now: EpochMs): Promise<void> {
+  return db.transaction(async tx => {
+    await unmarkUnexpired(tx, shard, now)
+    const position = (await lockExpiryPositions(tx, [shard])).get(shard)
+    if (position !== undefined && position.at > latestPosition(now)) await setBackExpiryPosition(tx, shard, now)
+  })
+}
 
 /** What one page of a shard came to. */
 export interface EmittedPage {

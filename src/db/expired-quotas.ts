@@ -2,11 +2,12 @@
  * Quotas that have expired, in the order in which `quota.expired` is emitted: by `expires_at` and id. `shard_head` keeps
  * up to where that was done, so no quota is written.
  */
+import { MAX_INTEGER } from '../domain/bounds.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
-import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
+import { BY_KEYS, BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { sql } from './sql.ts'
 import { timestampParam } from './values.ts'
@@ -69,5 +70,36 @@ export async function moveExpiryPosition(tx: Transaction, shard: Shard, { id }: 
              (select q.expires_at, q.id from quota q where q.shard = $1 and q.id = $2)
            where h.shard = $1`,
     values: [shard, id],
+  })
+}
+
+/** The shards whose position is behind `latest`: there, no end was due yet. */
+export async function findShardsAhead(db: Database, latest: EpochMs): Promise<Shard[]> {
+  const rows = await db.query<{ shard: Shard }>({
+    name: 'shards-ahead',
+    text: sql`select shard from shard_head where expired_until > $1 order by shard`,
+    values: [timestampParam(latest)],
+  })
+  return rows.map(({ shard }) => shard)
+}
+
+/** Of the shard's quotas that have not expired, none counts as emitted. In the engine's order of locks. */
+export async function unmarkUnexpired(tx: Transaction, shard: Shard, now: EpochMs): Promise<void> {
+  await tx.query({ text: BY_KEYS })
+  await tx.query({
+    text: sql`with marked as materialized (
+             select id from quota where shard = $1 and deleted_at is null and expires_at > $2 and expiry_emitted
+             order by user_id, id for update
+           )
+           update quota q set expiry_emitted = false from marked where q.shard = $1 and q.id = marked.id`,
+    values: [shard, timestampParam(now)],
+  })
+}
+
+/** Moves the shard's position back to a time before which all ends were emitted. */
+export async function setBackExpiryPosition(tx: Transaction, shard: Shard, now: EpochMs): Promise<void> {
+  await tx.query({
+    text: sql`update shard_head set expired_until = $2, expired_until_id = $3 where shard = $1`,
+    values: [shard, timestampParam(now), MAX_INTEGER],
   })
 }

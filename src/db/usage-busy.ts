@@ -4,7 +4,7 @@ import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { type Database, isDataError, type Queryable } from './database.ts'
 import { sql } from './sql.ts'
 import { columnsOf, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
-import { usersFrom, walk } from './usage-upkeep.ts'
+import { lockUpkeep, usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
 /** Rows on one day that make a user busy: more than four in each quarter of an hour. */
@@ -114,4 +114,30 @@ async function addDay(tx: Queryable, shard: Shard, userId: number, day: EpochMs,
     values: [shard, userId, timestampParam(since), values[3] ?? null],
   })
   return end
+}
+
+const TAKE_BACK = [
+  sql`delete from usage_busy where shard = $1 and bucket >= $2`,
+  sql`update usage_busy_range set since = least(since, $2), until = $2 where shard = $1 and until > $2`,
+  sql`update usage_upkeep set until = $2, next_user = null where shard = $1 and task = 'busy'`,
+]
+
+/**
+ * Forgets the sums of days that have not ended: a clock that was ahead had taken them for final, and reports would miss what
+ * is sent on them. Nothing if no sums are ahead.
+ *
+ * @param until the end of the last day (UTC) whose rows are final; no clock that is right goes beyond `now`
+ */
+export async function takeBackBusy(db: Database, until: EpochMs, now: EpochMs): Promise<void> {
+  const shards = await db.query<{ shard: Shard }>({
+    name: 'busy-ahead',
+    text: sql`select distinct shard from usage_busy_range where until > $1 order by shard`,
+    values: [timestampParam(now)],
+  })
+  for (const { shard } of shards) {
+    await db.transaction(async tx => {
+      if ((await lockUpkeep(tx, shard)) === undefined) return
+      for (const text of TAKE_BACK) await tx.query({ text, values: [shard, timestampParam(until)] })
+    })
+  }
 }

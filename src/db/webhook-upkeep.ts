@@ -2,12 +2,14 @@
  * What follows in pages on a change of a webhook that has many deliveries: a new beginning, a deletion, and the removal of
  * deliveries that ended long ago.
  */
+import { LONGEST_WAIT_MS } from '../domain/backoff.ts'
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
+import { ROTATION_OVERLAP_MS } from '../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
 import { IS_PENDING, RESTART, sameDelivery } from './deliveries.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import { sql } from './sql.ts'
+import { sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -64,6 +66,46 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
       values: [shard, id, timestampParam(next)],
     })
     return hasMore
+  })
+}
+
+/** By how much the clocks of processes may differ, generously. */
+const CLOCK_MARGIN_MS = 60_000
+
+/** Deliveries of a page that are taken back. */
+const TAKEN_BACK = 5_000
+
+/**
+ * Takes back what a clock that was ahead has written of webhooks: since when attempts fail, when they began anew, and until when
+ * the secret before signs. Resolves when all of it lies in the past, or in the time that is possible.
+ */
+export async function takeBackWebhooks(db: Queryable, now: EpochMs): Promise<void> {
+  await db.query({
+    name: 'webhook-take-back',
+    text: sql`update webhook set failing_since = least(failing_since, $1), restarted_at = least(restarted_at, $1),
+             previous_until = least(previous_until, $3)
+           where failing_since > $2 or restarted_at > $2 or previous_until > $4`,
+    values: [0, CLOCK_MARGIN_MS, ROTATION_OVERLAP_MS, ROTATION_OVERLAP_MS + CLOCK_MARGIN_MS].map(ms =>
+      timestampParam(now + ms),
+    ),
+  })
+}
+
+/** Makes a page of deliveries due that a clock which was ahead has planned for later than any attempt is. */
+export async function takeBackDeliveries(db: Database, id: number, now: EpochMs): Promise<void> {
+  await db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    await tx.query({
+      name: 'delivery-take-back',
+      text: sql`with ahead as materialized (
+               select shard, webhook_id, event_shard, number from webhook_delivery
+               where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at > $4
+               order by next_attempt_at limit ${sqlInteger(TAKEN_BACK)} for update skip locked
+             )
+             update webhook_delivery d set next_attempt_at = $3, began_at = least(d.began_at, $3)
+             from ahead where ${sameDelivery(sql`d`, sql`ahead`)} and d.shard = $1`,
+      values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(now + LONGEST_WAIT_MS)],
+    })
   })
 }
 

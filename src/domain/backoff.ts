@@ -5,6 +5,8 @@ const GIVE_UP_AFTER_MS = 3 * DAY_MS
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 4 * HOUR_MS
+/** No attempt is planned for later than this, jitter and the time of an attempt included. */
+export const LONGEST_WAIT_MS = 6 * HOUR_MS
 
 /**
  * When to retry a delivery that has failed `failures` times (1…) since `began`: after 5 s, 20 s, 80 s … at most 4 h,

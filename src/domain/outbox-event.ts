@@ -1,4 +1,5 @@
 import { EXHAUSTED, newAlerts } from './alerts.ts'
+import { MAX_INTEGER } from './bounds.ts'
 import type { EventType } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
@@ -48,16 +49,22 @@ export interface ExpiryPosition {
   id: number
 }
 
+/** By how much a position may be ahead: the clocks of two processes differ, and a step of the notifier takes some time. */
+const MAX_LEAD_MS = 60_000
+
+/**
+ * A position that is beyond this was moved by a clock that was ahead. The ends between now and there are still to come, each
+ * with an event of its own.
+ */
+export const latestPosition = (now: EpochMs): EpochMs => now + MAX_LEAD_MS
+
 /**
  * The events of an administrator's change, in order: an expiry that was not emitted yet, the change itself, then the
  * thresholds and the expiry that the change causes. So each time a quota expires, one event says so, be it extended or
  * deleted a second later.
  */
-export function eventsOfChange(
-  { action, before, after }: Change,
-  now: EpochMs,
-  position: ExpiryPosition,
-): OutboxEvent[] {
+export function eventsOfChange({ action, before, after }: Change, now: EpochMs, stored: ExpiryPosition): OutboxEvent[] {
+  const position = stored.at > latestPosition(now) ? { at: now, id: MAX_INTEGER } : stored
   // By the clock of this process or by that of the notifier.
   const hasExpired = (quota: Quota) => statusOf(quota, now) === 'expired' || isPassed(quota, position)
   const events: OutboxEvent[] = []

@@ -1,6 +1,7 @@
-import { emitExpired } from '../admin/emit-expired.ts'
+import { emitExpired, takeBackPosition } from '../admin/emit-expired.ts'
 import type { Database } from '../db/database.ts'
-import { findShardsWithExpired } from '../db/expired-quotas.ts'
+import { findShardsAhead, findShardsWithExpired } from '../db/expired-quotas.ts'
+import { latestPosition } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
@@ -41,9 +42,10 @@ export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions):
   let emittedUntil = Number.POSITIVE_INFINITY
 
   async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
+    const ahead = await findShardsAhead(db, latestPosition(now))
     const shards = await findShardsWithExpired(db, now)
     emittedUntil = Math.min(...shards.map(({ since }) => since))
-    const sum = { emitted: 0, isBehind: false }
+    const sum = { emitted: 0, isBehind: ahead.length > 0 }
     const queue = shuffled(shards.map(({ shard }) => shard)).values()
     const work = async (shard: Shard) => {
       const { emitted, isFull } = await pageSize.run(rows => emitExpired(db, shard, now, rows))
@@ -51,6 +53,7 @@ export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions):
       sum.isBehind ||= isFull
     }
     const lanes = Array.from({ length: LANES }, () => forEachApart(queue, signal, work))
+    lanes.push(forEachApart(ahead, signal, shard => takeBackPosition(db, shard, now)))
     for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason
     if (!sum.isBehind && !signal?.aborted) emittedUntil = Number.POSITIVE_INFINITY
     return sum

@@ -10,7 +10,7 @@ import {
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
-import type { Job } from './runner.ts'
+import { isDue, type Job } from './runner.ts'
 
 /**
  * Removes what has been kept long enough: settled reservations that have not changed for the retention time, with their
@@ -91,7 +91,7 @@ function createWalk<Position>(
       return behind.size > 0
     },
     async step(now, signal) {
-      if (now >= rereadAt) {
+      if (isDue(now, rereadAt, REREAD_EVERY_MS)) {
         read.clear()
         behind.clear()
         rereadAt = now + REREAD_EVERY_MS

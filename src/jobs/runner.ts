@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable, type Log } from '../db/database.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { EngineFailure } from '../engine/failures.ts'
 
 /** Work in the background, in steps that are repeated until the runner stops. */
@@ -15,6 +16,14 @@ export interface Job {
   lagMs?(): number
   /** Ends the work that steps have started and not awaited. Called once, after the last step. */
   finish?(): Promise<void>
+}
+
+/**
+ * Whether work of every `everyMs` that was planned for `plannedAt` is due. A plan that lies farther ahead was made by a clock
+ * that was ahead, and counts as missed.
+ */
+export function isDue(now: EpochMs, plannedAt: EpochMs, everyMs: number): boolean {
+  return now >= plannedAt || now < plannedAt - everyMs
 }
 
 export interface JobRunner {

@@ -1,5 +1,5 @@
 import { type Database, isDataError, type Log } from '../db/database.ts'
-import { hasPendingBefore, sumBusyUsers } from '../db/usage-busy.ts'
+import { hasPendingBefore, sumBusyUsers, takeBackBusy } from '../db/usage-busy.ts'
 import {
   COMPACTION_PAGE,
   type CompactionStep,
@@ -131,6 +131,7 @@ export function createUsageCompaction(options: UsageCompactionOptions): UsageCom
 
   async function sumBusy(now: EpochMs, done: Compaction, signal?: AbortSignal): Promise<void> {
     const until = floorDay(now - SETTLED_MS)
+    await takeBackBusy(db, until, now)
     // The first whole day (UTC) that is not compacted.
     const since = floorDay(lastBoundary('day', timeZone, now - AGES.day * DAY_MS) + DAY_MS - 1)
     await forEachApart(await shardsBehind(db, 'busy', until), signal, async shard => {

@@ -1,10 +1,10 @@
 import { type BusyWebhook, findBusyWebhooks, readPending } from '../db/deliveries.ts'
 import { FAN_OUT_PAGE, fanOut } from '../db/fan-out.ts'
 import { countBehind, isBehind, readOutboxEnds } from '../db/outbox.ts'
-import { restartPage } from '../db/webhook-upkeep.ts'
+import { restartPage, takeBackDeliveries, takeBackWebhooks } from '../db/webhook-upkeep.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
-import type { Job } from './runner.ts'
+import { isDue, type Job } from './runner.ts'
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 /** Sends events to webhooks. Any number of processes may run it. */
@@ -79,8 +79,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     await forEachApart(webhooks, signal, async webhook => {
       if (await serve(webhook, ends, now, signal)) isAnyBehind = true
     })
-    if (now >= countAt) {
+    if (isDue(now, countAt, COUNT_INTERVAL_MS)) {
       countAt = now + COUNT_INTERVAL_MS
+      await takeBackWebhooks(db, now)
+      await forEachApart(webhooks, signal, ({ id }) => takeBackDeliveries(db, id, now))
       const { count, oldest, next_due } = await readPending(db)
       nextDue = next_due ?? Number.POSITIVE_INFINITY
       const behind = webhooks.map(({ positions }) => countBehind(positions, ends))

@@ -9,7 +9,7 @@ import {
 } from '../db/webhook-upkeep.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
-import type { Job } from './runner.ts'
+import { isDue, type Job } from './runner.ts'
 
 /**
  * Removes deliveries that ended long ago, and deleted webhooks with all their deliveries. Any number of processes may run
@@ -64,7 +64,8 @@ export function createWebhookRetention({
 
   function progressOf({ id, is_deleted }: StoredWebhook, now: EpochMs): Progress {
     const known = progress.get(id)
-    if (known !== undefined && known.isDeleted === is_deleted && now < known.rereadAt) return known
+    if (known !== undefined && known.isDeleted === is_deleted && !isDue(now, known.rereadAt, REREAD_EVERY_MS))
+      return known
     const page = known?.page ?? createPageSize(PAGE)
     return { isDeleted: is_deleted, reached: null, rereadAt: now + REREAD_EVERY_MS, page }
   }

@@ -95,9 +95,9 @@ describe('a commit that was lost, and whose repetition fails for another reason'
   async function failOnce(user: number): Promise<void> {
     const place = bench.placeOf(shardOf(user))
     const node = openDatabase({ url: place.url, maxConnections: 1 })
-    const [table = ''] = place.on('from account').split(' ').slice(1)
+    const [table = ''] = place.on(sql`from account`).split(' ').slice(1)
     await node.query({
-      text: `create sequence updates_${user};
+      text: rawSql`create sequence updates_${user};
         create function fail_${user}() returns trigger language plpgsql as $$ begin
           if nextval('updates_${user}') = 1 then raise 'not now' using errcode = '42501'; end if;
           return new;

@@ -1,6 +1,7 @@
 /** The service in years to come: whatever it answers as an id or a cursor, it takes. */
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { nextNumber } from '../../src/db/ledger/numbers.ts'
+import { sql } from '../../src/db/sql.ts'
 import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -118,7 +119,7 @@ describe.each([2029, 2040, 2100])('in December %i', async year => {
     expect((await get(report)).items).toMatchObject([counts])
     const rollup = createUsageRollup({ db, log })
     while ((await rollup.rollUpOnce()).batches > 0);
-    expect(await db.query({ text: 'select 1 from usage_pending' })).toEqual([])
+    expect(await db.query({ text: sql`select 1 from usage_pending` })).toEqual([])
     expect((await get(report)).items).toMatchObject([counts])
     const compaction = createUsageCompaction({ db, log, now: () => clock.now, timeZone: 'UTC' })
     while ((await compaction.compactOnce(start + 500 * DAY_MS)).isBehind);

@@ -168,6 +168,63 @@ test('a change that waits for the notifier does not emit the expiry again, and n
   expect(await typesOf(other)).toEqual(['created', 'expired'])
 })
 
+describe('after a clock that was ahead for once', () => {
+  const HOUR = 3_600_000
+
+  test('each end is emitted when it comes, also one that was emitted early, and is not emitted before', async () => {
+    const [user = 0, changed = 0, created = 0] = neighbours(3)
+    const { id } = await bench.quota({ user_id: user, expires_at: clock.now + HOUR })
+    const other = await bench.quota({ user_id: changed, expires_at: clock.now + HOUR })
+    clock.now += 24 * HOUR
+    // The end of one is emitted by a change, of the other by the notifier.
+    await updateQuota(db, other.id, { name: 'late' }, bench.author(), always)
+    await notifier.notifyOnce(clock.now)
+    clock.now -= 24 * HOUR
+
+    // Before the notifier has found out: changes do not believe the position.
+    await bench.quota({ user_id: created, expires_at: clock.now + 2 * HOUR })
+    await updateQuota(db, id, { name: 'x' }, bench.author(), always)
+    expect(await typesOf(created)).toEqual(['created'])
+    expect(await typesOf(user)).toEqual(['created', 'expired', 'updated'])
+
+    expect(await notifier.notifyOnce(clock.now)).toMatchObject({ emitted: 0 })
+    clock.now += HOUR - 1
+    expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
+    clock.now += 1
+    expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 2, isBehind: false })
+    expect(await typesOf(user)).toEqual(['created', 'expired', 'updated', 'expired'])
+    expect(await typesOf(changed)).toEqual(['created', 'expired', 'updated', 'expired'])
+    clock.now += HOUR
+    expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, isBehind: false })
+    expect(await typesOf(created)).toEqual(['created', 'expired'])
+    expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
+  })
+
+  test('a second process whose clock is a little behind takes nothing back', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+    await notifier.notifyOnce(clock.now + 1_000)
+    expect(await createExpiryNotifier({ db, now: () => clock.now }).notifyOnce(clock.now)).toMatchObject({ emitted: 0 })
+    clock.now += 1_000
+    expect(await notifier.notifyOnce(clock.now)).toMatchObject({ emitted: 0 })
+    expect(await typesOf(user)).toEqual(['created', 'expired'])
+  })
+
+  test('a shard that is locked keeps no end of others back', async () => {
+    const [ahead = 0, due = 0] = SHARDS.slice(0, 2).map(shard => someone(shard))
+    await bench.quota({ user_id: ahead, expires_at: clock.now + HOUR })
+    await notifier.notifyOnce(clock.now + HOUR)
+    await bench.quota({ user_id: due, expires_at: clock.now + 1_000 })
+    clock.now += 1_000
+    const stranger = await bench.stranger()
+    await stranger.query(`begin; select 1 from shard_head where shard = ${shardOf(ahead)} for update`)
+    await expect(notifier.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
+    await stranger.query('rollback')
+    expect(await typesOf(due)).toEqual(['created', 'expired'])
+    expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: true })
+  })
+})
+
 test('quotas and accounts that others have locked keep no expiry back', async () => {
   const [locked = 0, free = 0] = neighbours(2)
   for (const user of [locked, free]) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })

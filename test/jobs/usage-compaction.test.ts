@@ -401,6 +401,22 @@ describe('sums of busy users', () => {
     expect(later).toEqual([{ user_id: good }])
   })
 
+  test('of days that a clock which was ahead took for ended miss nothing that is sent on them', async () => {
+    const [user = 0] = neighbours(1)
+    await fill(user, 3)
+    await compactAll(NOW + DAY_MS)
+    const today = { starts: [NOW - (NOW % DAY_MS)], to: NOW + 2 * DAY_MS }
+    const before = await sumUsage(db, user, today, undefined, 10)
+    // The clock is right again, and the user goes on.
+    await compactAll()
+    await write([{ user, at: NOW + HOUR_MS, quota: 128, country: 'AT', committed: 7, refunded: 0, denied: 0 }])
+    const [after] = await sumUsage(db, user, today, undefined, 10)
+    expect(after?.committed).toBe((before[0]?.committed ?? 0) + 7)
+    // These days get their sums once they have ended.
+    await compactAll(NOW + DAY_MS)
+    expect((await sumUsage(db, user, today, undefined, 10))[0]).toEqual(after)
+  })
+
   test('wait until all usage of the day is rolled up', async () => {
     const [user = 0] = neighbours(1)
     await fill(user, 3)

@@ -379,3 +379,26 @@ test('deliveries that ended long ago are removed', async () => {
   expect(await deliveriesOf(to)).toHaveLength(0)
   await drop(to)
 })
+
+test('what a clock that was ahead has planned is taken back: attempts go on, and give up after three days', async () => {
+  const { path, receiver } = await hook()
+  receiver.answer = 500
+  const id = await makeEvent()
+  clock.now += 400 * DAY
+  await dispatch()
+  expect(receiver.deliveries).toHaveLength(1)
+  const { secret } = (await call('POST', `${path}/rotate-secret`)).body
+  await call('PUT', path, { body: { enabled: false } })
+  await call('PUT', path, { body: { enabled: true } })
+  clock.now -= 400 * DAY
+  await dispatch()
+  await pass(MINUTE, 10_000)
+  expect(receiver.deliveries.length).toBeGreaterThan(1)
+  const shown = (await call('GET', path)).body
+  expect(Date.parse(shown.failing_since)).toBeLessThanOrEqual(clock.now)
+  expect(Date.parse(shown.previous_until)).toBeLessThanOrEqual(clock.now + DAY)
+  expect(secret).toBeDefined()
+  await pass(4 * DAY, 4 * HOUR)
+  expect((await call('GET', `${path}/deliveries/${id}`)).body).toMatchObject({ status: 'failed' })
+  expect((await call('GET', path)).body).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+})
