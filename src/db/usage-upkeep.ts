@@ -71,7 +71,12 @@ export function walk(
 }
 
 /** The users of a shard who have rows in a table, ascending from one on: a page. It looks each up by the key. */
-export async function usersFrom(tx: Queryable, shard: Shard, table: 'usage' | 'usage_day', from: number) {
+export async function usersFrom(
+  tx: Queryable,
+  shard: Shard,
+  table: 'usage' | 'usage_day' | 'usage_month',
+  from: number,
+) {
   const rows = await tx.query<{ user_id: number }>({
     name: `users-of-${table}`,
     text: sql`

@@ -1,17 +1,15 @@
-/** Everything of one user, in pages, for an export. What lists of quotas and reservations read is not repeated here. */
+/** Everything of one user, in pages, for an export. What lists of quotas and reservations read, and usage (`usage-export.ts`), is not repeated here. */
 import type { DenialKey } from '../domain/denial.ts'
 import type { ExplanationView } from '../domain/explanation.ts'
 import type { Quota } from '../domain/quota.ts'
 import { shardOf } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
 import type { Database, SqlValue } from './database.ts'
 import type { LoggedDenial } from './denials.ts'
 import { DENIAL_COLUMNS } from './ledger/add-denials.ts'
 import type { StoredEvent } from './outbox.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
-import { joinSql, type Sql, sql, sqlName } from './sql.ts'
-import { UNFUNDED_OF_GRANTS, USAGE_COUNTS, type UsageSums } from './usage-columns.ts'
+import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
 /** The user's quotas whose id is above `after`, by id: the undeleted ones or the deleted ones. */
@@ -28,58 +26,6 @@ export function quotasAfter(
      where shard = $1 and user_id = $2 and deleted_at is ${state === 'deleted' ? sql`not null` : sql`null`} and id > $3
      order by id limit $4`,
     [shardOf(userId), userId, after, size],
-  )
-}
-
-/** Usage by its age: `usage` has quarters of an hour, the others days and months. */
-export type UsageTable = 'usage' | 'usage_day' | 'usage_month'
-
-/** What a user sent, gave back and was denied in a quarter of an hour, a day or a month from `bucket` on. */
-export interface StoredUsage extends UsageSums {
-  bucket: EpochMs
-  quota_id: number | null
-  country: string | null
-  message_type: string | null
-}
-
-const USAGE_COLUMNS = sql`bucket, quota_id, country, message_type, ${UNFUNDED_OF_GRANTS},
-  ${joinSql(USAGE_COUNTS.map(sqlName).map(name => sql`coalesce(${name}, 0) as ${name}`))}`
-
-/** The user's usage that begins behind `after`: all of the last `bucket`, so it may be more than `size`. */
-export function usageAfter(
-  db: Database,
-  table: UsageTable,
-  userId: number,
-  after: EpochMs,
-  size: number,
-): Promise<StoredUsage[]> {
-  return read(
-    db,
-    sql`select ${USAGE_COLUMNS} from ${sqlName(table)} where shard = $1 and user_id = $2 and bucket > $3
-     order by bucket fetch first $4 rows with ties`,
-    [shardOf(userId), userId, timestampParam(after), size],
-  )
-}
-
-/** The place of usage in the order in which that of all users is read. */
-export interface UsageKey {
-  user_id: number
-  bucket: EpochMs
-}
-
-/** Usage of all users behind a key, by shard, user and time: all of the last `bucket`, so it may be more than `size`. */
-export function usageOfAllAfter(
-  db: Database,
-  table: UsageTable,
-  after: UsageKey | undefined,
-  size: number,
-): Promise<(StoredUsage & UsageKey)[]> {
-  const { user_id: userId, bucket } = after ?? { user_id: -1, bucket: Number.NEGATIVE_INFINITY }
-  return read(
-    db,
-    sql`select user_id, ${USAGE_COLUMNS} from ${sqlName(table)} where (shard, user_id, bucket) > ($1, $2, $3)
-     order by shard, user_id, bucket fetch first $4 rows with ties`,
-    [after === undefined ? 0 : shardOf(userId), userId, timestampParam(bucket), size],
   )
 }
 

@@ -7,7 +7,8 @@ import { eraseEvents, eraseQuota, eraseReservations, eraseRows, eraseTopUsers } 
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
 import { search } from '../../src/db/search.ts'
 import { sql } from '../../src/db/sql.ts'
-import { denialsAfter, eventsAfter, quotasAfter, usageAfter } from '../../src/db/user-data.ts'
+import { pastUsageOf, recentUsage } from '../../src/db/usage-export.ts'
+import { denialsAfter, eventsAfter, quotasAfter } from '../../src/db/user-data.ts'
 import { findUser, listUsers } from '../../src/db/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
@@ -178,9 +179,8 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a page of users', on => listUsers(on, 2_000, 20, NOW)],
   ['a user', on => findUser(on, 77, NOW)],
   ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],
-  ['an export of usage', on => usageAfter(on, 'usage', BUSY, 0, 200)],
-  ['an export of the usage of days', on => usageAfter(on, 'usage_day', BUSY, 0, 200)],
-  ['an export of the usage of months', on => usageAfter(on, 'usage_month', BUSY, 0, 200)],
+  ['an export of recent usage', on => recentUsage(on, shardOf(BUSY), { user_id: BUSY, bucket: 0 }, BUSY, 0, 200)],
+  ['an export of old usage', on => pastUsageOf(on, shardOf(77), [77], NOW)],
   ['an export of denials', on => denialsAfter(on, BUSY, { at: NOW - 2_000 * HOUR_MS, number: 7 }, 200)],
   ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
   ['a request to erase a user', on => requestErasure(on, 77, false, author)],

@@ -57,7 +57,7 @@ function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void 
         response: linesOf('UsageRecord'),
       },
     },
-    ({ query }, reply) => send(reply, usagePages(db, query)),
+    ({ query }, reply) => send(reply, usagePages(db, query, now())),
   )
 }
 

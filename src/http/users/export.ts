@@ -3,7 +3,8 @@ import type { Database } from '../../db/database.ts'
 import { namesOfUser } from '../../db/principal-names.ts'
 import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
 import { listReservations, type ReservationKey } from '../../db/reservation-lists.ts'
-import { denialsAfter, eventsAfter, quotasAfter, type UsageTable, usageAfter } from '../../db/user-data.ts'
+import { exportUsage } from '../../db/usage-export.ts'
+import { denialsAfter, eventsAfter, quotasAfter } from '../../db/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
@@ -36,8 +37,7 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
   yield* reservationPages(db, userId)
   yield* denialPages(db, userId)
-  // In the order in which compaction moves rows, so that none is missed.
-  for (const table of ['usage', 'usage_day', 'usage_month'] as const) yield* usagePages(db, userId, table)
+  yield* usagePages(db, userId, now)
   yield* eventPages(db, userId)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
@@ -108,10 +108,9 @@ async function* denialPages(db: Database, userId: number): AsyncGenerator<Export
   }
 }
 
-async function* usagePages(db: Database, userId: number, table: UsageTable): AsyncGenerator<ExportRecord[], void> {
-  for (let after = Number.NEGATIVE_INFINITY; ; ) {
-    const rows = await usageAfter(db, table, userId, after, PAGE)
-    yield rows.map(({ bucket, quota_id, country, message_type, ...sums }) => ({
+async function* usagePages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  for await (const rows of exportUsage(db, userId, now, PAGE)) {
+    yield rows.map(({ table, bucket, quota_id, country, message_type, ...sums }) => ({
       record: table,
       start: formatTimestamp(bucket),
       quota_id,
@@ -119,8 +118,6 @@ async function* usagePages(db: Database, userId: number, table: UsageTable): Asy
       message_type,
       ...countsOf(sums),
     }))
-    if (rows.length < PAGE) return
-    after = rows.at(-1)?.bucket ?? after
   }
 }
 
