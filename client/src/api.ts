@@ -1241,7 +1241,7 @@ export type ReservationPage = {
   readonly nextCursor: string | null
 }
 
-/** A denied reserve or consume. The text and the number of the message are not stored. At most 60 an hour are logged of one user, and 20 a second of all, 1,200 at once. */
+/** A denied reserve or consume. The text and the number of the message are not stored. Each process of the service logs at most 60 an hour of one user, and 20 a second of all, 1,200 at once. */
 export type DenialRecord = {
   /** Identifies the denial. */ readonly denialId: string
   /** When it was denied. */

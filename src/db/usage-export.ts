@@ -16,7 +16,7 @@ import { timestampParam } from './values.ts'
 
 /** Usage by its age: `usage` has quarters of an hour, the others days and months. */
 const TABLES = ['usage', 'usage_day', 'usage_month'] as const
-export type UsageTable = (typeof TABLES)[number]
+type UsageTable = (typeof TABLES)[number]
 
 /** What a user sent, gave back and was denied in a quarter of an hour, a day or a month from `bucket` on. */
 export interface StoredUsage extends UsageSums {

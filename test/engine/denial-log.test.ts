@@ -134,6 +134,22 @@ test('beyond the bounds a denial is answered and counted as usage, and the next 
   expect(usage).toEqual({ denied: 41 })
 })
 
+test('several processes have bounds of their own: each logs 60 an hour of a user at most, and counts what it left out', async () => {
+  const engines = [bench.engine(), bench.engine(), bench.engine()]
+  const user = someone()
+  for (const engine of engines) await deny(engine, user, 40)
+  expect((await logged(user, 'id')).length).toBe(3 * 30)
+  // The rest of the hour: one more every two minutes of each.
+  for (let minute = 0; minute < 60; minute += 2) {
+    clock.now += 120_000
+    for (const engine of engines) await deny(engine, user, 2)
+  }
+  const skipped = (await logged(user, 'skipped')).map(row => Number(row.skipped))
+  expect(skipped.length).toBe(3 * 60)
+  // Of 3 * (40 + 60) denials, all but the last of each process are logged, or counted by a later one.
+  expect(skipped.length + skipped.reduce((sum, count) => sum + count, 0)).toBe(3 * (40 + 60 - 1))
+})
+
 test('a denial whose batch fails is logged once, and none is lost', async () => {
   const [engine, other] = [bench.engine(), bench.engine()]
   const user = someone()
