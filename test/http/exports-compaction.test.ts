@@ -7,6 +7,7 @@ import { usagePages } from '../../src/http/exports/pages.ts'
 import { exportOf } from '../../src/http/users/export.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { freshDatabase } from '../support/database.ts'
+import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 const { db } = await freshDatabase()
@@ -75,7 +76,7 @@ test('of all users it has each once, if there are more than a page of them in a 
     ['usage_month', 1_290, 1_400],
   ] as const) {
     await db.query({
-      text: sql`insert into ${table} select 9, n, '2026-11-01', 64, 'AT', null, 1, 1, 0, 0, 0, 0, 0, 0 from generate_series($1::int, $2::int) n`,
+      text: rawSql`insert into ${table} select 9, n, '2026-11-01', 64, 'AT', null, 1, 1, 0, 0, 0, 0, 0, 0 from generate_series($1::int, $2::int) n`,
       values: [from, to],
     })
   }
