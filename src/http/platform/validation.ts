@@ -55,14 +55,24 @@ export type Check = (value: unknown) => Issues | null
  */
 export function compileCheck(schema: TSchema, inText = false): Check {
   const validator = Compile(schema)
-  return value => {
-    if (validator.Check(value)) return null
+
+  function describe(value: unknown): Issues {
     const large = largeValues(schema as Schema, value, '')
     const issues = large.length > 0 ? large : issuesOf(schema as Schema, value, validator.Errors(value))
     const [first = { path: '', message: `must be ${accepts(schema as Schema)}` }, ...others] = issues
       .slice(0, MAX_ISSUES)
       .map(({ path, message }) => ({ path: inText ? path.slice(1) : path, message }))
     return [first, ...others]
+  }
+
+  return value => {
+    try {
+      return validator.Check(value) ? null : describe(value)
+    } catch (error) {
+      // The validator compares the values of a list by recursion: thousands of levels are more than the stack takes.
+      if (!(error instanceof RangeError)) throw error
+      return [{ path: '', message: 'is nested too deeply' }]
+    }
   }
 }
 
