@@ -86,7 +86,7 @@ export function bulkStep(
     const before = await changedByRequest(
       tx,
       rest.map(({ id }) => id),
-      author.requestId,
+      author,
     )
     for (const id of before) settled.set(id, { outcome: 'changed_before' })
     const { outcomes, users } = await decide(
@@ -124,7 +124,7 @@ async function settledOf(
   author: Author,
 ): Promise<Map<number, BulkOutcome>> {
   const settled = new Map<number, BulkOutcome>()
-  for (const id of await changedByRequest(tx, ids, author.requestId)) settled.set(id, { outcome: 'changed_before' })
+  for (const id of await changedByRequest(tx, ids, author)) settled.set(id, { outcome: 'changed_before' })
   for (const quota of stored) {
     if (settled.has(quota.id)) continue
     if (quota.deleted_at !== null) settled.set(quota.id, { outcome: 'not_found' })

@@ -39,24 +39,25 @@ export async function insertChanges(
 }
 
 /**
- * Which of these quotas a request has changed. It looks at the changes of each quota: by the index of requests, it would
- * read all changes of a request that has changed a million.
+ * Which of these quotas a request of a principal has changed. Callers choose their request ids, so that one can send the id of
+ * another's request. It looks at the changes of each quota: by the index of requests, it would read all changes of a request that
+ * has changed a million.
  */
 export async function changedByRequest(
   tx: Transaction,
   quotaIds: readonly number[],
-  requestId: string,
+  { actor, requestId }: { actor: string; requestId: string },
 ): Promise<Set<number>> {
   const rows = await inParts(tx, quotaIds, shardOfQuota, part =>
     tx.query<{ quota_id: number }>({
       text: sql`select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
              where exists (
                select from (
-                 select request_id from quota_change
+                 select actor, request_id from quota_change
                  where shard = of_shard and quota_id = of_quota ${inShards(tx, sql`shard`, sql`$1`)} offset 0
-               ) c where c.request_id = $3
+               ) c where c.request_id = $3 and c.actor = $4
              )`,
-      values: [part.map(shardOfQuota), part, requestId],
+      values: [part.map(shardOfQuota), part, requestId, actor],
     }),
   )
   return new Set(rows.map(({ quota_id }) => quota_id))

@@ -316,3 +316,21 @@ test('support may not: its bound is for a call', async () => {
   const answer = await service.call('POST', URL, { token, body, headers: { 'idempotency-key': 'k' } })
   expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } })
 })
+
+test('another principal cannot keep a quota out of a bulk change by using its id as X-Request-Id', async () => {
+  const user = someone()
+  await create({ user_id: user, limit: 1 })
+  const key = newKey()
+  const [{ bulk_id: id }] = await bulk({ user_id: user }, { action: 'suspend' }, { key })
+  // Created within the second in which quotas are still part of it, as one of those that a call which broke off has not reached.
+  const rest = await create({ user_id: user, limit: 2 })
+  const adjusted = await service.call('POST', `/api/sms/admin/quota/${rest}/adjust`, {
+    token: await service.token({ sub: '5', roles: ['sms-quota:support'] }),
+    body: { delta: 1, reason: 'x' },
+    headers: { 'x-request-id': id },
+  })
+  expect(adjusted.status).toBe(200)
+
+  expect(await bulk({ user_id: user }, { action: 'suspend' }, { key })).toEqual([begin, end(1, { before: 1 })])
+  expect(await read(rest)).toMatchObject({ limit: 3, enabled: false })
+})
