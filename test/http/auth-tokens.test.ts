@@ -177,6 +177,15 @@ describe('the cache', () => {
     expect(await service.judge(`${token}  `)).toEqual({ cached: true, subject: '7' })
   })
 
+  test('one token cannot fill it by other spellings of its signature', async () => {
+    const service = await build({ AUTH_SECRET: NEW })
+    const [head = '', body = '', signature = ''] = (await sign({ key: bytes(NEW) })).split('.')
+    const [start, end] = [signature.slice(0, 9), signature.slice(9)]
+    for (const other of [`${start}\t${end}`, `${start}\n${end}`, `${signature}=`, `${signature}\t`]) {
+      expect(await service.judge(`${head}.${body}.${other}`), JSON.stringify(other)).toEqual({ reason: 'malformed' })
+    }
+  })
+
   /** Whether a token is refused without verifying its signature. */
   async function isRefusedAtOnce({ judge }: Awaited<ReturnType<typeof build>>, token: string): Promise<boolean> {
     const verifying = vi.spyOn(crypto.subtle, 'verify')

@@ -10,7 +10,7 @@ import { createExpiringMap } from './expiring-map.ts'
 import type { KeyLog } from './key-files.ts'
 import type { KeyRing } from './key-ring.ts'
 import { openKeys } from './keys.ts'
-import { bearerToken, forbidden, foreignUser, refusalOf, withoutUserId } from './refusals.ts'
+import { bearerToken, forbidden, foreignUser, invalidToken, refusalOf, withoutUserId } from './refusals.ts'
 
 /** What a token must allow. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
 export type Access = 'anyone' | 'own' | Permission
@@ -45,6 +45,12 @@ const TOLERANCE_SECONDS = 5
 
 /** A cached token is verified again after this time, so that a key that its server withdraws stops being accepted. */
 const RECHECK_MS = 600_000
+
+/**
+ * What a signed token consists of. Decoders also skip white space and padding, and then one token has any number of spellings, which
+ * would remove the tokens of all others from the cache.
+ */
+const TOKEN_CHARACTERS = /^[A-Za-z0-9_.-]+$/
 
 /** A refused token is not verified again before this time: a client that repeats it costs a look-up, not a signature. */
 const REFUSED_MS = 10_000
@@ -85,6 +91,7 @@ export async function createAuthenticator(
     const keys = ring.keys()
     const at = now()
     try {
+      if (!TOKEN_CHARACTERS.test(token)) throw invalidToken('malformed', 'The token is malformed.')
       const payload = await verifiedBy(keys, token, { ...options, currentDate: new Date(at) })
       const principal = principalOf(payload)
       const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
