@@ -26,7 +26,7 @@ const isRoot = () => process.getuid?.() === 0
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 /** What systems say of a link that is not to be followed. */
-const LINK: ReadonlySet<unknown> = new Set(['ELOOP', 'EMLINK', 'ENOTDIR'])
+const LINK: ReadonlySet<unknown> = new Set(['ELOOP', 'EMLINK'])
 
 /** Opens a file itself. Under root it must belong to the owner of its folder, or root's folder keeps others away from it. @throws ForeignFile */
 export async function openOwn(path: string, flags: number): Promise<FileHandle> {
@@ -85,7 +85,8 @@ async function make(path: string, flags: number, mode: number, owner?: Owner): P
 export async function withFolder<T>(path: string, work: (handle: FileHandle) => Promise<T>): Promise<T> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
   const handle = await open(path, flags).catch(error => {
-    throw LINK.has(codeOf(error)) ? new ForeignFile(path, 'is a link or no folder: remove it') : error
+    const isNoFolder = LINK.has(codeOf(error)) || codeOf(error) === 'ENOTDIR'
+    throw isNoFolder ? new ForeignFile(path, 'is a link or no folder: remove it') : error
   })
   try {
     return await work(handle)
