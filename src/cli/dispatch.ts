@@ -5,6 +5,7 @@ import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { helpOf, helpOfGroup, overview, USAGE, usageOf } from './help.ts'
 import { ProfileError } from './remote/profiles.ts'
+import { safeLines } from './safe.ts'
 import { isClosedPipe, type Terminal } from './terminal.ts'
 
 const OPTIONS: Options = {
@@ -17,7 +18,8 @@ const OPTIONS: Options = {
  *
  * @returns the exit code; `EXIT_CODES` in help.ts says what each means. For all but 0, stderr gives the reason.
  */
-export async function dispatch(words: readonly string[], terminal: Terminal): Promise<number> {
+export async function dispatch(words: readonly string[], output: Terminal): Promise<number> {
+  const terminal = withSafeMessages(output)
   let command: Command | undefined
   try {
     const found = await findCommand(words)
@@ -53,6 +55,13 @@ export async function dispatch(words: readonly string[], terminal: Terminal): Pr
     return 1
   }
 }
+
+/** Messages and questions have texts of others in many places: names, answers of a service, lines of a file. */
+const withSafeMessages = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  complain: line => terminal.complain(safeLines(line)),
+  ask: terminal.ask && (question => terminal.ask?.(safeLines(question)) ?? Promise.resolve('')),
+})
 
 /** The command and the words behind it, or the text of a help. @throws UsageError */
 async function findCommand(words: readonly string[]): Promise<{ command: Command; rest: readonly string[] } | string> {

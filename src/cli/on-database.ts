@@ -5,6 +5,7 @@ import { isUnavailable, sqlStateOf } from '../db/database.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
 import { dropRootBeside } from '../drop-root.ts'
+import { safe, safeLines } from './safe.ts'
 
 /** The log of a command. Stdout is for the result, so it goes to stderr. */
 export const createLog = (): Logger =>
@@ -45,7 +46,7 @@ export async function reportFailure(what: string, config: Config, work: () => Pr
   } catch (error) {
     const reason = reasonOf(error, config)
     if (reason === undefined) throw error
-    process.stderr.write(`sms-quota: cannot ${what}: ${reason}\n`)
+    process.stderr.write(`${safeLines(`sms-quota: cannot ${what}: ${reason}`)}\n`)
     return 1
   }
 }
@@ -72,6 +73,6 @@ export function progressLine(): ((text: string) => void) | undefined {
     const now = performance.now()
     if (text !== '' && now - last < 100) return
     last = now
-    process.stderr.write(`${CLEAR_LINE}${text}`)
+    process.stderr.write(CLEAR_LINE + safe(text))
   }
 }

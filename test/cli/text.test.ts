@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { columns, recordOf, tableOf, withNone } from '../../src/cli/remote/tables.ts'
-import { cut, pad, safe, safeJson, widthOf } from '../../src/cli/remote/width.ts'
+import { cut, pad, widthOf } from '../../src/cli/remote/width.ts'
+import { safe, safeJson, safeLines } from '../../src/cli/safe.ts'
 
 const PIPE = { columns: null, hasColors: false, timeZone: 'Europe/Berlin' }
 
@@ -45,6 +46,9 @@ test('text cannot steer the terminal', () => {
   const row = { name: 'x\u001b]0;title\u0007\ny' }
   expect(tableOf([row], columns<typeof row>('name'), PIPE)).toBe('name\nx�]0;title��y\n')
   expect(recordOf({ metadata: { 'a\nb': '\u001b[2J' } }, PIPE)).toBe('metadata.a�b  �[2J\n')
+  expect(safeLines('a\u001b[31m\nb\rc')).toBe('a�[31m\nb�c')
+  const keys = recordOf({ 'a\u001b': 1, 'b\u009b': [{ 'c\u0007': '\u061c' }] }, PIPE)
+  expect(keys).toBe('a�    1\n\nb�:\nc�\n�\n')
 })
 
 interface Row {

@@ -1,8 +1,8 @@
 /** What a failed call means for the user of the command line: a message and an exit code. */
 import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { toCamel } from '../../../client/src/names.ts'
+import { safe } from '../safe.ts'
 import { ForeignAnswer, reasonOf } from './connection.ts'
-import { safe } from './width.ts'
 
 export const DENIED = 3
 export const FAILED = 1

@@ -6,6 +6,7 @@ import type { CallOptions, Client } from '../../../client/src/main.ts'
 import { type Arguments, type Operand, type Option, type Options, UsageError } from '../arguments.ts'
 import type { Command } from '../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../help.ts'
+import { safe, safeJson } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect } from './connection.ts'
 import { failureOf } from './failures.ts'
@@ -20,7 +21,6 @@ import {
   readValue,
 } from './fields.ts'
 import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
-import { safe, safeJson } from './width.ts'
 
 /** A command that was typed, ready to call the service. */
 export interface Call {

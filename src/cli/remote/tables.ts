@@ -1,7 +1,8 @@
 /** Tables and records as text: columns aligned, cut to the terminal's width, times in its time zone. */
 import { styleText } from 'node:util'
+import { safe } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
-import { cut, pad, safe, widthOf } from './width.ts'
+import { cut, pad, widthOf } from './width.ts'
 
 /** A column of a table of rows. */
 export interface Column<Row> {
@@ -151,14 +152,17 @@ function timeOf(time: string, { columns, timeZone }: View): string {
 
 /** One record: a line for each field, and then a table for each list of objects. */
 export function recordOf(record: object, view: View): string {
-  const fields = Object.entries(record).flatMap(([name, value]) => flat(name, value))
+  const fields = Object.entries(record).flatMap(([name, value]) => flat(safe(name), value))
   const tables = Object.entries(record).filter(([, value]) => isTable(value))
   const rows = fields.map(([name, value]) => ({ name, text: textOf(value, name, view) }))
   const lines = tableOf(rows, columns<(typeof rows)[number]>('name', 'text'), view, { titles: false })
   const lists = tables.map(([name, items]) => {
     const titles = [...new Set((items as object[]).flatMap(item => Object.keys(item)))]
-    const shown = titles.map(title => ({ title, value: (item: object) => (item as Record<string, unknown>)[title] }))
-    return `\n${name}:\n${tableOf(items as object[], shown, view)}`
+    const shown = titles.map(name => ({
+      title: safe(name),
+      value: (item: object) => (item as Record<string, unknown>)[name],
+    }))
+    return `\n${safe(name)}:\n${tableOf(items as object[], shown, view)}`
   })
   return (lines + lists.join('')).replace(/^\n/, '')
 }

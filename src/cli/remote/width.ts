@@ -6,16 +6,6 @@ const graphemes = new Intl.Segmenter()
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{RGI_Emoji}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])/v
 
-/** Control characters, and those that turn the direction of text: they would change what surrounds them. */
-const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gv
-
-/** Text that is safe to show in a line: what a terminal would obey is replaced. */
-export const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
-
-/** JSON with the same value, in which these characters are escaped. */
-export const safeJson = (json: string): string =>
-  json.replace(UNSAFE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
 /** The number of columns that text takes. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type { BulkRecord, BulkReq, SmsQuota } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
+import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { connect } from '../connection.ts'
 import { FAILED, failureOf } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
-import { safe, safeJson } from '../width.ts'
 import { readRequests } from './requests.ts'
 
 /** Quotas that could not be changed, and examples, that are printed. */
@@ -144,7 +144,7 @@ class Run {
     if (this.examples.length > 0) await terminal.print(tableOf(this.examples, EXAMPLE_COLUMNS, terminal))
     const before = changedBefore === 0 ? '' : `, changed before ${changedBefore.toLocaleString('en')}`
     const counts = [changed, unchanged, failed].map(count => count.toLocaleString('en'))
-    const text = `changed ${counts[0]}${before}, unchanged ${counts[1]}, refused ${counts[2]}`
+    const text = safe(`changed ${counts[0]}${before}, unchanged ${counts[1]}, refused ${counts[2]}`)
     await terminal.print(isDryRun ? `${text} (dry run: nothing was changed)\n` : `${text}\n`)
     if (!isDryRun && changed > 0)
       terminal.complain(`The audit shows the changes under the request ${[...this.bulkIds].join(', ')}.`)

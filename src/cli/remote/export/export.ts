@@ -7,6 +7,7 @@ import { ReservationRecord } from '../../../contract/reservations.ts'
 import { csvLine } from '../../../domain/csv.ts'
 import { linesOf } from '../../../http/platform/lines.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
+import { safeJson, safeLines } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { CallFailed, callFailed, FAILED, refusalOf } from '../failures.ts'
 import type { Address } from '../profiles.ts'
@@ -29,7 +30,9 @@ export async function exportRecords(args: Arguments, service: Address, terminal:
   const write = writerOf(args, EXPORTS[what])
   const query = new URLSearchParams(args.all('filter').map(readFilter))
   try {
-    for await (const text of write(linesFrom(service, `${what}?${query}`))) await terminal.print(text)
+    // A file gets the texts as they are; a terminal would obey some characters in them.
+    const shown = terminal.columns === null ? (text: string) => text : safeLines
+    for await (const text of write(linesFrom(service, `${what}?${query}`))) await terminal.print(shown(text))
     return 0
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
@@ -65,12 +68,20 @@ function writerOf(args: Arguments, schema: TObject | undefined): (lines: Lines) 
 }
 
 async function* joined(lines: Lines): AsyncGenerator<string, void> {
-  for await (const group of lines) yield group.map(line => `${line}\n`).join('')
+  for await (const group of lines) yield group.map(line => `${safeJson(line)}\n`).join('')
 }
 
 async function* csvOf(lines: Lines, columns: ReturnType<typeof columnsOf>): AsyncGenerator<string, void> {
   yield csvLine(columns.map(({ name }) => name))
-  for await (const group of lines) yield group.map(line => csvLineOf(columns, JSON.parse(line))).join('')
+  for await (const group of lines) yield group.map(line => csvLineOf(columns, recordIn(line))).join('')
+}
+
+function recordIn(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw new CallFailed({ message: 'a line of the response is not JSON', exitCode: FAILED })
+  }
 }
 
 /** The lines of a response, in groups. @throws CallFailed if the service refuses the call, or the response breaks off */

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { safe, safeLines } from '../../safe.ts'
 import { CallFailed } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 import { type Row, rowsOf } from './rows.ts'
@@ -117,7 +118,7 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
   }
   printer.end(counts.failed)
   output.progress?.('')
-  await output.print(reportOf(counts, dryRun))
+  await output.print(safeLines(reportOf(counts, dryRun)))
   if (!dryRun && counts.created + counts.updated > 0)
     output.complain(`The audit shows the changes under the request ${requestId}.`)
   return counts.failed === 0 ? 0 : 1
@@ -165,7 +166,7 @@ function createPrinter(output: Output) {
       rows += 1
       if (rows > MAX_PRINTED) return
       output.progress?.('')
-      for (const message of messages) output.complain(`line ${line}: ${message}`)
+      for (const message of messages) output.complain(safe(`line ${line}: ${message}`))
     },
     /** @param all how many bad rows there are; the service lists no more than a part */
     end(all: number) {

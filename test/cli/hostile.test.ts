@@ -1,0 +1,93 @@
+/** Whoever controls the service, its answers or a file cannot steer the terminal of who runs a command. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { safeJson } from '../../src/cli/safe.ts'
+import { run } from '../support/terminal.ts'
+
+/** Sets the title of a terminal, clears it, and begins a sequence with one character. */
+const ESCAPES = '\u001b]0;title\u0007\u001b[2J\u009b31m\u202e'
+
+const folder = await mkdtemp(join(tmpdir(), 'sms-quota-hostile-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer(answer)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const serving = (type: string, body: string) =>
+  listen((_request, response) => response.writeHead(200, { 'content-type': type }).end(body))
+
+/** Runs a command on a terminal. */
+const runOn = (url: string, ...words: string[]) =>
+  run(words, { columns: 200, env: { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: 'token' } })
+
+const rawIn = (text: string) => text.match(/[[\p{Cc}\u202e]--\n]/gv) ?? []
+
+test.each([['whoami'], ['check', '7'], ['quota', 'list'], ['quota', 'list', '--json']])(
+  'an answer of names and values with escapes: %s %s %s',
+  async (...words) => {
+    const item = { [`c${ESCAPES}`]: ESCAPES, id: ESCAPES, name: ESCAPES }
+    const answer = { [`a${ESCAPES}`]: 1, granted: ESCAPES, [`b${ESCAPES}`]: [item], items: [item], next_cursor: null }
+    const { stdout, stderr } = await runOn(await serving('application/json', JSON.stringify(answer)), ...words)
+    expect(stdout).toContain('title')
+    expect(rawIn(stdout + stderr)).toEqual([])
+  },
+)
+
+test('a cursor with escapes', async () => {
+  const body = JSON.stringify({ items: [{}], next_cursor: ESCAPES })
+  const { stderr } = await runOn(await serving('application/json', body), 'quota', 'list', '--limit', '1')
+  expect(stderr).toContain('more: --after=')
+  expect(rawIn(stderr)).toEqual([])
+})
+
+test('lines of an export with escapes are escaped as JSON, and not shown raw as CSV', async () => {
+  const at = await serving('application/x-ndjson', `${JSON.stringify({ id: 1, name: ESCAPES })}\n`)
+  const json = await runOn(at, 'export', 'quotas')
+  expect(rawIn(json.stdout)).toEqual([])
+  expect(JSON.parse(json.stdout)).toEqual({ id: 1, name: ESCAPES })
+  const csv = ['export', 'quotas', '--format', 'csv', '--fields', 'id,name']
+  expect((await runOn(at, ...csv)).stdout).toBe('id,name\n1,�]0;title��[2J�31m�\n')
+  const piped = await run(csv, { env: { SMS_QUOTA_URL: at, SMS_QUOTA_TOKEN: 'token' } })
+  expect(piped.stdout).toBe(`id,name\n1,${ESCAPES}\n`)
+})
+
+test.each([['--format', 'csv'], []])('lines of an export that are not JSON: %s %s', async (...options) => {
+  const at = await serving('application/x-ndjson', `${ESCAPES}\n`)
+  const { stdout, stderr } = await runOn(at, 'export', 'quotas', ...options)
+  expect(rawIn(stdout + stderr)).toEqual([])
+})
+
+test.each([['--yes'], ['--dry-run']])('the report of a bulk change with escapes: %s', async option => {
+  const records = [
+    { record: 'begin', bulk_id: ESCAPES },
+    { record: 'failed', quota_id: ESCAPES, user_id: ESCAPES, code: ESCAPES, detail: ESCAPES },
+    { record: 'end', changed: ESCAPES, changed_before: ESCAPES, unchanged: ESCAPES, failed: ESCAPES },
+  ]
+  const at = await serving('application/x-ndjson', records.map(record => `${JSON.stringify(record)}\n`).join(''))
+  const { stdout, stderr } = await runOn(at, 'quota', 'bulk', 'suspend', '--user-id', '7', option)
+  expect(stdout).toContain('title')
+  expect(rawIn(stdout + stderr)).toEqual([])
+})
+
+test.each([
+  ['a column of CSV', `user_id,external_ref,li${ESCAPES}mit\n1,a,5\n`],
+  ['a field of JSON', `${safeJson(JSON.stringify({ user_id: 1, external_ref: 'a', limit: 5, [`x${ESCAPES}`]: 1 }))}\n`],
+  ['a value', `user_id,external_ref,limit\n1,a,${ESCAPES}\n`],
+])('a file to import, with escapes in %s', async (_, content) => {
+  const file = join(folder, 'rows')
+  await writeFile(file, content)
+  const { stderr } = await runOn('http://127.0.0.1:1', 'import', file)
+  expect(stderr).toMatch(/^line \d: .*/)
+  expect(rawIn(stderr)).toEqual([])
+})
