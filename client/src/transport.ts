@@ -140,7 +140,8 @@ async function attempt<T>(
   const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
   try {
     const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
-    return await read(await fetch(address, { ...init, signal: either }))
+    // The service never redirects. Elsewhere, bodies with numbers and texts of messages would reach whoever a proxy names.
+    return await read(await fetch(address, { ...init, redirect: 'manual', signal: either }))
   } catch (error) {
     signal?.throwIfAborted()
     const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
@@ -225,12 +226,16 @@ async function problemOf(response: Response): Promise<Problem> {
   if (response.headers.get('content-type')?.includes('application/problem+json') === true) {
     return toCamel(JSON.parse(text)) as Problem
   }
+  const location = response.headers.get('location')
+  const isRedirect = location !== null && response.status >= 300 && response.status < 400
   return {
     type: 'about:blank',
     title: response.statusText,
     status: response.status,
     code: response.status >= 500 ? 'unavailable' : 'invalid_request',
-    detail: `The answer with status ${response.status} is not the service's: ${text.slice(0, 200)}`,
+    detail: isRedirect
+      ? `The address redirects to ${location.slice(0, 200)}, which is not followed: name the address of the service itself`
+      : `The answer with status ${response.status} is not the service's: ${text.slice(0, 200)}`,
     requestId: response.headers.get('x-request-id') ?? '',
   }
 }

@@ -91,3 +91,23 @@ test.each([
   expect(stderr).toMatch(/^line \d: .*/)
   expect(rawIn(stderr)).toEqual([])
 })
+
+test.each([
+  [['whoami'], 'sms-quota: Temporary Redirect: The address redirects to '],
+  [['reserve', '7', 'x', '--to', '+4915112345678', '--text', 'Your code is 4711'], 'The address redirects to '],
+  [['export', 'quotas'], 'is not sms-quota'],
+  [['import', 'FILE'], 'is not sms-quota'],
+])('a redirect is not followed: %j', async ([...words], message) => {
+  const reached: (string | undefined)[] = []
+  const other = await listen((request, response) => {
+    reached.push(request.url)
+    response.end()
+  })
+  const at = await listen((request, response) => response.writeHead(307, { location: `${other}${request.url}` }).end())
+  const file = join(folder, 'good')
+  await writeFile(file, 'user_id,external_ref,limit\n1,a,5\n')
+  const { code, stderr } = await runOn(at, ...words.map(word => (word === 'FILE' ? file : word)))
+  expect(reached).toEqual([])
+  expect(code).not.toBe(0)
+  expect(stderr).toContain(message)
+})

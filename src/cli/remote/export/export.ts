@@ -88,7 +88,7 @@ function recordIn(line: string): unknown {
 async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator<string[], void> {
   try {
     const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers })
+    const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers, redirect: 'manual' })
     if (response.status !== 200 || response.body === null) throw refusalOf(await response.text())
     for await (const lines of linesOf(response.body, MAX_RECORD_BYTES)) {
       yield lines.map(({ number, text }) => {

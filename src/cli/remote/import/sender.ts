@@ -52,6 +52,7 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
   async function attempt({ body }: Piece): Promise<ImportRecord[]> {
     const response = await fetch(`${service.url}/api/sms/admin/quota/import${dryRun ? '?dry_run=true' : ''}`, {
       method: 'POST',
+      redirect: 'manual',
       headers: {
         authorization: `Bearer ${service.token}`,
         'content-type': 'application/x-ndjson',
