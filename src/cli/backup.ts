@@ -15,6 +15,7 @@ import { dropRoot } from '../drop-root.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { createLog, onDatabase, onEmbedded, progressLine, reportFailure } from './on-database.ts'
+import { safe } from './safe.ts'
 import { verifyOn } from './verify.ts'
 
 /** Writes a backup. Resolves to 0, or to 1 if it failed; then there is no file. */
@@ -70,7 +71,8 @@ async function appearing<T>(file: string, work: (handle: FileHandle) => Promise<
   }
 }
 
-const NAME_IT = `read -r word && [ "$word" = done ] && ln -- "$1" "$2"
+// Unlike `ln`, `link` makes nothing in a folder that is in the place of the file, or that a link there leads to.
+const NAME_IT = `read -r word && [ "$word" = done ] && link "$1" "$2"
   code=$?; rm -f -- "$1"; exit "$code"`
 
 /**
@@ -130,7 +132,7 @@ async function restoreFile(file: FileHandle, name: string, config: Config): Prom
     const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
       show?.(`${table}: ${megabytes(bytes)} of ${megabytes(written.bytes)}`)
     await restoreBackup({ url, open: openBackup, header, log: createLog(), onProgress }).finally(() => show?.(''))
-    process.stdout.write(`Restored ${name} of ${header.made_at}: ${summary(written)}.\n`)
+    process.stdout.write(`Restored ${safe(name)} of ${header.made_at}: ${summary(written)}.\n`)
     return verifyOn(url, null)
   })
 }

@@ -1,4 +1,4 @@
-import { chown, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
@@ -42,6 +42,23 @@ describe('sms-quota backup and restore', async () => {
       code: 2,
       stderr: expect.stringMatching(/FILE\|FOLDER is missing/),
     })
+  })
+
+  test('follow no link that appears in the place of the file', async () => {
+    const [target, elsewhere] = [join(folder, 'raced'), join(site.dataDir, '..', 'elsewhere')]
+    await mkdir(elsewhere)
+    // Without a service it starts the database first, which leaves the time.
+    const writing = site.launch(['backup', target])
+    await expect.poll(() => exists(`${target}.partial`), { interval: 5 }).toBe(true)
+    await symlink(elsewhere, target)
+    const { code, stderr } = await writing.ended
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/raced could not be given its name/),
+    })
+    expect(await readdir(elsewhere)).toEqual([])
+    await rm(target)
+    expect(await readdir(folder)).toHaveLength(1)
   })
 
   test('refuse a damaged file before a database is made', async () => {
