@@ -120,6 +120,8 @@ test('names each bad row by line and column, and sends nothing', async () => {
       'sms-quota: 4 rows of FILE cannot be imported; nothing was sent',
     ],
   })
+  const wide = await run(`user_id,external_ref,limit\n${user},A,1${','.repeat(300_000)}`)
+  expect(wide.complaints?.[0]).toBe('line 2: must be a line of at most 262144 bytes')
   const header = await run('user_id,external_ref,limit,prioritty,limit\n1,A,1,2,3\n')
   expect(header.complaints).toEqual([
     expect.stringMatching(/^line 1: prioritty is no column; columns are user_id, limit, /),

@@ -1,6 +1,7 @@
 /** Reads the rows of a file of quotas, CSV or newline-delimited JSON, in bounded memory. */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { ImportRow } from '../../../contract/import.ts'
 import { readCell } from '../../../domain/csv.ts'
@@ -56,11 +57,41 @@ const badRow = (line: number, message: string, path = ''): Row => ({ line, json:
 const FIELDS = ImportRow.properties
 const isField = (name: string): name is keyof typeof FIELDS => Object.hasOwn(FIELDS, name)
 
+/** A line longer than this, in bytes, has no row that fits, however much of it are quotes. */
+const MAX_LINE_BYTES = 4 * MAX_ROW_BYTES
+
+class LongLine extends Error {
+  readonly line: number
+
+  constructor(line: number) {
+    super()
+    this.line = line
+  }
+}
+
+/** Passes a file on. The parser bounds what the cells of a row hold, but not how many there are. @throws LongLine */
+async function* boundedLines(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  let line = 1
+  let bytes = 0
+  for await (const chunk of file) {
+    let start = 0
+    for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', start)) {
+      if (bytes + at - start > MAX_LINE_BYTES) throw new LongLine(line)
+      start = at + 1
+      bytes = 0
+      line += 1
+    }
+    bytes += chunk.length - start
+    if (bytes > MAX_LINE_BYTES) throw new LongLine(line)
+    yield chunk
+  }
+}
+
 /** Rows of CSV in one group: enough to read on quickly, few enough to hold. */
 const GROUP = 500
 
 async function* csvRows(path: string): AsyncGenerator<Row[], void> {
-  const file = createReadStream(path)
+  const file = Readable.from(boundedLines(createReadStream(path)))
   const records = file.pipe(
     parse({
       bom: true,
@@ -92,8 +123,9 @@ async function* csvRows(path: string): AsyncGenerator<Row[], void> {
       rows = []
     }
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    rows.push(badRow(lastLine + 1, `is not valid CSV, so the rest of the file was not read: ${error.message}`))
+    if (error instanceof LongLine) rows.push(badRow(error.line, `must be a line of at most ${MAX_LINE_BYTES} bytes`))
+    else if (!(error instanceof CsvError)) throw error
+    else rows.push(badRow(lastLine + 1, `is not valid CSV, so the rest of the file was not read: ${error.message}`))
   }
   yield rows
 }
