@@ -1,5 +1,6 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
 import { type OperationId, type Problem, ROUTES } from './api.ts'
+import { AnswerTooLong, textOf } from './bounded.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
@@ -143,6 +144,8 @@ async function attempt<T>(
     // The service never redirects. Elsewhere, bodies with numbers and texts of messages would reach whoever a proxy names.
     return await read(await fetch(address, { ...init, redirect: 'manual', signal: either }))
   } catch (error) {
+    if (error instanceof AnswerTooLong)
+      throw new UnavailableError(error.message, { mayHaveTakenEffect: true, cause: error })
     signal?.throwIfAborted()
     const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
     const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
@@ -184,7 +187,7 @@ function split(route: Route, rest: ReadonlyMap<string, unknown>): { query: strin
 async function read(route: Route, response: Response): Promise<Attempt<unknown>> {
   if (!response.ok) return refused(response)
   if (route.isLines === true) return { value: lines(response) }
-  const text = await response.text()
+  const text = await textOf(response)
   if (response.headers.get('content-type')?.includes('json') === true) return { value: toCamel(JSON.parse(text)) }
   return { value: text === '' ? undefined : text }
 }
@@ -222,7 +225,7 @@ export function tryLater(problem: Problem): UnavailableError {
 
 /** The problem of an answer; proxies answer with pages of their own. */
 async function problemOf(response: Response): Promise<Problem> {
-  const text = await response.text()
+  const text = await textOf(response)
   if (response.headers.get('content-type')?.includes('application/problem+json') === true) {
     return toCamel(JSON.parse(text)) as Problem
   }
@@ -240,13 +243,17 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/** Reads lines of JSON while they arrive. */
+/** No record of the service is longer, in characters. */
+const MAX_LINE = 4 * 1024 * 1024
+
+/** Reads lines of JSON while they arrive. @throws AnswerTooLong */
 async function* lines(response: Response): AsyncGenerator<unknown> {
   let rest = ''
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
     const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = parts.pop() ?? ''
+    if (rest.length > MAX_LINE) throw new AnswerTooLong(MAX_LINE)
     for (const line of parts) if (line !== '') yield parseLine(line)
   }
   if (rest !== '') yield parseLine(rest)

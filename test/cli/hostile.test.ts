@@ -111,3 +111,25 @@ test.each([
   expect(code).not.toBe(0)
   expect(stderr).toContain(message)
 })
+
+test.each([
+  ['whoami', 200],
+  ['export quotas', 500],
+  ['import FILE', 200],
+  ['quota bulk suspend --user-id 7 --yes', 200],
+])('an answer without an end is not read on: %s', async (words, status) => {
+  const at = await listen((_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/x-ndjson' })
+    const part = Buffer.alloc(1024 * 1024, 'x')
+    const go = () => {
+      while (response.write(part));
+    }
+    response.on('drain', go)
+    go()
+  })
+  const file = join(folder, 'good')
+  await writeFile(file, 'user_id,external_ref,limit\n1,a,5\n')
+  const { code, stderr } = await runOn(at, ...words.split(' ').map(word => (word === 'FILE' ? file : word)))
+  expect(code).not.toBe(0)
+  expect(stderr).toMatch(/^sms-quota: http.* longer than \d+ bytes/)
+})

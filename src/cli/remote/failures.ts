@@ -1,4 +1,5 @@
 /** What a failed call means for the user of the command line: a message and an exit code. */
+import { AnswerTooLong } from '../../../client/src/bounded.ts'
 import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { toCamel } from '../../../client/src/names.ts'
 import { safe } from '../safe.ts'
@@ -27,6 +28,7 @@ interface Attempted {
 export function failureOf(error: unknown, attempted: Attempted): Failure | undefined {
   if (error instanceof QuotaError) return refusal(error, attempted)
   if (error instanceof UnavailableError) return absence(error, attempted)
+  if (error instanceof AnswerTooLong) return { message: `${attempted.url}: ${error.message}`, exitCode: FAILED }
   if (error instanceof ForeignAnswer) {
     return { message: `what answers at ${attempted.url} is not sms-quota`, exitCode: FAILED }
   }

@@ -1,5 +1,6 @@
 /** The command `export`: the lines of the API, as they come or as CSV. */
 import type { TObject } from 'typebox'
+import { textOf } from '../../../../client/src/bounded.ts'
 import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
@@ -89,7 +90,7 @@ async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator
   try {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers, redirect: 'manual' })
-    if (response.status !== 200 || response.body === null) throw refusalOf(await response.text())
+    if (response.status !== 200 || response.body === null) throw refusalOf(await textOf(response))
     for await (const lines of linesOf(response.body, MAX_RECORD_BYTES)) {
       yield lines.map(({ number, text }) => {
         if (text === null)

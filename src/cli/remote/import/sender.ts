@@ -1,5 +1,6 @@
 /** Calls of the import over the API, repeated while the service is away. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { textOf } from '../../../../client/src/bounded.ts'
 import { QuotaError } from '../../../../client/src/main.ts'
 import type { ImportRecord } from '../../../contract/import.ts'
 import { CallFailed, callFailed, isBroken, refusalOf, UNAVAILABLE, unreachable } from '../failures.ts'
@@ -60,7 +61,7 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
       },
       body,
     })
-    const text = await response.text()
+    const text = await textOf(response)
     const type = response.headers.get('content-type') ?? ''
     if (response.status === 200 && type.startsWith('application/x-ndjson')) {
       hasAnswered = true
