@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
 import { clientRequestId, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
+import { boundPipelining } from './platform/pipelining.ts'
 import { problemBody } from './platform/problems.ts'
 import { type SlowDown, waitPaused } from './platform/slow-down.ts'
 import type { Certificate } from './tls.ts'
@@ -62,14 +63,14 @@ export function createFront(certificate?: Certificate, { stallMs = STALL_MS } = 
     answer(request, response, request.url === '/livez' ? null : readiness.reason)
   }
 
-  const handle: Handler = (request, response) => {
+  const handle = boundPipelining((request, response) => {
     if (certificate !== undefined)
       for (const [name, value] of Object.entries(STRICT_TLS)) response.setHeader(name, value)
     const isHealth = isHealthCheck(request)
     if (isHealth) return answerHealth(request, response)
     if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')
     handler(request, response)
-  }
+  })
 
   const tlsServer = certificate && createTlsServer({ ...TLS_SERVER_OPTIONS, ...certificate.options }, handle)
   const server: Server = tlsServer ?? createServer(SERVER_OPTIONS, handle)

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { addressOf, createFront } from '../../src/http/front.ts'
 import { readLongBody } from '../../src/http/platform/long-bodies.ts'
+import { MAX_PIPELINED } from '../../src/http/platform/pipelining.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { startService } from '../support/service.ts'
 
@@ -54,6 +55,37 @@ test('a response that the service has yet to send does not end', async () => {
   socket.write(GET)
   const [answer] = await once(socket, 'data')
   expect(String(answer)).toContain('late')
+})
+
+test('a connection with too many requests that wait for answers is closed, and the rest is not handled', async () => {
+  const waiting: (() => void)[] = []
+  const { front, socket } = await startFront((_request, response) => {
+    waiting.push(() => response.end('ok'))
+  }, 60_000)
+  const answerAll = () => {
+    for (const end of waiting.splice(0)) end()
+  }
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk
+  })
+  for (let round = 1; round <= 3; round++) {
+    socket.write(GET.repeat(MAX_PIPELINED))
+    await expect.poll(() => waiting.length).toBe(MAX_PIPELINED)
+    answerAll()
+    await expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length).toBe(round * MAX_PIPELINED)
+  }
+  socket.write(GET.repeat(1_500))
+  await once(socket, 'close')
+  expect(waiting).toHaveLength(MAX_PIPELINED)
+
+  const health = connect((front.server.address() as AddressInfo).port, '127.0.0.1')
+  health.on('error', () => {})
+  let answered = 0
+  front.server.on('request', (_request, response) => response.once('finish', () => answered++))
+  health.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n'.repeat(1_500))
+  await once(health.resume(), 'close')
+  expect(answered).toBeLessThanOrEqual(MAX_PIPELINED)
 })
 
 test('a connection that is idle between requests ends by its own limit', async () => {

@@ -1,11 +1,16 @@
 /** What `/metrics` answers: bytes that are made at most once a second, once at a time, however many ask for them. */
+import { createServer } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { ERRORS, Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import { boundPipelining } from '../platform/pipelining.ts'
 import { type SlowDown, slowDownCalls, waitPaused } from '../platform/slow-down.ts'
 
 /** For how long a page answers further calls, in milliseconds. */
 const FRESH_MS = 1_000
+
+/** How long a client may neither send nor read, in milliseconds. */
+const STALL_MS = 30_000
 
 export interface MetricsPage {
   send(reply: FastifyReply): Promise<FastifyReply>
@@ -45,7 +50,10 @@ export function createMetricsPage(
 
 /** A server that answers only `/metrics`, on a port of its own. */
 export function createMetricsServer(page: MetricsPage, slowDown: SlowDown): FastifyInstance {
-  const app = Fastify({ forceCloseConnections: true, connectionTimeout: 30_000 })
+  const app = Fastify({
+    forceCloseConnections: true,
+    serverFactory: handler => createServer(boundPipelining(handler)).setTimeout(STALL_MS),
+  })
   slowDownCalls(app, slowDown)
   app.setErrorHandler(async (error, request, reply) => {
     if (!(error instanceof Problem)) throw error
