@@ -20,6 +20,17 @@ const MAX_IDLE_CONNECTIONS = 16
 const MAX_RESPONSE_BYTES = 65_536
 const MAX_RESPONSE_MS = 1_000
 
+/** Interim responses (1xx) before the head of the response. Usual receivers send at most one or two. */
+const MAX_INTERIM_RESPONSES = 16
+
+/** The receiver sends interim responses in place of an answer: each costs the work of a response. */
+class TooManyInterimResponses extends Error {
+  override name = 'TooManyInterimResponses'
+  constructor() {
+    super(`more than ${MAX_INTERIM_RESPONSES} interim responses (1xx)`)
+  }
+}
+
 /** What came of one request. The status is null if no response has begun. */
 interface Exchange {
   status: number | null
@@ -110,6 +121,13 @@ export class Poster {
       status = response.statusCode ?? 0
       discard(response)
     })
+    let interim = 0
+    const countInterim = () => {
+      interim += 1
+      if (interim > MAX_INTERIM_RESPONSES) request.destroy(new TooManyInterimResponses())
+    }
+    request.on('continue', countInterim)
+    request.on('information', countInterim)
     request.on('error', cause => {
       error = cause
     })
@@ -146,7 +164,7 @@ function failure(error: Error | undefined): Attempt {
 
 /** The reason for administrators: a code or a few words, and nothing that the receiver sent. */
 function reasonOf(error: Error | undefined): string {
-  if (error instanceof ForbiddenAddress) return error.message
+  if (error instanceof ForbiddenAddress || error instanceof TooManyInterimResponses) return error.message
   const code = codeOf(error)
   return code === undefined ? 'the connection failed' : `the connection failed: ${code}`
 }

@@ -51,6 +51,34 @@ test.each([
   expect(receiver.sockets).toHaveLength(1)
 })
 
+test.each([100, 102])(
+  'a receiver that keeps sending interim responses (%i) is cut off, and its attempt fails',
+  async status => {
+    const interim = `HTTP/1.1 ${status} x\r\n\r\n`
+    const { url } = await serve(({ socket }) => {
+      socket.on('error', () => {})
+      const more = () => {
+        while (socket.writable && socket.write(interim.repeat(100)));
+      }
+      socket.on('drain', more)
+      more()
+    })
+    expect(await aPoster().post(url, {}, '{}')).toEqual({
+      delivered: false,
+      response_code: null,
+      error: 'more than 16 interim responses (1xx)',
+    })
+  },
+)
+
+test('interim responses before an answer are ignored', async () => {
+  const { url } = await serve((request, response) => {
+    for (let n = 0; n < 16; n++) response.writeProcessing()
+    answer()(request, response)
+  })
+  expect(await aPoster().post(url, {}, '{}')).toEqual(DELIVERED)
+})
+
 test('a receiver that keeps sending is cut off, and its answer counts', async () => {
   const receiver = await serve((request, response) => {
     request.resume()
