@@ -96,17 +96,11 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
         throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
       }
       const deadline = now() + ownTimeoutMs
-      const isRepeated = repetitions.note(name, input)
+      const { isRepeated, ...ends } = noted(repetitions, { name, input }, { resolve, reject })
       const operation = waitingOperation(
         { name, input, span, deadline, signal, isRepeated, onFailure, timeoutMs: ownTimeoutMs },
-        answer => {
-          if (!isRepeated && isDenied(answer)) repetitions.forget(name, input)
-          resolve(answer)
-        },
-        error => {
-          if (!isRepeated && !isUncertain(error)) repetitions.forget(name, input)
-          reject(error)
-        },
+        ends.resolve,
+        ends.reject,
       )
       queue.add(operation)
       schedule()
@@ -160,6 +154,27 @@ function settle(operation: Waiting, result: BatchResult['results'][number] | und
     return undefined
   }
   return { operation, error: tryLater(problem) }
+}
+
+/** Notes a call, and forgets it if it ends without an effect. */
+function noted(
+  repetitions: Repetitions,
+  { name, input }: Pick<Waiting, 'name' | 'input'>,
+  { resolve, reject }: Pick<Waiting, 'resolve' | 'reject'>,
+): Pick<Waiting, 'isRepeated' | 'resolve' | 'reject'> {
+  const isRepeated = repetitions.note(name, input)
+  const forget = () => !isRepeated && repetitions.forget(name, input)
+  return {
+    isRepeated,
+    resolve(answer) {
+      if (isDenied(answer)) forget()
+      resolve(answer)
+    },
+    reject(error) {
+      if (!isUncertain(error)) forget()
+      reject(error)
+    },
+  }
 }
 
 /** A denial is not remembered by the service either. */

@@ -36,7 +36,23 @@ const MAX_REMEMBERED = 10_000
 /** For how long a request whose answer was lost may still arrive. */
 const MAY_ARRIVE_MS = 10_000
 
-export type Settlements = ReturnType<typeof createSettlements>
+export interface Settlements {
+  /** Slices that are not settled yet. */
+  open(): number
+  /** Settles a slice from which nothing more is spent. */
+  add(slice: Slice): void
+  /** Gives back a slice that may have been reserved, or may still be, and that nobody spends. */
+  lose(number: number): void
+  /** Tries no more: what is not settled is charged when it expires. */
+  giveUp(): void
+  /**
+   * Settles what is left, and refunds units that were given back after their slices were settled.
+   *
+   * @param given units that were given back; what is refunded is taken off
+   * @throws what the service answers; then it may be called again
+   */
+  finish(given: { spare: number }): Promise<void>
+}
 
 interface SettlementOptions {
   readonly userId: number
@@ -50,10 +66,9 @@ interface SettlementOptions {
 export function createSettlements(
   calls: SettlementCalls,
   { userId, idOf, clockwork: { now, later }, mayForget }: SettlementOptions,
-) {
+): Settlements {
   const open = new Set<Slice>()
-  /** Requests for slices that may have arrived, or may still, and when they were last made. */
-  const lost = new Map<number, number>()
+  const lost = createLost(number => giveBack(calls, { userId, id: idOf(number) }), now)
   const charges = new Charges()
   let pauseMs = FIRST_PAUSE_MS
   let cancel: (() => void) | undefined
@@ -71,20 +86,10 @@ export function createSettlements(
     if (open.delete(slice)) charges.add(number, { charged: spent, refunded }, mayForget)
   }
 
-  /** Gives back a slice that was not used. @throws what the service answers, and UnavailableError if it may still arrive */
-  async function close(number: number, askedAt: number): Promise<void> {
-    const isKnown = await giveBack(calls, { userId, id: idOf(number) })
-    if (!isKnown && now() - askedAt < MAY_ARRIVE_MS) {
-      const message = 'a request whose answer was lost may still arrive at the service'
-      throw new UnavailableError(message, { mayHaveTakenEffect: true })
-    }
-    lost.delete(number)
-  }
-
-  const settleAll = () => [...Array.from(open, settle), ...Array.from(lost, ([number, at]) => close(number, at))]
+  const settleAll = () => [...Array.from(open, settle), ...lost.close()]
 
   function tryAgainLater(): void {
-    const isDone = open.size + lost.size === 0
+    const isDone = open.size + lost.size() === 0
     if (isDone) pauseMs = FIRST_PAUSE_MS
     if (isDone || cancel !== undefined) return
     cancel = later(pauseMs, async () => {
@@ -96,22 +101,18 @@ export function createSettlements(
   }
 
   return {
-    /** Slices that are not settled yet. */
-    open: (): number => open.size + lost.size,
+    open: (): number => open.size + lost.size(),
 
-    /** Settles a slice from which nothing more is spent. */
     add(slice: Slice): void {
       open.add(slice)
       settle(slice).catch(tryAgainLater)
     },
 
-    /** Gives back a slice that may have been reserved, or may still be, and that nobody spends. */
     lose(number: number): void {
-      lost.set(number, now())
+      lost.add(number)
       tryAgainLater()
     },
 
-    /** Tries no more: what is not settled is charged when it expires. */
     giveUp(): void {
       cancel?.()
       cancel = undefined
@@ -119,24 +120,35 @@ export function createSettlements(
       lost.clear()
     },
 
-    /**
-     * Settles what is left, and refunds units that were given back after their slices were settled.
-     *
-     * @param given units that were given back; what is refunded is taken off
-     * @throws what the service answers; then it may be called again
-     */
     async finish(given: { spare: number }): Promise<void> {
       cancel?.()
       cancel = undefined
       await Promise.all(settleAll())
-      for (const { number, charged, refunded } of charges.newestFirst()) {
-        const units = Math.min(given.spare, charged)
-        if (units === 0) continue
-        await calls.refund({ userId, id: idOf(number), totalUnits: refunded + units })
-        charges.refund(number, units)
-        given.spare -= units
-      }
+      await charges.refund(given, (number, totalUnits) => calls.refund({ userId, id: idOf(number), totalUnits }))
     },
+  }
+}
+
+/** Requests for slices that may have arrived, or may still. @param giveBack says whether the service knows the slice */
+function createLost(giveBack: (number: number) => Promise<boolean>, now: () => number) {
+  /** When they were dropped. */
+  const lost = new Map<number, number>()
+
+  /** @throws what the service answers, and UnavailableError if it may still arrive */
+  async function close(number: number, droppedAt: number): Promise<void> {
+    const isKnown = await giveBack(number)
+    if (!isKnown && now() - droppedAt < MAY_ARRIVE_MS) {
+      const message = 'a request whose answer was lost may still arrive at the service'
+      throw new UnavailableError(message, { mayHaveTakenEffect: true })
+    }
+    lost.delete(number)
+  }
+
+  return {
+    size: () => lost.size,
+    add: (number: number) => lost.set(number, now()),
+    clear: () => lost.clear(),
+    close: () => Array.from(lost, ([number, droppedAt]) => close(number, droppedAt)),
   }
 }
 
@@ -166,16 +178,21 @@ class Charges {
     }
   }
 
-  refund(number: number, units: number): void {
-    const index = number - this.first
-    this.charged[index] = (this.charged[index] ?? 0) - units
-    this.refunded.set(number, (this.refunded.get(number) ?? 0) + units)
-  }
-
-  *newestFirst(): Generator<Charge & { number: number }> {
-    for (let index = this.charged.length - 1; index >= 0; index--) {
+  /** Refunds units that were given back, from the newest slices first. @param given what is refunded is taken off */
+  async refund(
+    given: { spare: number },
+    refundTo: (number: number, totalUnits: number) => Promise<unknown>,
+  ): Promise<void> {
+    for (let index = this.charged.length - 1; index >= 0 && given.spare > 0; index--) {
       const number = this.first + index
-      yield { number, charged: this.charged[index] ?? 0, refunded: this.refunded.get(number) ?? 0 }
+      const charged = this.charged[index] ?? 0
+      const units = Math.min(given.spare, charged)
+      if (units === 0) continue
+      const refunded = (this.refunded.get(number) ?? 0) + units
+      await refundTo(number, refunded)
+      this.charged[index] = charged - units
+      this.refunded.set(number, refunded)
+      given.spare -= units
     }
   }
 }

@@ -57,30 +57,42 @@ export interface RetryOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-export function createRetries({ now, random, sleep }: RetryOptions): Retries {
-  let budget = BUDGET
+/** Open, it lets one call a second through to look. */
+function createCircuit(now: () => number) {
   let silentFailures = 0
   let openUntil = Number.NEGATIVE_INFINITY
+  return {
+    isOpen(): boolean {
+      if (silentFailures < FAILURES_TO_OPEN) return false
+      if (now() < openUntil) return true
+      openUntil = now() + OPEN_MS
+      return false
+    },
 
-  /** While the circuit is open, one call a second is let through to look. */
-  function isOpen(): boolean {
-    if (silentFailures < FAILURES_TO_OPEN) return false
-    if (now() < openUntil) return true
-    openUntil = now() + OPEN_MS
-    return false
-  }
+    openUntil: () => openUntil,
 
-  /** Any answer of the service closes the circuit, but for one that says that the service itself gets none. */
-  function note(result: Attempt<unknown>): void {
-    if (!('failure' in result)) {
-      silentFailures = 0
-    } else if (result.failure.isSilent) {
-      silentFailures += 1
-      if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
-    } else if (!result.failure.error.isOutage) {
-      silentFailures = 0
-    }
+    error(): UnavailableError {
+      const message = `the service has not answered ${silentFailures} times in a row; the next try is within a second`
+      return new UnavailableError(message, { mayHaveTakenEffect: false })
+    },
+
+    /** Any answer of the service closes it, but for one that says that the service itself gets none. */
+    note(result: Attempt<unknown>): void {
+      if (!('failure' in result)) {
+        silentFailures = 0
+      } else if (result.failure.isSilent) {
+        silentFailures += 1
+        if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
+      } else if (!result.failure.error.isOutage) {
+        silentFailures = 0
+      }
+    },
   }
+}
+
+export function createRetries({ now, random, sleep }: RetryOptions): Retries {
+  let budget = BUDGET
+  const circuit = createCircuit(now)
 
   function delay(retries: number, retryAfterMs: number, deadline: number, isPatient = false): number | undefined {
     const backOff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries) * (0.5 + random() / 2)
@@ -92,12 +104,9 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
 
   /** @throws UnavailableError if the circuit is open and the call does not wait */
   async function passCircuit({ deadline, isPatient = false, signal }: RunOptions): Promise<void> {
-    while (isOpen()) {
-      if (!isPatient || openUntil >= deadline) {
-        const message = `the service has not answered ${silentFailures} times in a row; the next try is within a second`
-        throw new UnavailableError(message, { mayHaveTakenEffect: false })
-      }
-      await sleep(openUntil - now())
+    while (circuit.isOpen()) {
+      if (!isPatient || circuit.openUntil() >= deadline) throw circuit.error()
+      await sleep(circuit.openUntil() - now())
       signal?.throwIfAborted()
     }
   }
@@ -111,7 +120,7 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
         throw ofCall(error)
       })
       const result = await attempt()
-      note(result)
+      circuit.note(result)
       if ('value' in result) {
         budget = Math.min(BUDGET, budget + 1)
         return result.value
