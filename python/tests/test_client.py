@@ -149,22 +149,51 @@ class TestRetries:
         assert network.requests[0].headers["authorization"] == "Bearer token"
 
     @pytest.mark.parametrize(
-        "answer, may_have_taken_effect",
+        "answer, may_have_taken_effect, is_outage",
         [
-            (problem(503, "overloaded"), False),
-            (problem(429, "rate_limited"), False),
-            (problem(503, "unavailable"), True),
-            (httpx.ConnectError("refused"), False),
-            (httpx.ReadTimeout("late"), True),
+            (problem(503, "overloaded"), False, False),
+            (problem(429, "rate_limited"), False, False),
+            (problem(503, "unavailable"), True, True),
+            (httpx.Response(502, text="<html>"), True, True),
+            (httpx.Response(504, text="<html>"), True, True),
+            (httpx.Response(429, text="<html>"), True, False),
+            (httpx.ConnectError("refused"), False, True),
+            (httpx.ConnectTimeout("late"), False, True),
+            (httpx.ReadTimeout("late"), True, True),
         ],
     )
     def test_gives_up_at_the_deadline(
-        self, connect: Connect, answer: httpx.Response | httpx.TransportError, may_have_taken_effect: bool
+        self,
+        connect: Connect,
+        answer: httpx.Response | httpx.TransportError,
+        may_have_taken_effect: bool,
+        is_outage: bool,
     ) -> None:
         quota = connect("http://service", "token", Answers(answer))
         with pytest.raises(UnavailableError) as unavailable:
             quota.consume(user_id=1, id="m", units=1, timeout=0.02)
         assert unavailable.value.may_have_taken_effect == may_have_taken_effect
+        assert unavailable.value.is_outage == is_outage
+
+    @pytest.mark.parametrize(
+        "last, error", [(problem(401, "unauthenticated"), QuotaError), (problem(429, "rate_limited"), UnavailableError)]
+    )
+    def test_remembers_that_an_earlier_attempt_may_have_taken_effect(
+        self, connect: Connect, last: httpx.Response, error: Any
+    ) -> None:
+        quota = connect("http://service", "token", Answers(httpx.ReadError("reset"), last))
+        with pytest.raises(error) as failed:
+            quota.reserve(user_id=1, id="m", units=1, timeout=0.2)
+        assert failed.value.may_have_taken_effect
+        with pytest.raises(error) as failed:
+            quota.reserve(user_id=1, id="m", units=1, timeout=0.02)
+        assert not failed.value.may_have_taken_effect
+
+    @pytest.mark.parametrize("answer", [problem(500, "internal"), httpx.Response(200, text="<html>")])
+    def test_knows_nothing_of_what_failed_in_the_service(self, connect: Connect, answer: httpx.Response) -> None:
+        with pytest.raises(QuotaError) as failed:
+            connect("http://service", "token", Answers(answer)).reserve(user_id=1, id="m", units=1)
+        assert failed.value.may_have_taken_effect
 
     def test_does_not_wait_longer_than_its_deadline(self, connect: Connect) -> None:
         network = Answers(problem(429, "rate_limited", **{"retry-after": "60"}))
@@ -177,6 +206,14 @@ class TestRetries:
         with pytest.raises(UnavailableError):
             connect("http://service", "token", network).delete_quota(1)
         assert len(network.requests) == 1
+
+    def test_an_empty_token_is_an_error_at_once(self, connect: Connect) -> None:
+        network = Answers(httpx.Response(200, json={}))
+        with pytest.raises(ValueError, match="the token is empty"):
+            connect("http://service", "", network)
+        with pytest.raises(ValueError, match="the token is empty"):
+            connect("http://service", lambda: "", network).summary(1)
+        assert network.requests == []
 
     def test_names_what_is_not_the_service(self, connect: Connect) -> None:
         quota = connect("http://service", "token", Answers(httpx.Response(404, text="<html>")))

@@ -7,7 +7,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpa
 
 import httpx
 
-from ._calls import Attempt, Call, admin_call, sender_call, steps_of
+from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnknownIfSent
 from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
 
@@ -21,7 +21,7 @@ class AsyncQuotaClient:
     All calls have a deadline, two seconds for senders and ten for others, with retries of what is safe to repeat.
 
     Fields and answers have the names of the API. All calls raise QuotaError if the service refuses them, and
-    UnavailableError if there is no final answer in time.
+    UnavailableError if there is no final answer in time. An empty token is a ValueError.
 
     :param url: of the service, for example "https://quota.example"
     :param token: a bearer token, or a function that returns one; it is asked before each attempt, so it can renew it
@@ -31,6 +31,8 @@ class AsyncQuotaClient:
     def __init__(
         self, url: str, token: str | Callable[[], str], *, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
+        if isinstance(token, str):
+            token_of(token)
         self._http = httpx.AsyncClient(base_url=url, transport=transport)
         self._token = token
 
@@ -189,7 +191,10 @@ class AsyncQuotaClient:
         return cast(Settled, await self._run(sender_call(operation, body, timeout)))
 
     async def _run(self, call: Call) -> Any:
-        steps = steps_of(call, time.monotonic(), time.monotonic)
+        answer = await self._drive(call, steps_of(call, time.monotonic(), time.monotonic))
+        return answer.value
+
+    async def _drive(self, call: Call, steps: Steps) -> Answer:
         step = next(steps)
         while True:
             try:
@@ -199,11 +204,10 @@ class AsyncQuotaClient:
                     await asyncio.sleep(step.seconds)
                     step = steps.send(None)
             except StopIteration as done:
-                return done.value
+                return cast(Answer, done.value)
 
     async def _attempt(self, call: Call, attempt: Attempt) -> httpx.Response | httpx.TransportError:
-        token = self._token if isinstance(self._token, str) else self._token()
-        headers = {"authorization": f"Bearer {token}", **(call.headers or {})}
+        headers = {"authorization": f"Bearer {token_of(self._token)}", **(call.headers or {})}
         try:
             return await self._http.request(
                 call.method, call.path, json=call.body, params=call.params, headers=headers, timeout=attempt.timeout

@@ -4,7 +4,7 @@ import json
 import random
 import uuid
 from dataclasses import dataclass
-from typing import Any, Generator, Mapping
+from typing import Any, Callable, Generator, Mapping
 
 import httpx
 
@@ -18,7 +18,7 @@ MAX_PAUSE = 2.0
 
 #: Answers that ask to try again, or come from a proxy whose service does not answer.
 TRY_AGAIN = frozenset({429, 502, 503, 504})
-#: Of these, the ones that say for certain that nothing was done.
+#: Of these, the ones of a service that is there, and say for certain that nothing was done.
 NOTHING_DONE = frozenset({"rate_limited", "overloaded"})
 
 
@@ -49,7 +49,17 @@ class Pause:
     seconds: float
 
 
-Steps = Generator[Attempt | Pause, httpx.Response | httpx.TransportError | None, Any]
+@dataclass(frozen=True)
+class Answer:
+    value: Any
+    #: Whether an earlier attempt of the call, whose answer was lost, may have taken effect.
+    is_uncertain: bool
+
+
+Steps = Generator[Attempt | Pause, httpx.Response | httpx.TransportError | None, Answer]
+
+#: Errors of requests that have not left.
+NOT_ASKED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 def sender_call(operation: str, body: Mapping[str, Any], timeout: float | None) -> Call:
@@ -85,12 +95,14 @@ def admin_call(
 def steps_of(call: Call, started: float, clock: Any) -> Steps:
     """
     The attempts of a call and the pauses between them. It is sent the response to each attempt, or its error, and
-    returns the answer of the service. Raises QuotaError and UnavailableError.
+    returns the answer of the service. Raises QuotaError and UnavailableError, which tell about the call, not about the
+    last attempt: it may have taken effect if any attempt may have.
 
     :param clock: a function that returns seconds and never steps back
     """
     deadline = started + call.timeout
     may_have_taken_effect = False
+    is_outage = True
     failure = "the service did not answer in time"
     for retries in range(1_000):
         left = deadline - clock()
@@ -102,14 +114,16 @@ def steps_of(call: Call, started: float, clock: Any) -> Steps:
         if isinstance(response, httpx.Response):
             problem = _problem_of(response)
             if response.status_code not in TRY_AGAIN:
-                return _answer_of(response, problem)
+                return Answer(_value_of(response, problem, may_have_taken_effect), may_have_taken_effect)
             code = "" if problem is None else str(problem.get("code", ""))
             failure = f"{code or response.status_code}: {'' if problem is None else problem.get('detail', '')}"
             did_nothing = code in NOTHING_DONE
+            is_outage = response.status_code != 429 and not did_nothing
             after = _seconds(response.headers.get("retry-after"))
         else:
             failure = f"no answer: {response}"
-            did_nothing = isinstance(response, httpx.ConnectError)
+            did_nothing = isinstance(response, NOT_ASKED)
+            is_outage = True
         may_have_taken_effect = may_have_taken_effect or not did_nothing
         if may_have_taken_effect and not call.is_repeatable:
             break
@@ -117,17 +131,30 @@ def steps_of(call: Call, started: float, clock: Any) -> Steps:
         if clock() + pause >= deadline:
             break
         yield Pause(pause)
-    raise UnavailableError(failure, may_have_taken_effect=may_have_taken_effect)
+    raise UnavailableError(failure, may_have_taken_effect=may_have_taken_effect, is_outage=is_outage)
 
 
-def _answer_of(response: httpx.Response, problem: Mapping[str, Any] | None) -> Any:
+def _value_of(response: httpx.Response, problem: Mapping[str, Any] | None, is_uncertain: bool) -> Any:
+    """Raises QuotaError."""
+    status = response.status_code
+    foreign = {"code": "foreign_answer", "status": status, "detail": "this is not an answer of sms-quota"}
     if problem is not None and "code" in problem and "detail" in problem:
-        raise QuotaError({"status": response.status_code, **problem})
-    if response.status_code >= 400:
-        raise QuotaError(
-            {"code": "foreign_answer", "status": response.status_code, "detail": "this is not an answer of sms-quota"}
-        )
-    return response.json() if response.content else None
+        # Of what a service did that failed, nothing is known.
+        raise QuotaError({"status": status, **problem}, may_have_taken_effect=is_uncertain or status >= 500)
+    if status >= 400:
+        raise QuotaError(foreign, may_have_taken_effect=is_uncertain or status >= 500)
+    try:
+        return response.json() if response.content else None
+    except ValueError:
+        raise QuotaError(foreign, may_have_taken_effect=True) from None
+
+
+def token_of(token: str | Callable[[], str]) -> str:
+    """Without one every call would be refused, as if a token had ended. Raises ValueError."""
+    current = token if isinstance(token, str) else token()
+    if current == "":
+        raise ValueError("the token is empty: `token` needs a bearer token, or a function that returns one")
+    return current
 
 
 def _problem_of(response: httpx.Response) -> Mapping[str, Any] | None:

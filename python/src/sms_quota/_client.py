@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator, Self, Sequence, Unpack, cast
 
 import httpx
 
-from ._calls import Attempt, Call, admin_call, sender_call, steps_of
+from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnknownIfSent
 from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
 
@@ -20,7 +20,7 @@ class QuotaClient:
     All calls have a deadline, two seconds for senders and ten for others, with retries of what is safe to repeat.
 
     Fields and answers have the names of the API. All calls raise QuotaError if the service refuses them, and
-    UnavailableError if there is no final answer in time.
+    UnavailableError if there is no final answer in time. An empty token is a ValueError.
 
     :param url: of the service, for example "https://quota.example"
     :param token: a bearer token, or a function that returns one; it is asked before each attempt, so it can renew it
@@ -30,6 +30,8 @@ class QuotaClient:
     def __init__(
         self, url: str, token: str | Callable[[], str], *, transport: httpx.BaseTransport | None = None
     ) -> None:
+        if isinstance(token, str):
+            token_of(token)
         self._http = httpx.Client(base_url=url, transport=transport)
         self._token = token
 
@@ -187,7 +189,10 @@ class QuotaClient:
         return cast(Settled, self._run(sender_call(operation, body, timeout)))
 
     def _run(self, call: Call) -> Any:
-        steps = steps_of(call, time.monotonic(), time.monotonic)
+        answer = self._drive(call, steps_of(call, time.monotonic(), time.monotonic))
+        return answer.value
+
+    def _drive(self, call: Call, steps: Steps) -> Answer:
         step = next(steps)
         while True:
             try:
@@ -197,11 +202,10 @@ class QuotaClient:
                     time.sleep(step.seconds)
                     step = steps.send(None)
             except StopIteration as done:
-                return done.value
+                return cast(Answer, done.value)
 
     def _attempt(self, call: Call, attempt: Attempt) -> httpx.Response | httpx.TransportError:
-        token = self._token if isinstance(self._token, str) else self._token()
-        headers = {"authorization": f"Bearer {token}", **(call.headers or {})}
+        headers = {"authorization": f"Bearer {token_of(self._token)}", **(call.headers or {})}
         try:
             return self._http.request(
                 call.method, call.path, json=call.body, params=call.params, headers=headers, timeout=attempt.timeout

@@ -4,7 +4,7 @@ from typing import Any, Mapping
 class QuotaError(Exception):
     """The service refused a call. What to do depends on `code`, for example "not_found"."""
 
-    def __init__(self, problem: Mapping[str, Any]) -> None:
+    def __init__(self, problem: Mapping[str, Any], *, may_have_taken_effect: bool = False) -> None:
         issues = "; ".join(f"{issue['path']} {issue['message']}" for issue in problem.get("errors", []))
         super().__init__(f"{problem['code']}: {problem['detail']}" + (f" ({issues})" if issues else ""))
         self.code: str = problem["code"]
@@ -13,6 +13,8 @@ class QuotaError(Exception):
         self.request_id: str = problem.get("request_id", "")
         #: The whole answer, with the fields that only some codes have.
         self.problem = problem
+        #: True if an earlier attempt of the call, whose answer was lost, may have done what this one was refused.
+        self.may_have_taken_effect = may_have_taken_effect
 
 
 class UnavailableError(Exception):
@@ -21,10 +23,12 @@ class UnavailableError(Exception):
     Operations of senders can be repeated with the same id whether or not they took effect.
     """
 
-    def __init__(self, message: str, *, may_have_taken_effect: bool) -> None:
+    def __init__(self, message: str, *, may_have_taken_effect: bool, is_outage: bool = True) -> None:
         super().__init__(message)
-        #: False if the service did nothing for certain.
+        #: False if no attempt of the call has done anything, for certain.
         self.may_have_taken_effect = may_have_taken_effect
+        #: False if the service is there, and answered "rate_limited" or "overloaded". That is no reason to send without it.
+        self.is_outage = is_outage
 
 
 class UnknownIfSent(Exception):
