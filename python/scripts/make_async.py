@@ -8,7 +8,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "sms_quota" / "_client.py"
 TARGET = SOURCE.with_name("_async_client.py")
 
 #: What is awaited.
-CALLS = ("_run", "_drive", "_settle", "reserve", "release", "commit", "request", "_attempt", "_http.request")
+CALLS = ("_run", "_drive", "_ask", "_settle", "reserve", "release", "commit", "request", "_attempt", "_http.request")
 
 REPLACEMENTS = [
     (

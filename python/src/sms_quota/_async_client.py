@@ -9,6 +9,7 @@ import httpx
 
 from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnknownIfSent
+from ._repetitions import Memory, sender_steps
 from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
 
 QUOTA = "/api/sms/admin/quota"
@@ -35,6 +36,8 @@ class AsyncQuotaClient:
             token_of(token)
         self._http = httpx.AsyncClient(base_url=url, transport=transport)
         self._token = token
+        #: The calls of senders, for `replayed`.
+        self._called = Memory()
 
     async def __aenter__(self) -> Self:
         return self
@@ -52,19 +55,20 @@ class AsyncQuotaClient:
     async def check(
         self, *, user_id: int, timeout: float | None = None, **asked: Unpack[Asked]
     ) -> Check | Denied:
-        return cast(Check | Denied, await self._run(sender_call("check", {"user_id": user_id, **asked}, timeout)))
+        answer = await self._ask("check", {"user_id": user_id, **asked}, timeout)
+        return cast(Check | Denied, answer.value)
 
     async def reserve(
         self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Reserved]
     ) -> Granted | Denied:
-        body = {"user_id": user_id, "id": id, **asked}
-        return cast(Granted | Denied, await self._run(sender_call("reserve", body, timeout)))
+        answer = await self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+        return cast(Granted | Denied, answer.value)
 
     async def consume(
         self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Consumed]
     ) -> Granted | Denied:
-        body = {"user_id": user_id, "id": id, **asked}
-        return cast(Granted | Denied, await self._run(sender_call("consume", body, timeout)))
+        answer = await self._ask("consume", {"user_id": user_id, "id": id, **asked}, timeout)
+        return cast(Granted | Denied, answer.value)
 
     async def commit(
         self,
@@ -94,8 +98,8 @@ class AsyncQuotaClient:
 
     async def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
         """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
-        answer = await self._run(sender_call("batch", {"operations": list(operations)}, timeout))
-        return cast(list[Result], answer["results"])
+        answer = await self._ask("batch", {"operations": list(operations)}, timeout)
+        return cast(list[Result], answer.value["results"])
 
     async def with_reservation(
         self,
@@ -188,7 +192,13 @@ class AsyncQuotaClient:
         body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
         if total_units is not None:
             body["total_units"] = total_units
-        return cast(Settled, await self._run(sender_call(operation, body, timeout)))
+        answer = await self._ask(operation, body, timeout)
+        return cast(Settled, answer.value)
+
+    async def _ask(self, operation: str, body: Json, timeout: float | None) -> Answer:
+        """An operation that the caller asks for."""
+        call = sender_call(operation, body, timeout)
+        return await self._drive(call, sender_steps(operation, call, self._called, time.monotonic))
 
     async def _run(self, call: Call) -> Any:
         answer = await self._drive(call, steps_of(call, time.monotonic(), time.monotonic))

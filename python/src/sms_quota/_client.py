@@ -8,6 +8,7 @@ import httpx
 
 from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnknownIfSent
+from ._repetitions import Memory, sender_steps
 from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
 
 QUOTA = "/api/sms/admin/quota"
@@ -34,6 +35,8 @@ class QuotaClient:
             token_of(token)
         self._http = httpx.Client(base_url=url, transport=transport)
         self._token = token
+        #: The calls of senders, for `replayed`.
+        self._called = Memory()
 
     def __enter__(self) -> Self:
         return self
@@ -51,19 +54,20 @@ class QuotaClient:
     def check(
         self, *, user_id: int, timeout: float | None = None, **asked: Unpack[Asked]
     ) -> Check | Denied:
-        return cast(Check | Denied, self._run(sender_call("check", {"user_id": user_id, **asked}, timeout)))
+        answer = self._ask("check", {"user_id": user_id, **asked}, timeout)
+        return cast(Check | Denied, answer.value)
 
     def reserve(
         self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Reserved]
     ) -> Granted | Denied:
-        body = {"user_id": user_id, "id": id, **asked}
-        return cast(Granted | Denied, self._run(sender_call("reserve", body, timeout)))
+        answer = self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+        return cast(Granted | Denied, answer.value)
 
     def consume(
         self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Consumed]
     ) -> Granted | Denied:
-        body = {"user_id": user_id, "id": id, **asked}
-        return cast(Granted | Denied, self._run(sender_call("consume", body, timeout)))
+        answer = self._ask("consume", {"user_id": user_id, "id": id, **asked}, timeout)
+        return cast(Granted | Denied, answer.value)
 
     def commit(
         self,
@@ -93,8 +97,8 @@ class QuotaClient:
 
     def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
         """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
-        answer = self._run(sender_call("batch", {"operations": list(operations)}, timeout))
-        return cast(list[Result], answer["results"])
+        answer = self._ask("batch", {"operations": list(operations)}, timeout)
+        return cast(list[Result], answer.value["results"])
 
     def with_reservation(
         self,
@@ -186,7 +190,13 @@ class QuotaClient:
         body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
         if total_units is not None:
             body["total_units"] = total_units
-        return cast(Settled, self._run(sender_call(operation, body, timeout)))
+        answer = self._ask(operation, body, timeout)
+        return cast(Settled, answer.value)
+
+    def _ask(self, operation: str, body: Json, timeout: float | None) -> Answer:
+        """An operation that the caller asks for."""
+        call = sender_call(operation, body, timeout)
+        return self._drive(call, sender_steps(operation, call, self._called, time.monotonic))
 
     def _run(self, call: Call) -> Any:
         answer = self._drive(call, steps_of(call, time.monotonic(), time.monotonic))

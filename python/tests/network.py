@@ -1,0 +1,28 @@
+"""A network between the client and the service that loses answers and requests."""
+
+import httpx
+
+
+class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    def __init__(self) -> None:
+        self._http = httpx.HTTPTransport()
+        #: Operations whose answers are lost.
+        self.deaf: set[str] = set()
+        #: Operations that do not arrive.
+        self.away: set[str] = set()
+        #: So many answers are lost, whatever they answer.
+        self.losses = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        operation = request.url.path.rsplit("/", 1)[-1]
+        if operation in self.away:
+            raise httpx.ConnectError("no route")
+        answer = self._http.handle_request(request)
+        content = answer.read()
+        if operation in self.deaf or self.losses > 0:
+            self.losses -= 1
+            raise httpx.ReadError("cut off")
+        return httpx.Response(answer.status_code, headers=answer.headers, content=content)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self.handle_request(request)
