@@ -8,7 +8,23 @@ SOURCE = Path(__file__).parents[1] / "src" / "sms_quota" / "_client.py"
 TARGET = SOURCE.with_name("_async_client.py")
 
 #: What is awaited.
-CALLS = ("_run", "_drive", "_ask", "_settle", "reserve", "release", "commit", "request", "_attempt", "_http.request")
+CALLS = (
+    "_run",
+    "_drive",
+    "_ask",
+    "_settle",
+    "_settle_due",
+    "_send_committed",
+    "_send_and_commit",
+    "_give_back",
+    "commit",
+    "request",
+    "_attempt",
+    "_http.request",
+)
+
+#: What does nothing that takes time.
+AT_ONCE = ("__init__", "unsettled", "_leave_open")
 
 REPLACEMENTS = [
     (
@@ -20,6 +36,8 @@ REPLACEMENTS = [
     ("Threads may share it.", "It belongs to one event loop."),
     ("httpx.BaseTransport", "httpx.AsyncBaseTransport"),
     ("httpx.Client(", "httpx.AsyncClient("),
+    ("import Background\n", "import AsyncBackground\n"),
+    ("= Background(", "= AsyncBackground("),
     ("def __enter__", "def __aenter__"),
     ("def __exit__", "def __aexit__"),
     ("        self.close()", "        await self.close()"),
@@ -34,7 +52,7 @@ REPLACEMENTS = [
 
 
 def asynchronous(text: str) -> str:
-    text = re.sub(r"\n    def (?!__init__)", "\n    async def ", text)
+    text = re.sub(rf"\n    def (?!(?:{'|'.join(AT_ONCE)})\()", "\n    async def ", text)
     for before, after in REPLACEMENTS:
         text = text.replace(before, after)
     for call in CALLS:

@@ -79,7 +79,7 @@ class Awaited:
             result = method(*[_asynchronous(arg) for arg in args], **options)
             if inspect.isasyncgen(result):
                 return self._loop.run_until_complete(_all(result))
-            return self._loop.run_until_complete(result)
+            return self._loop.run_until_complete(result) if inspect.isawaitable(result) else result
 
         return call
 

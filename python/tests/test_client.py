@@ -98,7 +98,7 @@ class TestWithReservation:
         sent = quota.with_reservation(lambda _: pytest.fail("sent"), user_id=service.user(1), id="m", units=2)
         assert (sent.sent, sent.denied["reason"]) == (False, "quota_exhausted")
 
-    def test_releases_what_failed(self, quota: Any, service: Service) -> None:
+    def test_refunds_what_failed(self, quota: Any, service: Service) -> None:
         def fail(_: object) -> None:
             raise ConnectionError("no route")
 
@@ -113,7 +113,7 @@ class TestWithReservation:
 
         user = service.user(5)
         assert quota.with_reservation(fail, user_id=user, id="m", units=2).sent is None
-        assert service.counted(user) == (0, 2)
+        assert service.counted(user) == (2, 0)
 
 
 class Answers(httpx.BaseTransport, httpx.AsyncBaseTransport):

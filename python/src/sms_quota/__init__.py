@@ -3,7 +3,7 @@
 from ._async_client import AsyncQuotaClient
 from ._client import QuotaClient
 from ._errors import QuotaError, UnavailableError, UnknownIfSent
-from ._types import Check, Denied, Draw, Granted, Message, Operation, Result, Sent, Settled
+from ._types import Check, Denied, Draw, Granted, Message, Operation, Result, Sent, Settled, Unsettled
 from ._webhooks import InvalidSignature, verify_webhook
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "Settled",
     "UnavailableError",
     "UnknownIfSent",
+    "Unsettled",
     "verify_webhook",
 ]

@@ -7,10 +7,27 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpa
 
 import httpx
 
+from ._background import AsyncBackground
 from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
-from ._errors import UnknownIfSent
+from ._errors import UnavailableError, UnknownIfSent, is_uncertain
 from ._repetitions import Memory, sender_steps
-from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
+from ._settler import Settler, sent_before, unknown_before
+from ._types import (
+    Asked,
+    Check,
+    Consumed,
+    Denied,
+    Granted,
+    Json,
+    OnRepeated,
+    Outcome,
+    Reserved,
+    Result,
+    Sent,
+    Settled,
+    T,
+    Unsettled,
+)
 
 QUOTA = "/api/sms/admin/quota"
 
@@ -38,6 +55,10 @@ class AsyncQuotaClient:
         self._token = token
         #: The calls of senders, for `replayed`.
         self._called = Memory()
+        #: The messages that this client has asked for in vain, so that nothing was sent.
+        self._unsent = Memory()
+        self._settler = Settler()
+        self._background = AsyncBackground(self._settle_due, self._settler.is_any_left)
 
     async def __aenter__(self) -> Self:
         return self
@@ -45,9 +66,23 @@ class AsyncQuotaClient:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        except UnavailableError:
+            # The error that is there already is the one to tell.
+            if error is None:
+                raise
 
     async def close(self) -> None:
+        """
+        Settles what `with_reservation` has left open. Call it when no send is under way.
+
+        Raises UnavailableError if the service does not confirm it; then it is tried further, and `close` may be called again.
+        """
+        for _ in range(self._settler.hurry()):
+            await self._settle_due()
+        self._settler.assert_none_left()
+        self._background.end()
         await self._http.aclose()
 
     # Senders
@@ -107,30 +142,126 @@ class AsyncQuotaClient:
         *,
         user_id: int,
         id: str,
+        on_repeated: OnRepeated = "unknown",
         timeout: float | None = None,
         **asked: Unpack[Reserved],
     ) -> Sent[T]:
         """
-        Reserves, sends, and commits. If `send` raises, the units are released and its error is raised; if it raises
-        UnknownIfSent, or if the program is interrupted, they stay reserved. What stays reserved is committed when it
-        expires, because the message may have left; `on_expiry="release"` says otherwise.
+        Reserves, commits, and sends. A reservation is released when it expires, so that one whose answer is lost costs
+        nothing. Its units are committed before the send begins, so that a message that was sent is never free, and
+        refunded if `send` raises, whose error is raised then. They stay committed if it raises UnknownIfSent, or if the
+        program is interrupted.
+
+        With `on_expiry="release"` the units are committed after the send: a message whose process ends during the send is
+        free.
+
+        What the service does not confirm is settled in the background.
+
+        :param on_repeated: what it means that an earlier call with this id, perhaps of another process, has reserved units
+            and not committed them: "unknown" sends nothing and says so, "send" sends
+        :param timeout: of each call before the send
         """
-        asked.setdefault("on_expiry", "commit")
-        reservation = await self.reserve(user_id=user_id, id=id, timeout=timeout, **asked)
+        if on_repeated not in ("unknown", "send"):
+            raise ValueError(f'on_repeated is {on_repeated!r}: it can be "unknown" or "send"')
+        unsettled = self._settler.find(user_id, id)
+        if unsettled is not None:
+            return sent_before(unsettled)
+        self._settler.assert_room()
+        message = f"{user_id} {id}"
+        commits_after_send = asked.get("on_expiry") == "release"
+        asked["on_expiry"] = "release"
+        try:
+            reserved = await self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+        except BaseException as error:
+            if is_uncertain(error):
+                self._unsent.add(message)
+            raise
+        reservation = cast(Granted | Denied, reserved.value)
         if not reservation["granted"]:
+            # The request whose answer was lost may still arrive.
+            if reserved.is_uncertain:
+                self._unsent.add(message)
             return Sent(sent=False, denied=reservation)
+        was_unsent = self._unsent.take(message)
+        if reservation["replayed"]:
+            if reservation["state"] != "reserved":
+                return Sent(sent="before", reservation=reservation)
+            if on_repeated == "unknown" and not was_unsent:
+                return unknown_before(reservation)
+        if commits_after_send:
+            return await self._send_and_commit(send, reservation)
+        try:
+            committed = await self._ask("commit", {"user_id": user_id, "id": id}, timeout)
+        except BaseException as error:
+            if is_uncertain(error):
+                self._leave_open(reservation, "not-sent")
+            else:
+                self._unsent.add(message)
+            raise
+        settled = cast(Settled, committed.value)
+        # Another call has committed it in between.
+        if settled["replayed"]:
+            return Sent(sent="before", reservation=reservation)
+        return await self._send_committed(send, reservation, settled)
+
+    def unsettled(self) -> list[Unsettled]:
+        """
+        What `with_reservation` has left open, because the service did not confirm it. It is settled in the background;
+        10,000 messages at a time, and then no further one is sent.
+        """
+        return self._settler.list()
+
+    async def _send_committed(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted, settled: Settled) -> Sent[T]:
+        committed = cast(Granted, {**reservation, **settled, "replayed": reservation["replayed"]})
+        try:
+            value = await send(committed)
+        except UnknownIfSent as error:
+            return Sent(sent=None, error=error, reservation=committed)
+        except Exception:
+            await self._give_back("refund", reservation)
+            raise
+        return Sent(sent=True, value=value, settled=settled, reservation=committed)
+
+    async def _send_and_commit(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted) -> Sent[T]:
         try:
             value = await send(reservation)
         except UnknownIfSent as error:
             return Sent(sent=None, error=error, reservation=reservation)
         except Exception:
-            await self.release(user_id=user_id, id=id)
+            await self._give_back("release", reservation)
             raise
         try:
-            settled = await self.commit(user_id=user_id, id=id)
-        except Exception as error:
+            settled = await self.commit(user_id=reservation["user_id"], id=reservation["id"])
+        except BaseException as error:
+            self._leave_open(reservation, "sent")
+            if not isinstance(error, Exception):
+                raise
             return Sent(sent=True, value=value, error=error, reservation=reservation)
         return Sent(sent=True, value=value, settled=settled, reservation=reservation)
+
+    async def _give_back(self, operation: str, reservation: Granted) -> None:
+        """Raises only an interruption."""
+        try:
+            await self._settle(operation, reservation["user_id"], reservation["id"], None, None)
+        except BaseException as error:
+            self._leave_open(reservation, "not-sent")
+            if not isinstance(error, Exception):
+                raise
+
+    def _leave_open(self, reservation: Granted, outcome: Outcome) -> None:
+        self._settler.add(reservation["user_id"], reservation["id"], outcome)
+        self._background.wake()
+
+    async def _settle_due(self) -> None:
+        steps = self._settler.due()
+        while steps:
+            try:
+                body = {"operations": [step.request() for step in steps]}
+                answer = await self._run(sender_call("batch", body, None))
+                steps = self._settler.note(steps, answer["results"])
+            except Exception as error:
+                self._settler.postpone(steps, error)
+                return
 
     # Administrators
 

@@ -31,5 +31,10 @@ class UnavailableError(Exception):
         self.is_outage = is_outage
 
 
+def is_uncertain(error: BaseException) -> bool:
+    """Whether the call that failed so may have taken effect: only an error of this file can rule that out."""
+    return not isinstance(error, (QuotaError, UnavailableError)) or error.may_have_taken_effect
+
+
 class UnknownIfSent(Exception):
     """Raised by a `send` that cannot tell whether the message left, for example after a time-out of the provider."""

@@ -1,6 +1,7 @@
 """The requests and answers of senders, with the names of the API."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, Literal, Mapping, NotRequired, TypedDict, TypeVar
 
 T = TypeVar("T")
@@ -98,16 +99,39 @@ class Consumed(Reserved):
 class Sent(Generic[T]):
     """What became of a message."""
 
-    #: True if it was sent, False if the quotas deny it, None if `send` could not tell.
-    sent: bool | None
+    #: True if it was sent, and False if the quotas deny it.
+    #:
+    #: None if `send` could not tell, or was not called, because an earlier call with this id has reserved units and nothing
+    #: says whether it sent.
+    #:
+    #: "before" if nothing was sent now: the units are charged for an earlier call with this id, which has begun its send and
+    #: not said that it failed.
+    sent: bool | Literal["before"] | None
     #: Why it was denied.
     denied: Denied | None = None
     #: What `send` returned.
     value: T | None = None
-    #: None if it was not sent, or if the commit failed with `error`: then the reservation is settled when it expires.
+    #: None if it was not sent, or if the commit after the send failed with `error`: then it is repeated in the background.
     settled: Settled | None = None
     error: Exception | None = None
     reservation: Granted | None = None
+
+
+#: What it means that an earlier call with the same id has reserved units and not committed them.
+OnRepeated = Literal["unknown", "send"]
+
+Outcome = Literal["sent", "not-sent"]
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """A message of which the service has not confirmed yet what became of it."""
+
+    user_id: int
+    id: str
+    outcome: Outcome
+    #: Since when.
+    at: datetime
 
 
 Json = Mapping[str, Any]

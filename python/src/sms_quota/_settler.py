@@ -1,0 +1,145 @@
+"""
+What is settled in the background, because the service did not confirm it: again and again until it is certain.
+
+- "not-sent": its units are given back, whether they are reserved or committed. Released first, because a commit that arrives
+  after the release is refused; then refunded.
+- "sent": its units are committed; by force only if the reservation has expired meanwhile.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Callable, Sequence
+
+from ._errors import UnavailableError, UnknownIfSent
+from ._types import Granted, Json, Outcome, Result, Sent, Unsettled
+
+MAX_UNSETTLED = 10_000
+#: Messages of one batch.
+MAX_AT_ONCE = 500
+AGAIN_SECONDS = 1.0
+#: What the service refuses, for example because the token may not force, is tried again later.
+REFUSED_AGAIN_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Step:
+    message: Unsettled
+    operation: str
+    is_forced: bool = False
+
+    def request(self) -> Json:
+        force = {"force": True} if self.is_forced else {}
+        return {"op": self.operation, "user_id": self.message.user_id, "id": self.message.id, **force}
+
+
+class Settler:
+    """Keeps what is open, and judges the answers; the client makes the calls. Threads may share it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        #: Each with the time before which it is not tried again.
+        self._open: dict[tuple[int, str], tuple[Unsettled, float]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, user_id: int, id: str, outcome: Outcome) -> None:
+        message = Unsettled(user_id, id, outcome, datetime.now(timezone.utc))
+        with self._lock:
+            self._open[user_id, id] = (message, self._clock())
+
+    def find(self, user_id: int, id: str) -> Unsettled | None:
+        with self._lock:
+            found = self._open.get((user_id, id))
+        return None if found is None else found[0]
+
+    def list(self) -> list[Unsettled]:
+        with self._lock:
+            return [message for message, _ in self._open.values()]
+
+    def is_any_left(self) -> bool:
+        return bool(self._open)
+
+    def assert_room(self) -> None:
+        """Raises UnavailableError if there is no room for what a further send may leave open."""
+        if len(self._open) >= MAX_UNSETTLED:
+            raise UnavailableError(self._told(), may_have_taken_effect=False, is_outage=False)
+
+    def assert_none_left(self) -> None:
+        """Raises UnavailableError."""
+        if self._open:
+            raise UnavailableError(self._told(), may_have_taken_effect=True)
+
+    def hurry(self) -> int:
+        """Lets all be tried at once. Answers how many batches that takes."""
+        with self._lock:
+            for key, (message, _) in self._open.items():
+                self._open[key] = (message, self._clock())
+            return -(-len(self._open) // MAX_AT_ONCE)
+
+    def due(self) -> Sequence[Step]:
+        """The first steps of those that are to be tried now."""
+        now = self._clock()
+        with self._lock:
+            due = [message for message, at in self._open.values() if at <= now][:MAX_AT_ONCE]
+        return [Step(message, "commit" if message.outcome == "sent" else "release") for message in due]
+
+    def note(self, steps: Sequence[Step], results: Sequence[Result]) -> Sequence[Step]:
+        """Answers the steps that follow at once."""
+        return [further for step, result in zip(steps, results, strict=True) for further in self._note(step, result)]
+
+    def postpone(self, steps: Sequence[Step], error: Exception) -> None:
+        """:param error: why there is no answer to them"""
+        seconds = AGAIN_SECONDS if isinstance(error, UnavailableError) else REFUSED_AGAIN_SECONDS
+        for step in steps:
+            self._postpone(step, seconds)
+
+    def _note(self, step: Step, result: Result) -> Sequence[Step]:
+        status, code = result["status"], _code_of(result["body"])
+        is_closed = code == "reservation_closed"
+        if step.operation == "release" and (status < 300 or is_closed):
+            return [Step(step.message, "refund")]
+        if step.operation == "commit" and is_closed and not step.is_forced:
+            return [Step(step.message, "commit", is_forced=True)]
+        # There is nothing to refund, or the user was erased.
+        if status < 300 or code == "not_found" or (step.operation == "refund" and is_closed):
+            self._remove(step)
+        else:
+            self._postpone(step, AGAIN_SECONDS if status in (429, 503) else REFUSED_AGAIN_SECONDS)
+        return []
+
+    def _remove(self, step: Step) -> None:
+        key = (step.message.user_id, step.message.id)
+        with self._lock:
+            if self._is_open(step):
+                del self._open[key]
+
+    def _postpone(self, step: Step, seconds: float) -> None:
+        key = (step.message.user_id, step.message.id)
+        with self._lock:
+            if self._is_open(step):
+                self._open[key] = (step.message, self._clock() + seconds)
+
+    def _is_open(self, step: Step) -> bool:
+        found = self._open.get((step.message.user_id, step.message.id))
+        return found is not None and found[0] is step.message
+
+    def _told(self) -> str:
+        return f"the service has not confirmed yet what became of {len(self._open)} messages"
+
+
+def sent_before(unsettled: Unsettled) -> Sent[Any]:
+    """What is known without asking the service. Raises UnavailableError while the units are given back."""
+    if unsettled.outcome == "not-sent":
+        message = "the units of an earlier attempt are being given back"
+        raise UnavailableError(message, may_have_taken_effect=True, is_outage=False)
+    return Sent(sent="before")
+
+
+def unknown_before(reservation: Granted) -> Sent[Any]:
+    error = UnknownIfSent("an earlier call with this id has not said whether it sent the message")
+    return Sent(sent=None, error=error, reservation=reservation)
+
+
+def _code_of(body: Any) -> str:
+    return str(body.get("code", ""))
