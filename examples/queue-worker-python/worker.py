@@ -23,7 +23,7 @@ POLL_SECONDS = 0.2
 RETRY = timedelta(seconds=30)
 #: A denied message that may be sent within this time waits for it. Later, it would be of no use.
 MAX_DELAY = timedelta(days=1)
-#: How long a person has to settle a message of which it is not known whether it was sent. Then it is charged.
+#: How long a person has to settle a message of which it is not known whether it was sent. Then it is free.
 TTL_SECONDS = 7 * 86_400
 
 
@@ -92,11 +92,9 @@ class Worker:
 
     def _send_job(self, job: Job) -> Outcome:
         def send(reservation: Granted) -> None:
-            # Replayed in the only attempt, it is this worker's own: the client has repeated its call.
-            if reservation["replayed"] and (job.is_repeated or not self._is_ours(job)):
-                check_other_attempt(reservation)
-            else:
-                self._send(job)
+            if reservation["replayed"] and not self._is_ours(job):
+                raise UnknownIfSent("another worker has the job")
+            self._send(job)
 
         try:
             sent = self._quota.with_reservation(
@@ -105,6 +103,10 @@ class Worker:
                 id=f"job-{job.id}",
                 message={"to": job.recipient, "text": job.body},
                 ttl_seconds=TTL_SECONDS,
+                # Committed after the send, so that it is known of a worker that has died whether it had sent.
+                on_expiry="release",
+                # Each attempt before has said that it sent nothing, unless its worker has died.
+                on_repeated="unknown" if job.is_repeated else "send",
             )
         except UnavailableError as error:
             # Nothing was sent.
@@ -128,12 +130,6 @@ class Worker:
             raise UnknownIfSent(f"the provider answered {answer.status_code}")
         if not answer.is_success:
             raise RuntimeError(f"the provider refused the message: {answer.status_code}")
-
-
-def check_other_attempt(reservation: Granted) -> None:
-    """Raises UnknownIfSent unless the other attempt has sent the message for certain."""
-    if reservation["state"] != "committed":
-        raise UnknownIfSent("a worker has reserved the units, and not said whether it sent")
 
 
 def denied(denial: Denied) -> Outcome:

@@ -12,10 +12,13 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self.away: set[str] = set()
         #: So many answers are lost, whatever they answer.
         self.losses = 0
+        #: So many have not arrived.
+        self.missed = 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         operation = request.url.path.rsplit("/", 1)[-1]
         if operation in self.away:
+            self.missed += 1
             raise httpx.ConnectError("no route")
         answer = self._http.handle_request(request)
         content = answer.read()

@@ -8,7 +8,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import psycopg
 import pytest
@@ -24,10 +24,14 @@ NUMBER = "+4915112345678"
 
 
 class Queue:
-    def __init__(self, database: psycopg.Connection, sent: list[str]) -> None:
+    def __init__(
+        self, database: psycopg.Connection, sent: list[str], at_send: dict[str, Callable[[], object]]
+    ) -> None:
         self._database = database
         #: The jobs for which the provider was asked to send.
         self.sent = sent
+        #: What is done when the provider is asked to send for a job, before it answers.
+        self.at_send = at_send
 
     def insert(self, id: int, user_id: int, to: str = NUMBER, *, was_taken: bool = False) -> None:
         """With `was_taken`, the worker that took the job has died, and its lease is over."""
@@ -58,11 +62,14 @@ class Queue:
 @pytest.fixture(scope="module")
 def queue(service: Service) -> Iterator[Queue]:
     sent: list[str] = []
+    at_send: dict[str, Callable[[], object]] = {}
 
     class Provider(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"])).decode()
-            sent.append(self.headers["idempotency-key"])
+            job = self.headers["idempotency-key"]
+            sent.append(job)
+            at_send.get(job, lambda: None)()
             self.send_response(next((status for number, status in ANSWERS.items() if number in body), 200))
             self.end_headers()
 
@@ -87,7 +94,7 @@ def queue(service: Service) -> Iterator[Queue]:
         }
         worker = subprocess.Popen([sys.executable, str(EXAMPLE / "worker.py")], env=env)
         try:
-            yield Queue(database, sent)
+            yield Queue(database, sent, at_send)
         finally:
             worker.terminate()
             assert worker.wait(timeout=30) == 0
@@ -108,6 +115,16 @@ def test_a_message_is_sent_and_charged(service: Service, queue: Queue) -> None:
     queue.insert(1, user)
     assert queue.outcome_of(1) == ("sent", None, 1)
     assert queue.sent.count("job-1") == 1
+    assert service.counted(user) == (1, 0)
+
+
+def test_units_are_committed_after_the_send(service: Service, queue: Queue) -> None:
+    user = service.user(2)
+    counted: list[tuple[int, int]] = []
+    queue.at_send["job-2"] = lambda: counted.append(service.counted(user))
+    queue.insert(2, user)
+    assert queue.outcome_of(2) == ("sent", None, 1)
+    assert counted == [(0, 1)]
     assert service.counted(user) == (1, 0)
 
 
@@ -142,7 +159,7 @@ def test_a_job_of_a_dead_worker_is_not_sent_or_charged_again(service: Service, q
     for id in (30, 31, 32):
         queue.insert(id, user, was_taken=True)
     assert queue.outcome_of(30) == ("sent", None, 2)
-    assert queue.outcome_of(31) == ("unknown", "a worker has reserved the units, and not said whether it sent", 2)
+    assert queue.outcome_of(31) == ("unknown", "an earlier call with this id has not said whether it sent the message", 2)
     assert queue.outcome_of(32) == ("sent", None, 2)
     assert [queue.sent.count(f"job-{id}") for id in (30, 31, 32)] == [1, 0, 0]
     assert service.counted(user) == (2, 1)

@@ -3,13 +3,14 @@ with_reservation when answers are lost, and when it is called again: what is cha
 is sent twice.
 """
 
+import asyncio
 import threading
 import time
 from typing import Any, Callable
 
 import pytest
 
-from sms_quota import QuotaClient, QuotaError, UnavailableError, UnknownIfSent
+from sms_quota import AsyncQuotaClient, QuotaClient, QuotaError, UnavailableError, UnknownIfSent
 
 from .conftest import Service
 from .network import Network
@@ -125,6 +126,41 @@ class TestWhatIsNotSentIsNotCharged:
         assert service.counted(user) == (0, 0)
         eventually(lambda: [thread.name for thread in threading.enumerate()], lambda names: "sms-quota" not in names)
         quota.close()
+
+    def test_in_the_background_of_a_loop(self, service: Service, network: Network) -> None:
+        async def lose() -> None:
+            async with AsyncQuotaClient(service.url, service.sender, transport=network) as quota:
+                network.deaf = {"commit"}
+                with pytest.raises(UnavailableError):
+                    await quota.with_reservation(never, user_id=user, id="m", units=2, timeout=SHORT)
+                network.deaf = set()
+                async with asyncio.timeout(20):
+                    while quota.unsettled():
+                        await asyncio.sleep(0.02)
+
+        user = service.user(5)
+        asyncio.run(lose())
+        assert service.counted(user) == (0, 0)
+
+    def test_if_the_task_is_canceled_in_the_commit(self, service: Service, network: Network) -> None:
+        async def cancel() -> None:
+            async with AsyncQuotaClient(service.url, service.sender, transport=network) as quota:
+                network.away = {"commit"}
+                async with asyncio.timeout(20):
+                    asked: Any = {"user_id": user, "id": "m", "units": 2, "timeout": 20}
+                    task = asyncio.create_task(quota.with_reservation(never, **asked))
+                    while service.counted(user) != (0, 2):
+                        await asyncio.sleep(0.02)
+                    while not network.missed:
+                        await asyncio.sleep(0.02)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                assert len(quota.unsettled()) == 1
+
+        user = service.user(5)
+        asyncio.run(cancel())
+        assert service.counted(user) == (0, 0)
 
     def test_an_error_of_the_program_comes_before_one_of_the_end(self, service: Service, network: Network) -> None:
         user = service.user(5)
