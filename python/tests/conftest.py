@@ -23,18 +23,17 @@ class Service:
         self.admin = admin
         self.sender = sender
         self._users = 100
+        self._administrator = QuotaClient(url, admin)
 
     def user(self, limit: int | None) -> int:
         """A new user with a grant of so many units."""
         self._users += 1
-        with QuotaClient(self.url, self.admin) as admin:
-            admin.create_quota(user_id=self._users, limit=limit)
+        self._administrator.create_quota(user_id=self._users, limit=limit)
         return self._users
 
     def counted(self, user_id: int) -> tuple[int, int]:
         """The units used and reserved."""
-        with QuotaClient(self.url, self.admin) as admin:
-            summary = admin.summary(user_id)
+        summary = self._administrator.summary(user_id)
         return summary["used"], summary["reserved"]
 
 

@@ -25,7 +25,7 @@ class Background:
         with self._lock:
             if self._is_running or not self._is_any_left():
                 return
-            threading.Thread(target=self._run, name="sms-quota").start()
+            threading.Thread(target=self._run, name="sms-quota", daemon=False).start()
             self._is_running = True
 
     def end(self) -> None:
