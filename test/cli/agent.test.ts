@@ -350,6 +350,43 @@ describe('while the service is away', () => {
     },
   )
 
+  test('a repeated call is answered as the first one, also when its message is booked, and after a restart', async () => {
+    const path = newPath()
+    const running = await start({ debts: debts(path) })
+    running.network = 'away'
+    const [consumed, reserved, refunded] = [await user(1), await user(1), await user(1)]
+    const repeat = async ({ agent }: Running) => [
+      await post(agent.address, 'consume', otp(consumed)),
+      await post(agent.address, 'reserve', { ...otp(reserved), ttl_seconds: 60, on_expiry: 'commit' }),
+      await post(agent.address, 'commit', { user_id: reserved, id: 'm' }),
+    ]
+    const granted = { status: 200, body: { granted: true, units: 2 } }
+    const first = [granted, granted, { status: 200, body: { state: 'committed', committed: 2 } }]
+    expect(await repeat(running)).toMatchObject(first)
+    await post(running.agent.address, 'consume', otp(refunded))
+    running.network = 'up'
+    const all = () => Promise.all([consumed, reserved, refunded].map(charged))
+    await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 2])
+    await running.agent.close()
+
+    const next = await start({ debts: debts(path) })
+    const again = first.map(({ body }) => ({ status: 200, body: { ...body, replayed: true } }))
+    expect(await repeat(next)).toMatchObject(again)
+    const batch = { operations: [{ op: 'consume', ...otp(consumed) }] }
+    expect((await post(next.agent.address, 'batch', batch)).body.results).toMatchObject([granted])
+    // Another message with its id is refused as ever, and so is one that was refunded.
+    expect(await post(next.agent.address, 'consume', { ...otp(consumed), units: 3 })).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_mismatch' },
+    })
+    await post(next.agent.address, 'refund', { user_id: refunded, id: 'm' })
+    expect(await post(next.agent.address, 'consume', otp(refunded))).toMatchObject({
+      status: 409,
+      body: { code: 'reservation_closed' },
+    })
+    expect(await all()).toEqual([2, 2, 0])
+  })
+
   test.concurrent('two agents, one of them killed: nothing is oversold, nothing is booked twice', async ({
     expect,
   }) => {

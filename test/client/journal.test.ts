@@ -81,6 +81,8 @@ describe('a message that is sent while the service is away', () => {
     await isEmpty(journal)
     expect(await admin.getReservationOfUser({ userId: owner, id: 'm' })).toMatchObject({ committed: 2 })
     expect(await charged(owner)).toBe(2)
+    const again = clientOf(await journalAt(newPath())).withReservation(ask(owner, 'm'), () => expect.unreachable())
+    expect(await again).toMatchObject({ granted: true, sent: 'before', reservation: { committed: 2 } })
     // Nothing of a message stays on the disk.
     expect(await readFile(path, 'utf8')).not.toContain('otp')
   })

@@ -59,7 +59,11 @@ export function createForward({ client, debts, leases, allowForce, log }: Forwar
       }
       const paid = leases?.pay(op, request)
       if (paid !== undefined) return paid
-      return await ask(op, request)
+      return await ask(op, request).catch(async error => {
+        const booked = await debts?.askAsBooked(op, request, error)
+        if (booked === undefined) throw error
+        return booked
+      })
     } catch (error) {
       const allowed = error instanceof UnavailableError ? debts?.allow(op, request) : undefined
       if (allowed === undefined) throw error
