@@ -32,7 +32,8 @@ async function counted(userId: number): Promise<{ used: number; reserved: number
 
 async function start() {
   const clockwork = createClockwork()
-  const running = { isAway: false, calls: 0 }
+  /** With a promise in `slices`, requests for slices wait for it. */
+  const running: { isAway: boolean; calls: number; slices?: Promise<void> } = { isAway: false, calls: 0 }
   const agent = await startAgent({
     service: { url, token: service.senderToken },
     place: { host: '127.0.0.1', port: 0 },
@@ -45,6 +46,7 @@ async function start() {
     async fetch(input, init) {
       if (running.isAway) return new Response('', { status: 503, headers: { 'retry-after': '60' } })
       running.calls += 1
+      if (String(init?.body).includes('"lease:')) await running.slices
       return fetch(input, init)
     },
     ...clockwork,
@@ -145,6 +147,36 @@ describe('a busy user', () => {
     expect(answers.filter(({ body }) => body.lease === true).length).toBeGreaterThan(20)
     await agent.close()
     expect(await counted(owner)).toEqual({ used: asked + 101, reserved: 0 })
+  })
+
+  test('its operations keep their order while one of them waits for a slice', async () => {
+    const { agent, address, running } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    const slice = Promise.withResolvers<void>()
+    running.slices = slice.promise
+    // The next slice is asked for.
+    expect((await consume(address, owner, 'most', { units: 19 })).body).toMatchObject({ lease: true })
+    const consumed = { op: 'consume', user_id: owner, message_type: 'otp' }
+    const operations = [
+      { ...consumed, id: 'm', units: 5 },
+      { ...consumed, id: 'n', units: 2 },
+      { op: 'refund', user_id: owner, id: 'm' },
+      { op: 'check', user_id: owner, units: 1 },
+    ]
+    const answered = post(address, 'batch', { operations })
+    // Those of another user do not wait.
+    const other = await user(1)
+    expect((await consume(address, other, 'm')).body).toMatchObject({ granted: true })
+    slice.resolve()
+    expect((await answered).body.results).toMatchObject([
+      { status: 200, body: { granted: true, lease: true } },
+      { status: 200, body: { granted: true, lease: true } },
+      { status: 200, body: { refunded: 5, lease: true } },
+      { status: 200, body: { granted: true } },
+    ])
+    await agent.close()
+    expect(await counted(owner)).toEqual({ used: asked + 1 + 19 + 2, reserved: 0 })
   })
 
   test('while the service is away, the lease pays until it is used up', async () => {

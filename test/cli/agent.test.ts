@@ -26,8 +26,11 @@ afterAll(async () => {
 let files = 0
 const newPath = () => join(folder, `${files++}`)
 
-/** The network between an agent and the service: calls are carried out, do not arrive, or lose their answer. */
-type Network = 'up' | 'away' | 'deaf'
+/**
+ * The network between an agent and the service: calls are carried out, do not arrive, lose their answer, or are answered that
+ * there are too many.
+ */
+type Network = 'up' | 'away' | 'deaf' | 'overloaded' | 'rate_limited'
 
 interface Running {
   agent: Agent
@@ -53,6 +56,8 @@ async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
     async fetch(input, init) {
       const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
       if (running.network === 'away') return away
+      if (running.network === 'overloaded') return busy(503, running.network)
+      if (running.network === 'rate_limited') return busy(429, running.network)
       running.calls += 1
       const answer = await fetch(input, init)
       return running.network === 'deaf' ? away : answer
@@ -69,6 +74,11 @@ async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
   }
   const running: Running = { agent, network: 'up', calls: 0, lines, expire }
   return running
+}
+
+function busy(status: number, code: string): Response {
+  const headers = { 'content-type': 'application/problem+json', 'retry-after': '60' }
+  return new Response(JSON.stringify({ code, detail: 'Too many calls.', status, request_id: 'r' }), { status, headers })
 }
 
 const debts = (path: string, onUnknown: 'charge' | 'release' = 'charge') => ({
@@ -266,6 +276,30 @@ async function createGate() {
 
 const spawnWithJournal = (url: string, journal: string) =>
   spawnAgent(url, service.senderToken, ['--journal', journal, '--allow-with-debt', 'otp'])
+
+test.each([
+  ['overloaded', 503],
+  ['rate_limited', 429],
+] as const)('a service that is there, and answers %s, is not away: nothing becomes a debt', async (network, status) => {
+  const running = await start({ debts: debts(newPath()), leases: { types: 'all', units: 4 } })
+  const { address } = running.agent
+  const owner = await user(100)
+  running.network = network
+  const refused = { status, retryAfter: expect.any(String), body: { code: network } }
+  expect(await post(address, 'consume', otp(owner))).toMatchObject(refused)
+  expect(await post(address, 'reserve', otp(owner, 'r'))).toMatchObject(refused)
+  // Nor if it is a lease that gets the answer.
+  running.network = 'up'
+  for (let n = 0; ; n++) {
+    if ((await post(address, 'consume', otp(owner, `warm-${n}`))).body.lease === true) break
+  }
+  running.network = network
+  const operations = Array.from({ length: 5 }, (_, n) => ({ op: 'consume', ...otp(owner, `m-${n}`) }))
+  const { body } = await post(address, 'batch', { operations })
+  const answers: Answer[] = body.results
+  expect(answers.filter(answer => answer.body.debt === true)).toEqual([])
+  expect(answers.at(-1)).toMatchObject({ status, body: { code: network } })
+})
 
 describe('while the service is away', () => {
   test('a call is answered 503, and is not a denial', async () => {

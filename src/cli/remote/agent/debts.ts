@@ -23,6 +23,8 @@ export interface DebtOptions {
 }
 
 export interface Debts {
+  /** Whether a message has a debt. */
+  has(request: SenderRequest): boolean
   /** Answers an operation on a message that has a debt; undefined if it has none. The promise rejects with a Problem. */
   answer(op: SenderOp, request: SenderRequest): Promise<object> | undefined
   /**
@@ -55,6 +57,7 @@ export async function openDebts(options: DebtOptions, { client, log, later }: Su
   const settle = createSettling(holds, request => find(journal, request)?.outcome)
   booking.wake()
   return {
+    has: request => find(journal, request) !== undefined,
     answer(op, request) {
       const debt = find(journal, request)
       return debt && settle(op, request, debt)

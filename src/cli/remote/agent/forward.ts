@@ -1,4 +1,5 @@
 /** Passes a sender's operation on to the service, to a lease or to the journal, and makes an answer of what comes back. */
+import { hasCode } from '../../../../client/src/errors.ts'
 import { type Client, QuotaError, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
@@ -6,6 +7,7 @@ import { ERRORS, Problem } from '../../../errors.ts'
 import { problemBody, problemOf } from '../../../http/platform/problems.ts'
 import type { Debts } from './debts.ts'
 import type { Leases } from './leases.ts'
+import { createTurns } from './turns.ts'
 
 /** The maximum size of an operation, in bytes: that of the service's bodies. */
 export const MAX_OPERATION_BYTES = 64 * 1024
@@ -32,6 +34,7 @@ interface ForwardParts {
 }
 
 export function createForward({ client, debts, leases, allowForce, log }: ForwardParts): Forward {
+  const turns = createTurns()
   let isTokenAccepted = true
 
   async function ask(op: SenderOp, request: SenderRequest): Promise<object> {
@@ -43,32 +46,36 @@ export function createForward({ client, debts, leases, allowForce, log }: Forwar
     throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true })
   }
 
+  async function askUnlessBooked(op: SenderOp, request: SenderRequest): Promise<object> {
+    try {
+      return await ask(op, request)
+    } catch (error) {
+      const booked = await debts?.askAsBooked(op, request, error)
+      if (booked === undefined) throw error
+      return booked
+    }
+  }
+
   async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
     // Callers show no token, so the agent's right would be that of every program on this machine.
     if (!allowForce && 'force' in request && request.force) throw forceRefused()
     const settled = () => leases?.answer(op, request) ?? debts?.answer(op, request)
-    const known = settled()
-    if (known !== undefined) return known
-    try {
-      const units = leases?.awaitUnits(op, request)
-      if (units !== undefined) {
-        await units
-        // Meanwhile another call may have paid the message. Nothing may come between this look and what follows.
-        const paid = settled()
-        if (paid !== undefined) return paid
+    const unitsFor = () => (debts?.has(request) === true ? undefined : leases?.awaitUnits(op, request))
+    return turns.take(request.user_id, unitsFor, async failure => {
+      // Nothing may come between this look and what follows.
+      const known = settled()
+      if (known !== undefined) return known
+      try {
+        if (failure !== null) throw failure
+        return await (leases?.pay(op, request) ?? askUnlessBooked(op, request))
+      } catch (error) {
+        // An answer that asks to try later is no outage.
+        const isOutage = error instanceof UnavailableError && error.isOutage
+        const allowed = isOutage ? debts?.allow(op, request) : undefined
+        if (allowed === undefined) throw error
+        return allowed
       }
-      const paid = leases?.pay(op, request)
-      if (paid !== undefined) return paid
-      return await ask(op, request).catch(async error => {
-        const booked = await debts?.askAsBooked(op, request, error)
-        if (booked === undefined) throw error
-        return booked
-      })
-    } catch (error) {
-      const allowed = error instanceof UnavailableError ? debts?.allow(op, request) : undefined
-      if (allowed === undefined) throw error
-      return allowed
-    }
+    })
   }
 
   /** Callers have no token, so only the operator can do something about it. One line, until the service accepts it again. */
@@ -106,6 +113,6 @@ function noAnswer({ message, mayHaveTakenEffect, cause }: UnavailableError): Pro
   if (mayHaveTakenEffect) {
     return new Problem('unavailable', `${reason} The call may or may not have taken effect; repeat the call.`)
   }
-  const isOverloaded = cause instanceof QuotaError && cause.code === 'overloaded'
-  return new Problem(isOverloaded ? 'overloaded' : 'unavailable', `${reason} Nothing was done; repeat the call.`)
+  const code = (['overloaded', 'rate_limited'] as const).find(busy => hasCode(cause, busy)) ?? 'unavailable'
+  return new Problem(code, `${reason} Nothing was done; repeat the call.`)
 }

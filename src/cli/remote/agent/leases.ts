@@ -102,8 +102,8 @@ export function createLeases({ types, units }: LeaseOptions, { calls, log, clock
         // It may become a debt, which the service gets.
         const { user_id, id } = command
         if (known.find(user_id, id) === undefined) known.add(user_id, id, null)
-        const { message, cause } = error
-        throw new UnavailableError(message, { mayHaveTakenEffect: false, cause })
+        const { message, isOutage, cause } = error
+        throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage, cause })
       })
     },
 

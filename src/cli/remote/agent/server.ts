@@ -118,7 +118,7 @@ function batchRoute(app: FastifyInstance, forward: Forward): void {
 
 function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
   reply.code(status).type(`application/${status < 400 ? 'json' : 'problem+json'}; charset=utf-8`)
-  if (status === 503) reply.header('retry-after', ERRORS.unavailable.retryAfterSeconds)
+  if (status === 503 || status === 429) reply.header('retry-after', ERRORS.unavailable.retryAfterSeconds)
   return reply.send(JSON.stringify(body))
 }
 
