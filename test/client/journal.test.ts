@@ -1,9 +1,12 @@
-import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { copyFile, lstat, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient, type Debt, type Journal, JournalFull, UnknownIfSent } from '../../client/src/main.ts'
 import { type JournalOptions, openJournal } from '../../client/src/node/journal.ts'
+import { PROJECT } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -228,6 +231,26 @@ describe('the file', () => {
     expect(await readFile(other, 'utf8')).toBe('a text')
   })
 
+  test('is opened by one, also by another path to it, or if many come at the same time', async () => {
+    const [path, link, before] = [newPath(), newPath(), newPath()]
+    await symlink(path, link)
+    await symlink(folder, before)
+    await journalAt(link)
+    await expect(journalAt(path)).rejects.toThrow('is open already')
+    await expect(journalAt(join(before, basename(path)))).rejects.toThrow('is open already')
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+
+    const contended = newPath()
+    const openers = Array.from({ length: 5 }, () =>
+      promisify(execFile)(`${PROJECT}/bin/node`, [join(import.meta.dirname, 'journal-opener.ts'), contended]),
+    )
+    const holders = (await Promise.all(openers)).flatMap(({ stdout }) => JSON.parse(stdout))
+    holders.sort(([one], [other]) => one - other)
+    expect(holders.length).toBeGreaterThan(5)
+    const overlaps = holders.filter(([begin], n) => n > 0 && begin < holders[n - 1][1])
+    expect(overlaps).toEqual([])
+  })
+
   test('has one line for what is written at the same time', async () => {
     const path = newPath()
     const journal = await journalAt(path)
@@ -259,6 +282,16 @@ describe('the file', () => {
     }
     expect(await outcomeAt(after)).toEqual(['sent'])
     await expect(outcomeAt(Buffer.concat([before.fill(0, before.length - 9), after]))).rejects.toThrow('damaged')
+  })
+
+  test('is written again after an error of its folder', async () => {
+    const path = newPath()
+    const script = join(import.meta.dirname, 'journal-without-files.ts')
+    // So few that the process is soon without one.
+    const command = `ulimit -n 64; exec "${PROJECT}/bin/node" "${script}" "${path}"`
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command])
+    expect(JSON.parse(stdout)).toEqual(['EMFILE', 'done', 'EMFILE', 'done'])
+    expect((await journalAt(path)).debts()).toMatchObject([{ request: { id: 'with 0' } }])
   })
 
   test('is written anew before it grows without end', async () => {

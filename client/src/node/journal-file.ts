@@ -38,8 +38,16 @@ const CHANGES_PER_LINE = 100
 /** @throws Error if the file is no journal, or is damaged before its last line */
 export async function openJournalFile(path: string, state: State): Promise<JournalFile> {
   for (const change of parse(path, await readIfExists(path))) state.restore(change)
-  let [handle, size] = await rewrite(path, state)
-  let { ino } = await handle.stat()
+  let { handle, size, ino } = await writeNew(path, state)
+  /** The file that was begun last; it may have taken the place of the one before, even if that failed. */
+  let newest = ino
+  try {
+    await rename(`${path}.new`, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
   let isDamaged = false
   let isClosed = false
   let writing: Promise<void> | null = null
@@ -47,19 +55,39 @@ export async function openJournalFile(path: string, state: State): Promise<Journ
 
   /** Deleted or replaced, the file would keep nothing. */
   async function checkIsOurs(): Promise<void> {
-    const found = await stat(path).catch(() => null)
-    if (found?.ino !== ino) throw new Error(`${path} was removed or replaced while it was open`)
+    const found = await stat(path).catch(error => {
+      if (hasCode(error, 'ENOENT')) return null
+      throw error
+    })
+    if (found?.ino !== ino && found?.ino !== newest)
+      throw new Error(`${path} was removed or replaced while it was open`)
+  }
+
+  /** Begins a new file, which then takes the place of the old one. */
+  async function rewrite(): Promise<void> {
+    const next = await writeNew(path, state)
+    newest = next.ino
+    const old = handle
+    try {
+      await rename(`${path}.new`, path)
+    } catch (error) {
+      await next.handle.close()
+      throw error
+    }
+    ;({ handle, size, ino } = next)
+    try {
+      await syncFolder(dirname(path))
+    } finally {
+      await old.close()
+    }
   }
 
   async function write(changes: readonly Change[]): Promise<void> {
     if (isDamaged) await checkIsOurs()
     // Without debts, no text of a message stays on the disk.
     if (isDamaged || state.size() === 0 || size + changes.length > 2 * state.size() + MAX_SUPERFLUOUS) {
-      const old = handle
-      ;[handle, size] = await rewrite(path, state)
-      ino = (await handle.stat()).ino
+      await rewrite()
       isDamaged = false
-      await old.close()
       return
     }
     await handle.writeFile(lineOf(changes))
@@ -106,9 +134,13 @@ async function readIfExists(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (hasCode(error, 'ENOENT')) return ''
     throw error
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }
 
 function* parse(path: string, text: string): Generator<Change> {
@@ -134,8 +166,8 @@ function lineOf(changes: readonly unknown[]): string {
   return `${sumOf(json)} ${json}\n`
 }
 
-/** Writes the state to a new file, which then takes the place of the old one. @returns it, open at its end, and its changes */
-async function rewrite(path: string, state: State): Promise<[FileHandle, number]> {
+/** Writes the state to a new file beside the old one. @returns it, open at its end, and how many changes it has */
+async function writeNew(path: string, state: State): Promise<{ handle: FileHandle; size: number; ino: number }> {
   const changes = state.changes()
   const handle = await open(`${path}.new`, 'w', 0o600)
   try {
@@ -144,9 +176,7 @@ async function rewrite(path: string, state: State): Promise<[FileHandle, number]
       await handle.writeFile(lineOf(changes.slice(n, n + CHANGES_PER_LINE)))
     }
     await handle.sync()
-    await rename(`${path}.new`, path)
-    await syncFolder(dirname(path))
-    return [handle, changes.length]
+    return { handle, size: changes.length, ino: (await handle.stat()).ino }
   } catch (error) {
     await handle.close()
     throw error

@@ -3,7 +3,7 @@ import type { ReserveReq } from '../api.ts'
 import type { Debt, Journal } from '../debt.ts'
 import { JournalFull } from '../errors.ts'
 import { type Change, type JournalFile, openJournalFile } from './journal-file.ts'
-import { lock } from './lock.ts'
+import { lock, realPath } from './lock.ts'
 
 export interface JournalOptions {
   /** Debts that it holds at most; 10,000 if left out. Further messages are denied with JournalFull. */
@@ -37,13 +37,13 @@ interface Entry {
 /**
  * Opens a journal, or creates it. One process at a time may have it open.
  *
- * @param path on a local disk. Beside it are `<path>.lock` and, while it is written anew, `<path>.new`.
+ * @param path on a local disk. Beside it are a socket, `<path>.lock…`, and, while it is written anew, `<path>.new`.
  * @throws Error if another process has it open, or if it is damaged in another way than by a power cut
  */
 export async function openJournal(path: string, options: JournalOptions): Promise<Journal> {
   const unlock = await lock(path)
   try {
-    return await openLocked(path, options, unlock)
+    return await openLocked(await realPath(path), options, unlock)
   } catch (error) {
     await unlock()
     throw error

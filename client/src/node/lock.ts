@@ -1,35 +1,96 @@
 /** Lets one process at a time use a file. */
-import { createHash, randomUUID } from 'node:crypto'
-import { lstat, rename, rm } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** macOS allows the shortest addresses: 104 bytes. */
 const MAX_ADDRESS = 103
+const RANDOM_BYTES = 4
+/** How often, and after how many milliseconds, processes that came at the same time try again. */
+const TRIES = 5
+const PAUSE_MS = 50
 
 /**
- * Listens on a socket beside the file: the system ends that with the process, also after SIGKILL and in a container, where
- * another process may get the number of an earlier one.
+ * Listens on a socket beside the file, with a name of its own, and then looks for the sockets of others: who began to listen
+ * later sees the earlier one, so that two never have it. The system ends a socket with its process, also after SIGKILL and in a
+ * container, where another process may get the number of an earlier one. A socket that nobody listens on is never used again.
  *
  * @returns what unlocks it
  * @throws Error if another process has it
  */
 export async function lock(path: string): Promise<() => Promise<void>> {
-  const address = addressOf(resolve(path))
-  const server = createServer(socket => socket.destroy())
-  while (!(await listen(server, address))) {
-    if (await isAnswered(address)) throw new Error(`${path} is open already, here or in another process`)
-    await removeAbandoned(address)
+  const file = await realPath(path)
+  for (let tries = 1; ; tries++) {
+    const unlock = await tryLock(file)
+    if (unlock !== null) return unlock
+    if (tries === TRIES) throw new Error(`${path} is open already, here or in another process`)
+    await pause(Math.random() * PAUSE_MS)
   }
-  server.unref()
-  return () => new Promise(resolve => server.close(() => resolve()))
 }
 
-function addressOf(path: string): string {
-  if (process.platform === 'win32') return `\\\\.\\pipe\\${createHash('sha256').update(path).digest('hex')}`
-  const address = `${path}.lock`
+/** The path of a file, which need not exist, without symbolic links: two paths to one file become the same. */
+export async function realPath(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+  const folder = dirname(resolve(path))
+  // A link may lead to a file that does not exist yet.
+  const target = await readlink(path).catch(() => null)
+  if (target !== null) return realPath(resolve(folder, target))
+  return join(await realpath(folder), basename(path))
+}
+
+/** @returns null if another process has it */
+async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
+  const server = createServer(socket => socket.destroy())
+  const address = addressOf(file)
+  const isListening = await listen(server, address)
+  const unlock = () => new Promise<void>(resolve => server.close(() => resolve()))
+  if (!isListening) return null
+  server.unref()
+  try {
+    if (!(await isLockedByAnother(file, address))) return unlock
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+  await unlock()
+  return null
+}
+
+function addressOf(file: string): string {
+  // A pipe ends with its process, and has no file.
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${createHash('sha256').update(file).digest('hex')}`
+  const address = `${prefixOf(file)}${randomBytes(RANDOM_BYTES).toString('hex')}`
   if (Buffer.byteLength(address) <= MAX_ADDRESS) return address
-  throw new RangeError(`the path of a journal has at most ${MAX_ADDRESS - '.lock'.length} bytes: ${path}`)
+  const added = Buffer.byteLength(address) - Buffer.byteLength(file)
+  throw new RangeError(`the path of a journal has at most ${MAX_ADDRESS - added} bytes: ${file}`)
+}
+
+const prefixOf = (file: string) => `${file}.lock`
+
+/** Looks for the sockets of others, and removes those of ended processes. */
+async function isLockedByAnother(file: string, own: string): Promise<boolean> {
+  if (process.platform === 'win32') return false
+  const folder = dirname(file)
+  const names = await readdir(folder)
+  const prefix = basename(prefixOf(file))
+  for (const name of names.filter(name => name.startsWith(prefix))) {
+    const address = join(folder, name)
+    if (address === own || !(await isSocket(address))) continue
+    if (await isAnswered(address)) return true
+    await rm(address, { force: true })
+  }
+  return false
+}
+
+async function isSocket(address: string): Promise<boolean> {
+  const found = await lstat(address).catch(() => null)
+  return found?.isSocket() === true
 }
 
 /** @returns false if the address is taken */
@@ -44,24 +105,22 @@ function listen(server: Server, address: string): Promise<boolean> {
   })
 }
 
+/** Only a socket that is there, and refuses, belongs to an ended process. */
 function isAnswered(address: string): Promise<boolean> {
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     const socket = connect(address)
     socket.once('connect', () => {
       socket.destroy()
       resolve(true)
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', error => {
+      if (hasCode(error, 'ECONNREFUSED') || hasCode(error, 'ENOENT')) resolve(false)
+      else if (hasCode(error, 'EAGAIN') || hasCode(error, 'ECONNRESET')) resolve(true)
+      else reject(error)
+    })
   })
 }
 
-/** Moves the socket of an ended process away. If another process was faster, and it is its socket now, puts it back. */
-async function removeAbandoned(address: string): Promise<void> {
-  const found = await lstat(address).catch(() => null)
-  if (found === null) return
-  if (!found.isSocket()) throw new Error(`${address} is in the way: a socket belongs there`)
-  const aside = `${address}.${randomUUID().slice(0, 8)}`
-  await rename(address, aside).catch(() => {})
-  if (await isAnswered(aside)) await rename(aside, address)
-  else await rm(aside, { force: true })
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }
