@@ -5,13 +5,13 @@
  *   arrive later. If it exists, consume is refused with `idempotency_mismatch`, and `commit` with `force` charges that
  *   reservation, even if it has expired. If it arrives later, it is the one that is refused. So each id is charged once, also
  *   if any of these calls is repeated.
- * - It did not: `reserve`, `release` and `refund`. Without the first, a reservation that arrives later would stay; without the
- *   last, one that its expiry has committed.
+ * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay. Units that are committed are
+ *   refunded only if the one who owes may have committed them, or their expiry: otherwise another one has, and has sent the message.
  */
 import type { Api, Denied, Granted, ReserveReq } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
-import { hasCode, QuotaError, UnavailableError } from './errors.ts'
-import { giveBack } from './giving-back.ts'
+import { hasCode, isRefusedForGood, QuotaError, UnavailableError } from './errors.ts'
+import { giveBack, releaseIfOpen } from './giving-back.ts'
 
 const AGAIN_MS = 1_000
 /** Debts that the service refused are tried again later than others. */
@@ -167,16 +167,18 @@ async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
   }
 }
 
-async function release(calls: BookingCalls, { request }: Debt): Promise<void> {
+async function release(calls: BookingCalls, { request, mayBeCommitted = false }: Debt): Promise<void> {
   const { explain, ...content } = request
   try {
     const reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })
-    // One that was made before may have been committed, by its expiry or by a call whose answer was lost.
-    if (reservation.granted) await giveBack(calls, request)
+    if (!reservation.granted) return
   } catch (error) {
     // Given back by an earlier attempt, or the id was charged for another message.
-    if (!hasCode(error, 'reservation_closed') && !hasCode(error, 'idempotency_mismatch')) throw error
+    if (hasCode(error, 'reservation_closed') || hasCode(error, 'idempotency_mismatch')) return
+    // What is refused for good, for example since its user was erased, does not arrive later either.
+    if (!isRefusedForGood(error)) throw error
   }
+  await (mayBeCommitted ? giveBack(calls, request) : releaseIfOpen(calls, request))
 }
 
 /** Lets Node.js exit while the timer waits: the journal keeps the debts for the next start. */

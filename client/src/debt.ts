@@ -19,6 +19,8 @@ export interface Debt {
   readonly at: string
   /** Whether the message left. `unknown`: its send is under way, said that it cannot tell, or the process ended meanwhile. */
   readonly outcome: 'sent' | 'not-sent' | 'unknown'
+  /** Whether its own reservation may have been committed, by a call whose answer was lost or by its expiry; no, if left out. */
+  readonly mayBeCommitted?: boolean
 }
 
 /** Where debts are kept; see `openJournal` of `sms-quota-client/journal`. */
@@ -36,9 +38,10 @@ export interface Journal {
    * Resolves when the debt is on disk, and the message may be sent. The result is called when its send has ended, and
    * resolves when that is on disk, too; it does not reject.
    *
+   * @param mayBeCommitted see `Debt`; if left out, whether its expiry commits it
    * @throws JournalFull, or the error of the disk
    */
-  begin(request: ReserveReq): Promise<(outcome: Debt['outcome']) => Promise<void>>
+  begin(request: ReserveReq, mayBeCommitted?: boolean): Promise<(outcome: Debt['outcome']) => Promise<void>>
   /** The debts whose send has ended, or was that of an earlier process. None if the journal is closed. */
   due(): Debt[]
   /** Whether to charge a message that may have left. */

@@ -75,3 +75,8 @@ export function asUncertain(error: unknown): unknown {
 export function hasCode(error: unknown, code: ErrorCode): boolean {
   return error instanceof QuotaError && error.code === code
 }
+
+/** Whether the service would refuse the call again. What it says of a token, or of its own state, passes. */
+export function isRefusedForGood(error: unknown): boolean {
+  return error instanceof QuotaError && error.status < 500 && error.status !== 401 && error.status !== 403
+}

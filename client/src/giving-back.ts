@@ -23,6 +23,11 @@ export async function giveBack({ release, refund }: GiveBackCalls, { userId, id 
   return isKnown && (await isDone(refund({ userId, id })))
 }
 
+/** Releases what is reserved, and leaves what is committed. It may be repeated. @throws as `giveBack` does */
+export async function releaseIfOpen({ release }: Pick<GiveBackCalls, 'release'>, { userId, id }: Named): Promise<void> {
+  await isDone(release({ userId, id }))
+}
+
 /** @returns false if the service does not know the id */
 async function isDone(call: Promise<Settled>): Promise<boolean> {
   try {

@@ -13,7 +13,7 @@
  */
 import type { Denied, Granted, ReserveReq } from './api.ts'
 import type { Clockwork } from './clockwork.ts'
-import { isUncertain, QuotaError, UnavailableError } from './errors.ts'
+import { isRefusedForGood, isUncertain, UnavailableError } from './errors.ts'
 import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
 import { Slices } from './lease-slices.ts'
 import type { OwnCallOptions } from './transport.ts'
@@ -225,7 +225,7 @@ class SlicedLease implements OwnLease {
     const answer = await this.calls.reserve(asked.request, { onFailure: note }).catch(error => {
       this.dryUntil = this.now() + DRY_MS
       note(error)
-      if (!asked.isUncertain || isRefused(error)) this.drop(asked)
+      if (!asked.isUncertain || isRefusedForGood(error)) this.drop(asked)
       throw error
     })
     if (answer.granted) {
@@ -278,11 +278,6 @@ class SlicedLease implements OwnLease {
   private assertOpen(): void {
     if (this.isClosed) throw new Error('the lease is closed')
   }
-}
-
-/** Whether the service would refuse the request again. What it says of a token, or of its own state, passes. */
-function isRefused(error: unknown): boolean {
-  return error instanceof QuotaError && error.status < 500 && error.status !== 401 && error.status !== 403
 }
 
 /** @throws RangeError */

@@ -28,6 +28,11 @@ export interface OutageLeaseOptions {
 /** A message as leases pay it: the service, which counts the units of a text, is away. */
 export type PayableMessage = ReserveReq & { units: number }
 
+interface OwnReservation {
+  readonly mayExist: boolean
+  readonly mayBeCommitted: boolean
+}
+
 export interface OutageLeases {
   /** Holds units for the scope of a message that the service has granted. */
   hold(message: LeaseScope): void
@@ -38,10 +43,10 @@ export interface OutageLeases {
   /**
    * Pays a message.
    *
-   * @param mayExist whether it may have a reservation
+   * @param own whether it may have a reservation, and whether that may have been committed for it
    * @returns what takes that back if it is not sent; undefined if the lease holds too few units
    */
-  pay(message: PayableMessage, mayExist: boolean): { takeBack(): void } | undefined
+  pay(message: PayableMessage, own: OwnReservation): { takeBack(): void } | undefined
   /** @throws UnavailableError if the service has not settled all; what is left is charged when it expires */
   close(): Promise<void>
 }
@@ -69,10 +74,10 @@ export function createOutageLeases(
     },
     isOpen: ids.has,
     isSent: ids.isSent,
-    pay(message, mayExist) {
+    pay(message, { mayExist, mayBeCommitted }) {
       const lease = ids.count() >= MAX_IDS ? undefined : pool.find(scopeOf(message))?.lease
       if (!lease?.trySpend(message.units)) return undefined
-      if (mayExist) ids.close(message)
+      if (mayExist) ids.close(message, mayBeCommitted)
       return {
         takeBack() {
           lease.giveBack(message.units)
@@ -103,7 +108,7 @@ function createIds(calls: BookingCalls, now: () => number) {
       }
     },
     onUnknown: () => 'release' as const,
-    // What the service refuses is tried again every minute.
+    // What the service refuses for now is tried again every minute.
     onRefused() {},
   }
   const booking = createBooking(debts, calls, now)
@@ -114,9 +119,11 @@ function createIds(calls: BookingCalls, now: () => number) {
       if (open.has(keyOf(message))) unsent.add(keyOf(message))
     },
     count: () => open.size,
-    close(request: ReserveReq) {
+    close(request: ReserveReq, mayBeCommitted: boolean) {
       unsent.delete(keyOf(request))
-      open.set(keyOf(request), { request, at: new Date().toISOString(), outcome: 'not-sent' })
+      const known = open.get(keyOf(request))?.mayBeCommitted === true
+      const at = new Date().toISOString()
+      open.set(keyOf(request), { request, at, outcome: 'not-sent', mayBeCommitted: mayBeCommitted || known })
       booking.wake()
     },
   }

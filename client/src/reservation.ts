@@ -249,8 +249,9 @@ async function beginInstead(
   isReserved = false,
 ): Promise<Instead> {
   if (!(reason instanceof UnavailableError && reason.isOutage)) throw reason
+  const mayBeCommitted = isReserved && reason.mayHaveTakenEffect
   if (debts !== undefined && (onUnavailable === 'allow-with-debt' || debts.journal.find(input.userId, input.id))) {
-    const end = await debts.journal.begin(input).catch(cause => {
+    const end = await debts.journal.begin(input, mayBeCommitted).catch(cause => {
       if (cause instanceof UnavailableError) throw cause
       const message = 'the service did not answer, and the journal cannot be written'
       throw new UnavailableError(message, { mayHaveTakenEffect: true, cause })
@@ -264,8 +265,8 @@ async function beginInstead(
     }
   }
   const mayExist = isReserved || reason.mayHaveTakenEffect
-  const paid =
-    (onUnavailable === 'lease' || leases?.isOpen(input)) && isPayable(input) ? leases?.pay(input, mayExist) : undefined
+  const mayPay = (onUnavailable === 'lease' || leases?.isOpen(input)) && isPayable(input)
+  const paid = mayPay ? leases?.pay(input, { mayExist, mayBeCommitted }) : undefined
   if (paid === undefined) throw reason
   return {
     isDebt: false,

@@ -421,6 +421,25 @@ describe('while the service is away', () => {
     expect(await all()).toEqual([2, 2, 0])
   })
 
+  test('a late release of a message that was committed meanwhile, in another way, does not make it free', async () => {
+    const running = await start({ debts: debts(newPath()) })
+    const [owner, other] = [await user(10), await user(10)]
+    running.network = 'deaf'
+    // It has a reservation, and a debt.
+    await post(running.agent.address, 'reserve', otp(owner))
+    const sender = createClient({ url, token: service.senderToken })
+    await sender.commit({ userId: owner, id: 'm' })
+    const released = { status: 200, body: { state: 'released' } }
+    expect(await post(running.agent.address, 'release', { user_id: owner, id: 'm' })).toMatchObject(released)
+    await post(running.agent.address, 'reserve', otp(other))
+    await post(running.agent.address, 'release', { user_id: other, id: 'm' })
+    running.network = 'up'
+    // The debts are settled one after the other or together.
+    await expect.poll(() => charged(other), { timeout: 10_000 }).toBe(0)
+    await running.agent.close()
+    expect(await charged(owner)).toBe(2)
+  })
+
   test.concurrent('two agents, one of them killed: nothing is oversold, nothing is booked twice', async ({
     expect,
   }) => {

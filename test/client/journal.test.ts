@@ -121,6 +121,33 @@ describe('a message that is sent while the service is away', () => {
     },
   )
 
+  test('stays charged if another process has sent it after the send of this one has failed', async () => {
+    const owner = await user(10)
+    const journal = await journalAt(newPath())
+    const failing = clientOf(journal, 'away').withReservation(ask(owner, 'm'), () =>
+      Promise.reject(new Error('no route')),
+    )
+    await expect(failing).rejects.toThrow('no route')
+    expect(await sender.withReservation(ask(owner, 'm'), () => 'sent')).toMatchObject({ sent: true })
+    clientOf(journal)
+    await isEmpty(journal)
+    expect(await charged(owner)).toBe(2)
+  })
+
+  test('is settled if the service refuses it for good, and nothing is to be charged', async () => {
+    const owner = await user(10)
+    const refused: unknown[] = []
+    const journal = await journalAt(newPath(), { onRefused: (_debt, error) => refused.push(error) })
+    const message = { ...ask(owner, 'm'), units: -1 }
+    await clientOf(journal, 'away')
+      .withReservation(message, () => Promise.reject(new Error('no route')))
+      .catch(() => {})
+    expect(journal.debts()).toMatchObject([{ outcome: 'not-sent' }])
+    clientOf(journal)
+    await isEmpty(journal)
+    expect(refused).toEqual([])
+  })
+
   test('is charged if a second send succeeds, also while the failure of the first is settled', async () => {
     const owner = await user(10)
     const journal = await journalAt(newPath())

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import type { ReserveReq } from '../api.ts'
 
 export type Change =
-  | { readonly op: 'begin'; readonly request: ReserveReq; readonly at: string }
+  | { readonly op: 'begin'; readonly request: ReserveReq; readonly at: string; readonly mayBeCommitted?: boolean }
   | { readonly op: 'sent' | 'not-sent' | 'removed'; readonly userId: number; readonly id: string }
 
 export interface JournalFile {

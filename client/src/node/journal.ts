@@ -78,9 +78,9 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
     onUnknown,
     onRefused,
 
-    async begin(request) {
+    async begin(request, mayBeCommitted = request.onExpiry === 'commit') {
       const entry = entryOf(request)
-      await beginSend(file, entry).catch(error => {
+      await beginSend(file, entry, mayBeCommitted).catch(error => {
         if (entry.sends === 0 && entry.ended === null) entries.delete(keyOf(request))
         throw error
       })
@@ -107,9 +107,11 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
 }
 
 /** Resolves when the debt is on disk. */
-async function beginSend(file: JournalFile, entry: Entry): Promise<void> {
+async function beginSend(file: JournalFile, entry: Entry, mayBeCommitted: boolean): Promise<void> {
   // On disk it reads as unknown or sent already, unless it is new or all its sends have failed.
-  const mustWrite = entry.sends === 0 && (entry.ended === null || entry.ended === 'not-sent')
+  const isNew = entry.sends === 0 && (entry.ended === null || entry.ended === 'not-sent')
+  const mustWrite = isNew || (mayBeCommitted && entry.debt.mayBeCommitted !== true && entry.ended !== 'sent')
+  if (mayBeCommitted) entry.debt = { ...entry.debt, mayBeCommitted }
   entry.sends += 1
   // If it is being settled at this time, that does not remove it: it is another debt now.
   entry.debt = debtOf(entry)
@@ -143,7 +145,9 @@ function debtOf({ debt, ended, sends }: Entry): Debt {
 
 function restore(entries: Map<string, Entry>, change: Change): void {
   if (change.op === 'begin') {
-    entries.set(keyOf(change.request), { ...newEntry(change.request, change.at), ended: 'unknown' })
+    const entry = newEntry(change.request, change.at)
+    if (change.mayBeCommitted === true) entry.debt = { ...entry.debt, mayBeCommitted: true }
+    entries.set(keyOf(change.request), { ...entry, ended: 'unknown' })
     return
   }
   const key = keyOf(change)
@@ -161,8 +165,8 @@ function changesOf(entry: Entry): Change[] {
   return outcome === 'unknown' ? [beginOf(entry)] : [beginOf(entry), changeOf(outcome, entry)]
 }
 
-function beginOf({ debt: { request, at } }: Entry): Change {
-  return { op: 'begin', request, at }
+function beginOf({ debt: { request, at, mayBeCommitted } }: Entry): Change {
+  return { op: 'begin', request, at, ...(mayBeCommitted === true ? { mayBeCommitted } : {}) }
 }
 
 function changeOf(op: 'sent' | 'not-sent' | 'removed', { debt: { request } }: Entry): Change {

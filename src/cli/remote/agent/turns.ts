@@ -8,7 +8,11 @@ export interface Turns {
    * @param prepare undefined if there is nothing to wait for
    * @param run gets what `prepare` has rejected with, in place of null
    */
-  take<T>(userId: number, prepare: () => Promise<unknown> | undefined, run: (failure: unknown) => Promise<T>): Promise<T>
+  take<T>(
+    userId: number,
+    prepare: () => Promise<unknown> | undefined,
+    run: (failure: unknown) => Promise<T>,
+  ): Promise<T>
 }
 
 export function createTurns(): Turns {
