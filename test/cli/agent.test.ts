@@ -370,7 +370,7 @@ describe('while the service is away', () => {
       const all = () => Promise.all([consumed, committed, released, expired, batched, repeated].map(charged))
       await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 0, unknown, 2, 2])
       const done = unknown === 0 ? 'not charged' : 'charged'
-      expect(running.lines).toEqual([
+      expect(running.lines.filter(line => !line.startsWith('the service '))).toEqual([
         expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is ${done}$`),
       ])
       // A commit that comes before the debt is settled would say that the message was sent.
@@ -438,6 +438,46 @@ describe('while the service is away', () => {
     await expect.poll(() => charged(other), { timeout: 10_000 }).toBe(0)
     await running.agent.close()
     expect(await charged(owner)).toBe(2)
+  })
+
+  test('the operator learns of an outage and of its debts, and that the journal is full', async () => {
+    const running = await start({ debts: { ...debts(newPath()), maxDebts: 3 } })
+    const { address } = running.agent
+    const get = async (path: string) => {
+      const answer = await fetch(address + path)
+      return [answer.status, await answer.text()] as const
+    }
+    const owner = await user(10)
+    expect(await get('/debts')).toEqual([200, '{"outage":false,"debts":[]}'])
+    running.network = 'away'
+    await post(address, 'consume', otp(owner, 'sent'))
+    await post(address, 'reserve', otp(owner, 'held'))
+    await post(address, 'reserve', otp(owner, 'released'))
+    await post(address, 'release', { user_id: owner, id: 'released' })
+    expect(await post(address, 'consume', otp(owner, 'beyond'))).toMatchObject({ status: 503 })
+    const [, listed] = await get('/debts')
+    const common = { user_id: owner, message_type: 'otp', at: expect.any(String), refused: null }
+    const states = ['sent', 'held', 'released']
+    expect(JSON.parse(listed)).toEqual({ outage: true, debts: states.map(state => ({ ...common, id: state, state })) })
+    const [, metrics] = await get('/metrics')
+    expect(metrics).toContain('sms_quota_agent_debts{state="held"} 1\n')
+    expect(metrics).toContain('sms_quota_agent_outage 1\n')
+    const ready = () => get('/readyz').then(([status]) => status)
+    await expect.poll(ready, { timeout: 10_000 }).toBe(503)
+    expect((await get('/livez'))[0]).toBe(200)
+
+    running.network = 'up'
+    running.expire()
+    await expect.poll(ready, { timeout: 10_000 }).toBe(200)
+    await expect.poll(() => get('/debts').then(([, text]) => JSON.parse(text).debts), { timeout: 10_000 }).toEqual([])
+    await post(address, 'check', { user_id: owner, units: 1 })
+    const outage = running.lines.filter(line => line.startsWith('the service '))
+    expect(outage).toEqual([
+      expect.stringMatching(/^the service gives no answer: /),
+      expect.stringMatching(
+        /^the service answers again after \d+ s: 4 calls .*, and 3 messages were allowed as debts$/,
+      ),
+    ])
   })
 
   test.concurrent('two agents, one of them killed: nothing is oversold, nothing is booked twice', async ({

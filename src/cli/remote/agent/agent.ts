@@ -11,6 +11,7 @@ import type { Address } from '../profiles.ts'
 import { type DebtOptions, openDebts } from './debts.ts'
 import { createForward } from './forward.ts'
 import { createLeases, type LeaseOptions } from './leases.ts'
+import { createOutageLog } from './outage-log.ts'
 import { createAgentServer } from './server.ts'
 
 const MAX_CALLS = 10_000
@@ -92,12 +93,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   const debts = owed && (await openDebts(owed, { client, log, later }))
   const leases = leased && createLeases(leased, { calls: client, log, clockwork: { now, later } })
+  const outages = createOutageLog(log, now)
   const front = createFront()
   front.server.maxConnections = maxCalls
   try {
     const app = await createAgentServer({
       front,
-      forward: createForward({ client, debts, leases, allowForce, log }),
+      forward: createForward({ client, debts, leases, allowForce, outages, log }),
+      debts,
+      outages,
       isSocket: 'path' in place,
       log,
     })

@@ -20,7 +20,23 @@ export interface DebtOptions {
   readonly types: readonly string[] | 'all'
   /** What to do with a held debt whose time has ended, or whose agent has. */
   readonly onUnknown: 'charge' | 'release'
+  /** How many debts it holds at most; 10,000 if left out. */
+  readonly maxDebts?: number
 }
+
+/** A debt as the operator sees it: without the text of its message. */
+export interface DebtView {
+  readonly user_id: number
+  readonly id: string
+  readonly message_type: string | null
+  readonly at: string
+  /** `held`: neither committed nor released yet. `unknown`: nor in time, or by an earlier agent. */
+  readonly state: 'sent' | 'released' | 'held' | 'unknown'
+  /** Why the service refuses to book it; null if it does not. */
+  readonly refused: string | null
+}
+
+const MAX_DEBTS = 10_000
 
 export interface Debts {
   /** Whether a message has a debt. */
@@ -37,6 +53,9 @@ export interface Debts {
    * itself, has another cause. The promise rejects with an error of the client.
    */
   askAsBooked(op: SenderOp, request: SenderRequest, error: unknown): Promise<object | undefined>
+  /** All debts, the oldest first. */
+  list(): DebtView[]
+  isFull(): boolean
   /** What is held is unknown to the next agent. */
   close(): Promise<void>
 }
@@ -50,10 +69,11 @@ interface Surroundings {
 
 /** @throws the errors of `openJournal` */
 export async function openDebts(options: DebtOptions, { client, log, later }: Surroundings): Promise<Debts> {
-  const journal = await openLoggedJournal(options, log)
+  const { types, maxDebts = MAX_DEBTS } = options
+  const refused = new WeakMap<Debt, string>()
+  const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)
   const booking = createBooking(journal, client, () => performance.now())
   const holds = createHolds({ journal, booking, log, later })
-  const { types } = options
   const settle = createSettling(holds, request => find(journal, request)?.outcome)
   booking.wake()
   return {
@@ -75,6 +95,8 @@ export async function openDebts(options: DebtOptions, { client, log, later }: Su
       const answer = toSnake(await askAsBooked(client, debtRequestOf(request), error))
       return isObject(answer) ? answer : undefined
     },
+    list: () => journal.debts().map(debt => viewOf(debt, holds, refused.get(debt) ?? null)),
+    isFull: () => journal.debts().length >= maxDebts,
     async close() {
       const count = holds.abandon()
       if (count > 0) log(`${count} allowed messages are neither committed nor released`)
@@ -134,19 +156,32 @@ async function consume(holds: Holds, request: SenderRequest, replayed: boolean):
   return debtGranted(request, 'committed', replayed)
 }
 
-async function openLoggedJournal({ path, onUnknown }: DebtOptions, log: (line: string) => void): Promise<Journal> {
-  const refused = new WeakSet<Debt>()
+function viewOf(debt: Debt, holds: Holds, refused: string | null): DebtView {
+  const { userId: user_id, id, messageType = null } = debt.request
+  const states = { sent: 'sent', 'not-sent': 'released', unknown: 'unknown' } as const
+  const state = holds.has({ user_id, id }) ? 'held' : states[debt.outcome]
+  return { user_id, id, message_type: messageType, at: debt.at, state, refused }
+}
+
+/** @param refused gets why the service refuses to book a debt */
+async function openLoggedJournal(
+  { path, onUnknown, maxDebts }: DebtOptions & { maxDebts: number },
+  refused: WeakMap<Debt, string>,
+  log: (line: string) => void,
+): Promise<Journal> {
   const journal = await openJournal(path, {
+    maxEntries: maxDebts,
     onUnknown({ request: { userId, id }, at }) {
       const done = onUnknown === 'charge' ? 'charged' : 'not charged'
       log(`it is not known whether message ${id} of user ${userId}, allowed at ${at}, was sent: it is ${done}`)
       return onUnknown
     },
     onRefused(debt, error) {
-      if (refused.has(debt)) return
-      refused.add(debt)
+      const isKnown = refused.has(debt)
+      const reason = error instanceof Error ? error.message : String(error)
+      refused.set(debt, reason)
+      if (isKnown) return
       const { userId, id } = debt.request
-      const reason = error instanceof Error ? error.message : error
       log(`the service refuses to book message ${id} of user ${userId}, which is tried again every minute: ${reason}`)
     },
   })

@@ -7,6 +7,7 @@ import { ERRORS, Problem } from '../../../errors.ts'
 import { problemBody, problemOf } from '../../../http/platform/problems.ts'
 import type { Debts } from './debts.ts'
 import type { Leases } from './leases.ts'
+import type { OutageLog } from './outage-log.ts'
 import { createTurns } from './turns.ts'
 
 /** The maximum size of an operation, in bytes: that of the service's bodies. */
@@ -29,11 +30,12 @@ interface ForwardParts {
   readonly leases: Leases | undefined
   /** Whether callers may book past any limit, if the token may. */
   readonly allowForce: boolean
+  readonly outages: OutageLog
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
 }
 
-export function createForward({ client, debts, leases, allowForce, log }: ForwardParts): Forward {
+export function createForward({ client, debts, leases, allowForce, outages, log }: ForwardParts): Forward {
   const turns = createTurns()
   let isTokenAccepted = true
 
@@ -67,13 +69,20 @@ export function createForward({ client, debts, leases, allowForce, log }: Forwar
       if (known !== undefined) return known
       try {
         if (failure !== null) throw failure
-        return await (leases?.pay(op, request) ?? askUnlessBooked(op, request))
+        const paid = leases?.pay(op, request)
+        if (paid !== undefined) return paid
+        const answer = await askUnlessBooked(op, request)
+        outages.note(null)
+        return answer
       } catch (error) {
+        outages.note(error)
         // An answer that asks to try later is no outage.
         const isOutage = error instanceof UnavailableError && error.isOutage
         const allowed = isOutage ? debts?.allow(op, request) : undefined
         if (allowed === undefined) throw error
-        return allowed
+        const answer = await allowed
+        outages.noteDebt()
+        return answer
       }
     })
   }

@@ -13,7 +13,9 @@ import { refuseUnknownRoutes } from '../../../http/platform/routing.ts'
 import { createSlowDown } from '../../../http/platform/slow-down.ts'
 import { compileValidator, validatorOf } from '../../../http/platform/validation.ts'
 import { createOperationCheck, requestCheck } from '../../../http/sender/requests.ts'
+import type { Debts } from './debts.ts'
 import { type Answer, type Forward, MAX_OPERATION_BYTES, problemAnswer } from './forward.ts'
+import type { OutageLog } from './outage-log.ts'
 
 const PREFIX = '/api/sms/sender/quota'
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -21,13 +23,17 @@ const MAX_BATCH_BYTES = 1024 * 1024
 export interface AgentServerParts {
   readonly front: Front
   readonly forward: Forward
+  /** Undefined: there is no journal. */
+  readonly debts: Pick<Debts, 'list' | 'isFull'> | undefined
+  readonly outages: Pick<OutageLog, 'isOutage'>
   /** Whether it listens on a socket, which no browser can reach. */
   readonly isSocket: boolean
   readonly log: (line: string) => void
 }
 
 /** Builds the server behind the front, which then also answers `/livez` and `/readyz`. Closing it closes the front. */
-export async function createAgentServer({ front, forward, isSocket, log }: AgentServerParts): Promise<FastifyInstance> {
+export async function createAgentServer(parts: AgentServerParts): Promise<FastifyInstance> {
+  const { front, forward, debts, isSocket, log } = parts
   let serve = () => {}
   const slowDown = createSlowDown(0)
   const errors = createErrorAnswers(requestLogOf(log), slowDown, MAX_OPERATION_BYTES)
@@ -46,7 +52,10 @@ export async function createAgentServer({ front, forward, isSocket, log }: Agent
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler(errors.answer)
   app.addHook('onReady', async () => serve())
-  app.addHook('onClose', () => front.close())
+  app.addHook('onClose', async () => {
+    await front.readiness.stop()
+    await front.close()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(PLAIN_HEADERS).header('x-request-id', request.id)
     if (isSocket || isLoopback(request.hostname)) done()
@@ -69,11 +78,40 @@ export async function createAgentServer({ front, forward, isSocket, log }: Agent
     },
     { prefix: PREFIX },
   )
+  operatorRoutes(app, parts)
   await app.ready()
-  // There is nothing to watch: it is ready from now on until it stops.
-  await front.readiness.watch(async () => null, { info() {}, warn() {}, error() {} })
-  await front.readiness.stop()
+  // With a full journal it allows no message while the service is away.
+  const check = async () => (debts?.isFull() === true ? 'the journal of the agent is full' : null)
+  await front.readiness.watch(check, {
+    info: (_fields, message) => log(message),
+    warn: (fields, message) => log('reason' in fields ? `${message}: ${fields.reason}` : message),
+    error() {},
+  })
   return app
+}
+
+/** What the agent owes, as JSON and as metrics. */
+function operatorRoutes(app: FastifyInstance, { debts, outages }: AgentServerParts): void {
+  const list = () => debts?.list() ?? []
+  app.get('/debts', { schema: { querystring: NoQuery } }, async () => ({ outage: outages.isOutage(), debts: list() }))
+  app.get('/metrics', { schema: { querystring: NoQuery } }, async (_request, reply) => {
+    reply.type('text/plain; version=0.0.4; charset=utf-8')
+    const states = ['sent', 'released', 'held', 'unknown'] as const
+    const found = list()
+    const count = (state: string) => found.filter(debt => debt.state === state).length
+    return [
+      '# HELP sms_quota_agent_debts Messages that were allowed while the service was away, and are not booked yet.',
+      '# TYPE sms_quota_agent_debts gauge',
+      ...states.map(state => `sms_quota_agent_debts{state="${state}"} ${count(state)}`),
+      '# HELP sms_quota_agent_debts_refused Those of them that the service refuses to book.',
+      '# TYPE sms_quota_agent_debts_refused gauge',
+      `sms_quota_agent_debts_refused ${found.filter(({ refused }) => refused !== null).length}`,
+      '# HELP sms_quota_agent_outage Whether the last call of a sender got no answer of the service.',
+      '# TYPE sms_quota_agent_outage gauge',
+      `sms_quota_agent_outage ${outages.isOutage() ? 1 : 0}`,
+      '',
+    ].join('\n')
+  })
 }
 
 function singleRoutes(app: FastifyInstance, forward: Forward): void {
