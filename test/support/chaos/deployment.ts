@@ -1,4 +1,4 @@
-/** A database server and two services on it, which the chaos test kills while it calls them. */
+/** A database server and two services on it, which a test kills while it calls them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { ownServer } from '../database.ts'
 import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
 
-/** How much faster than real time the services' clocks run: an hour in three seconds. */
+/** How much faster than real time the services' clocks run, if left out: an hour in three seconds. */
 const SPEED = 1_200
 /** Seconds of real time after which retention deletes a settled reservation. */
 export const RETENTION_S = 30
@@ -38,6 +38,10 @@ export interface Deployment {
   now(): EpochMs
   /** The clock of the service that is behind. */
   earliestNow(): EpochMs
+  /** An administrator's, who may also send and force. */
+  readonly token: string
+  /** Where a service, 0 or 1, listens; undefined while it does not run. */
+  port(service: number): number | undefined
   /** Calls a service, 0 or 1. Undefined if there is no answer. */
   call(service: number, method: string, path: string, body?: object, key?: string): Promise<Answer | undefined>
   /** Kills a service, which starts again, and waits until it is dead. */
@@ -50,7 +54,8 @@ export interface Deployment {
   output(): string
 }
 
-export async function createDeployment(): Promise<Deployment> {
+/** @param speed how much faster than real time the services' clocks run */
+export async function createDeployment(speed = SPEED): Promise<Deployment> {
   const { url, serviceUrl, dataDir } = await ownServer()
   const db = openDatabase({ url, maxConnections: 3, statementTimeout: 60_000 })
   const env = {
@@ -59,7 +64,7 @@ export async function createDeployment(): Promise<Deployment> {
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
     CHAOS_BEGAN: String(Date.now()),
-    CHAOS_SPEED: String(SPEED),
+    CHAOS_SPEED: String(speed),
     CHAOS_RETENTION_MS: String(RETENTION_S * 1_000 * SPEED),
   }
   const now = clockFrom(env)
@@ -74,7 +79,7 @@ export async function createDeployment(): Promise<Deployment> {
   let output = ''
   let isStopped = false
 
-  const services = [createService(0), createService(LAG_S * 1_000 * SPEED)]
+  const services = [createService(0), createService(LAG_S * 1_000 * speed)]
   whenDone(async () => {
     isStopped = true
     for (const service of services) await service.end()
@@ -129,9 +134,11 @@ export async function createDeployment(): Promise<Deployment> {
     db,
     url,
     now,
-    earliestNow: () => now() - LAG_S * 1_000 * SPEED,
+    earliestNow: () => now() - LAG_S * 1_000 * speed,
     serviceErrors,
     output: () => output,
+    token,
+    port: service => services[service]?.port(),
 
     async call(service, method, path, body, key) {
       const port = services[service]?.port()

@@ -1,0 +1,126 @@
+/** Compares what is charged with what the provider took. */
+import { sql } from '../../../src/db/sql.ts'
+import type { Deployment } from '../chaos/deployment.ts'
+import type { Books } from './books.ts'
+import { nameOf, type Provider, type Taken } from './provider.ts'
+import type { LossyProxy } from './proxy.ts'
+
+export interface Case {
+  readonly deployment: Deployment
+  readonly provider: Provider
+  readonly books: Books
+  readonly proxy: LossyProxy
+  readonly users: number
+  limitOf(userId: number): number
+}
+
+export interface Judgement {
+  /** Users with other charges than the provider's list has, and what led to them. */
+  readonly wrong: string[]
+  /** Messages that the provider took twice. */
+  readonly twice: string[]
+  /** What senders were told, and was not so. */
+  readonly untrue: readonly string[]
+  /** Users whose messages went past their limits without being debts. */
+  readonly past: string[]
+}
+
+interface Charge {
+  readonly id: string
+  /** The sender. */
+  readonly by: string
+  readonly charged: number
+}
+
+export async function judge(of: Case): Promise<Judgement> {
+  const { provider, books, users, limitOf } = of
+  const judgement: Judgement = { wrong: [], twice: twiceTaken(provider), untrue: books.untrue, past: [] }
+  for (let userId = 1; userId <= users; userId++) {
+    const charges = await chargesOf(of.deployment, userId)
+    const { used, reserved } = await countersOf(of, userId)
+    const debts = books.debts.get(userId) ?? 0
+    if (used - debts > limitOf(userId)) judgement.past.push(`user ${userId}: ${used} used, of these debts: ${debts}`)
+    const sum = charges.reduce((units, { charged }) => units + charged, 0)
+    if (used !== sum || reserved !== 0)
+      judgement.wrong.push(`user ${userId}: used ${used}, reserved ${reserved}, charged ${sum}`)
+    judgement.wrong.push(...wrongSenders(of, userId, charges))
+  }
+  return judgement
+}
+
+/** Of each sender by itself: the type of a message names its sender. What is not known to be sent may be charged or not. */
+function wrongSenders(of: Case, userId: number, charges: readonly Charge[]): string[] {
+  const { provider } = of
+  const isKnown = ({ id }: { readonly id: string }) => !provider.unknown.has(nameOf({ userId, id }))
+  const taken = provider.taken.filter(message => message.userId === userId && isKnown(message))
+  const certain = charges.filter(isKnown)
+  const senders = new Set([...taken.map(({ by }) => by), ...certain.map(({ by }) => by)])
+  return [...senders].flatMap(sender => {
+    const sent = taken.filter(({ by }) => by === sender)
+    const charged = certain.filter(({ by }) => by === sender)
+    const [units, ofThese] = [
+      sent.reduce((sum, message) => sum + message.units, 0),
+      charged.reduce((sum, charge) => sum + charge.charged, 0),
+    ]
+    if (units === ofThese) return []
+    return [`user ${userId}, ${sender}: sent ${units}, charged ${ofThese}\n${differences(of, sent, charged)}`]
+  })
+}
+
+function twiceTaken({ taken, unknown }: Provider): string[] {
+  const seen = new Set<string>()
+  return taken.map(nameOf).filter(name => {
+    const isAgain = seen.has(name) && !unknown.has(name)
+    seen.add(name)
+    return isAgain
+  })
+}
+
+async function chargesOf({ db }: Deployment, userId: number): Promise<Charge[]> {
+  return db.query<Charge>({
+    text: sql`select id, message_type as by, committed - refunded as charged from reservation where user_id = $1`,
+    values: [userId],
+  })
+}
+
+async function countersOf({ deployment }: Case, userId: number): Promise<{ used: number; reserved: number }> {
+  const answer = await deployment.call(0, 'GET', `/api/sms/admin/quota/summary?user_id=${userId}`)
+  return answer?.body
+}
+
+/** The messages that differ, and what passed the proxy about them. */
+function differences({ proxy }: Case, sent: readonly Taken[], charges: readonly Charge[]): string {
+  const charged = new Map(charges.map(charge => [charge.id, charge.charged]))
+  const taken = new Map(sent.map(message => [message.id, message.units]))
+  const lines: string[] = []
+  for (const id of new Set([...taken.keys(), ...charged.keys()])) {
+    const [before, after] = [taken.get(id) ?? 0, charged.get(id) ?? 0]
+    if (before === after) continue
+    lines.push(`  ${id}: taken ${before}, charged ${after}`)
+    for (const { at, path, fault, body, answers } of proxy.passages) {
+      if (!body.includes(`"${id}"`)) continue
+      lines.push(`    ${at} ${path.replace(/^.*\//, '')} ${fault} ${aboutId(body, id)}`)
+      for (const answer of answers)
+        lines.push(`      ${answer?.status ?? 'nothing'} ${aboutAnswer(answer?.body ?? '', body, id)}`)
+    }
+  }
+  return lines.slice(0, 200).join('\n')
+}
+
+/** The operation of a message in a batch, or the body of a call. */
+function aboutId(body: string, id: string): string {
+  const { operations } = JSON.parse(body)
+  return JSON.stringify(operations?.filter((operation: { id?: string }) => operation.id === id) ?? JSON.parse(body))
+}
+
+function aboutAnswer(answer: string, body: string, id: string): string {
+  try {
+    const { operations } = JSON.parse(body)
+    const { results } = JSON.parse(answer)
+    if (results === undefined) return answer.slice(0, 300)
+    const indexes = [...operations.keys()].filter(index => operations[index].id === id)
+    return JSON.stringify(indexes.map(index => results[index])).slice(0, 500)
+  } catch {
+    return answer.slice(0, 300)
+  }
+}
