@@ -216,11 +216,12 @@ export function refusalOf(problem: Problem, status: number): QuotaError {
   return new QuotaError(problem, { mayHaveTakenEffect: status >= 500 })
 }
 
-/** The error of an answer that asks to try again. */
+/** The error of an answer that asks to try again. A limit of a proxy before the service is no outage either. */
 export function tryLater(problem: Problem): UnavailableError {
   const isNothingDone = NOTHING_DONE.has(problem.code)
+  const isOutage = !isNothingDone && problem.status !== 429
   const cause = new QuotaError(problem)
-  return new UnavailableError(cause.message, { mayHaveTakenEffect: !isNothingDone, isOutage: !isNothingDone, cause })
+  return new UnavailableError(cause.message, { mayHaveTakenEffect: !isNothingDone, isOutage, cause })
 }
 
 /** The problem of an answer; proxies answer with pages of their own. */

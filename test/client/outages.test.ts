@@ -102,6 +102,14 @@ describe('an answer that asks to try later is no outage', () => {
     await journal.close()
   })
 
+  test('nor is a 429 that a proxy answers with a page of its own', async () => {
+    const { client, network } = clientWith(silence)
+    network.answer = async () =>
+      new Response('<h1>Too Many Requests</h1>', { status: 429, headers: { 'retry-after': '60' } })
+    const denied = client.check({ userId: 1, units: 1 })
+    await expect(denied).rejects.toMatchObject({ name: 'UnavailableError', isOutage: false, mayHaveTakenEffect: true })
+  })
+
   test('nor is one at the deadline, while the next attempt is awaited', async () => {
     const { client, network } = clientWith(silence)
     let calls = 0
