@@ -1,6 +1,6 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
 import type { Clockwork, Later } from './clockwork.ts'
-import { hasCode, UnavailableError } from './errors.ts'
+import { hasCode } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 
 export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
@@ -102,8 +102,8 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
 }
 
 /**
- * Leases that are being closed: each again and again while the service is away. What it refuses to settle, for example of a
- * user who was erased, is charged when it expires.
+ * Leases that are being closed: each again and again until that is certain. What the service has no more, for example of a user
+ * who was erased, or what another has settled cannot be. Any other refusal may pass: it may be about a token, or come from a proxy.
  */
 function createClosing(later: Later) {
   /** With what cancels the next try. */
@@ -114,11 +114,11 @@ function createClosing(later: Later) {
     lease.close().then(
       () => leases.delete(lease),
       error => {
-        if (error instanceof UnavailableError || isAboutToken(error)) {
-          leases.set(lease, again(lease))
-        } else {
+        if (hasCode(error, 'not_found') || hasCode(error, 'reservation_closed')) {
           leases.delete(lease)
           lease.giveUp()
+        } else {
+          leases.set(lease, again(lease))
         }
       },
     )
@@ -137,9 +137,6 @@ function createClosing(later: Later) {
     },
   }
 }
-
-/** What a service says of a token passes. */
-const isAboutToken = (error: unknown) => hasCode(error, 'unauthenticated') || hasCode(error, 'forbidden')
 
 function keyOf({ userId, country = '', messageType = '' }: LeaseScope): string {
   return `${userId} ${country} ${messageType}`

@@ -227,3 +227,29 @@ test('what cannot be settled takes no room for ever: it is tried again in an out
   expect(await pool.close()).toBe(0)
   expect(clockwork.timers()).toBe(0)
 })
+
+test('a slice whose answer was lost is given back, also if a proxy refuses its request while the client is closed', async () => {
+  const owner = await user(100)
+  const page = () => new Response('<h1>Unprocessable Content</h1>', { status: 422 })
+  let network: 'up' | 'deaf' | 'refusing' = 'deaf'
+  const quota = createClient({
+    url,
+    token: service.senderToken,
+    senderTimeoutMs: 300,
+    async fetch(input, init) {
+      if (network === 'refusing') return page()
+      const answer = await fetch(input, init)
+      if (network === 'up') return answer
+      await answer.arrayBuffer()
+      throw new TypeError('cut off')
+    },
+  })
+  const leases = createOutageLeases({ units: 5 }, quota, createClockwork())
+  leases.hold({ userId: owner })
+  await expect.poll(() => counted(admin, owner)).toEqual({ used: 0, reserved: 5 })
+  network = 'refusing'
+  await expect(leases.close()).rejects.toMatchObject({ name: 'UnavailableError' })
+  network = 'up'
+  await expect.poll(() => leases.close().then(() => 'closed', String)).toBe('closed')
+  expect(await counted(admin, owner)).toEqual({ used: 0, reserved: 0 })
+})
