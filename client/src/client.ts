@@ -17,7 +17,7 @@ import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
-import { callBatchAsFirst, createMessages, createRepetitions, type Repetitions } from './repetitions.ts'
+import { callBatchAsFirst, createMessages, createRepetitions, createSends, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { createSettler, type Unsettled } from './settler.ts'
@@ -158,10 +158,11 @@ export function createClient(options: ClientOptions): Client {
   const leases = outageLease && createOutageLeases(outageLease, api, clockwork)
   const settler = createSettler(api, clockwork)
   const unsent = createMessages()
+  const sends = createSends()
   return {
     ...api,
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
-      return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases, settler, unsent })
+      return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases, settler, unsent, sends })
     },
     lease: input => createLease(api, input, clockwork),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,

@@ -53,17 +53,44 @@ export interface Messages {
 
 export function createMessages(max = MAX_REMEMBERED): Messages {
   const remembered = new Set<string>()
-  const keyOf = ({ userId, id }: Message) => `${userId} ${id}`
   return {
     add: message => add(remembered, keyOf(message), max),
     take: message => remembered.delete(keyOf(message)),
   }
 }
 
+/** What this client knows of the sends that it has begun, for when the service is away and cannot tell. */
+export interface Sends {
+  note(message: Message, outcome: SendOutcome): void
+  get(message: Message): SendOutcome | undefined
+}
+
+/** `unknown`: it is under way, or said that it cannot tell. */
+type SendOutcome = 'sent' | 'unknown' | 'failed'
+
+export function createSends(max = MAX_REMEMBERED): Sends {
+  const outcomes = new Map<string, SendOutcome>()
+  return {
+    note(message, outcome) {
+      const key = keyOf(message)
+      outcomes.delete(key)
+      outcomes.set(key, outcome)
+      forgetOldest(outcomes, max)
+    },
+    get: message => outcomes.get(keyOf(message)),
+  }
+}
+
+const keyOf = ({ userId, id }: Message) => `${userId} ${id}`
+
+function forgetOldest(keyed: Map<string, unknown> | Set<string>, max: number): void {
+  const [oldest] = keyed.keys()
+  if (keyed.size > max && oldest !== undefined) keyed.delete(oldest)
+}
+
 function add(keys: Set<string>, key: string, max: number): void {
   keys.add(key)
-  const [oldest] = keys
-  if (keys.size > max && oldest !== undefined) keys.delete(oldest)
+  forgetOldest(keys, max)
 }
 
 /** The answer to a call that this client was not called so before, and of which an earlier attempt may have taken effect. */

@@ -4,7 +4,7 @@ import { askAsBooked, type Booking } from './booking.ts'
 import type { Debt, Journal, OnUnavailable } from './debt.ts'
 import { isUncertain, UnavailableError } from './errors.ts'
 import type { OutageLeases, PayableMessage } from './outage-leases.ts'
-import type { Messages } from './repetitions.ts'
+import type { Messages, Sends } from './repetitions.ts'
 import type { Settler } from './settler.ts'
 import type { CallOptions, OwnCallOptions } from './transport.ts'
 
@@ -72,6 +72,7 @@ interface Policy {
   settler: Settler
   /** The messages that this client has asked for in vain, so that nothing was sent. */
   unsent: Messages
+  sends: Sends
 }
 
 export interface ReservationCalls {
@@ -105,10 +106,25 @@ export async function withReservation<T>(
   if (policy.debts?.journal.find(input.userId, input.id) !== undefined || policy.leases?.isOpen(input)) {
     const message = 'the message was sent for, or paid, while the service was away, and that is not settled yet'
     const reason = new UnavailableError(message, { mayHaveTakenEffect: true })
-    return sendInstead(await beginInstead(input, policy, reason), send, reason)
+    return sendInstead(await beginInstead(input, policy, reason), remembered(input, send, policy.sends), reason)
   }
   policy.settler.assertRoom()
-  return sendReserved(calls, input, send, { onRepeated, ...policy })
+  return sendReserved(calls, input, remembered(input, send, policy.sends), { onRepeated, ...policy })
+}
+
+/** Notes what becomes of a send. */
+function remembered<T>(input: ReserveReq, send: Send<T>, sends: Sends): Send<T> {
+  return async reservation => {
+    sends.note(input, 'unknown')
+    try {
+      const value = await send(reservation)
+      sends.note(input, 'sent')
+      return value
+    } catch (error) {
+      if (!(error instanceof UnknownIfSent)) sends.note(input, 'failed')
+      throw error
+    }
+  }
 }
 
 /** What is known of a message without asking the service. @throws UnavailableError while its units are given back */
@@ -129,6 +145,24 @@ function knownBefore(
   return debt?.outcome === 'unknown' && onRepeated === 'unknown' ? unknownBefore(null) : undefined
 }
 
+/**
+ * What this client has made of the message before: asked in an outage, the service cannot tell.
+ *
+ * @throws the reason if its send has failed: the units were given back, and nothing more can be charged to its id
+ */
+function sentBefore(
+  input: ReserveReq,
+  { sends, onRepeated }: Pick<Policy, 'sends'> & { onRepeated: 'unknown' | 'send' },
+  reason: unknown,
+): Sent<never> | undefined {
+  if (!(reason instanceof UnavailableError && reason.isOutage)) return undefined
+  const outcome = sends.get(input)
+  if (outcome === 'failed') throw reason
+  const isCharged = outcome === 'sent' || (outcome === 'unknown' && input.onExpiry !== 'release')
+  if (isCharged) return { granted: true, sent: 'before', reservation: null }
+  return outcome === 'unknown' && onRepeated === 'unknown' ? unknownBefore(null) : undefined
+}
+
 function unknownBefore(reservation: Granted | null): Sent<never> {
   const message = 'an earlier call with this id has not said whether it sent the message'
   return { granted: true, sent: 'unknown', error: new UnknownIfSent(message), reservation }
@@ -138,9 +172,9 @@ async function sendReserved<T>(
   calls: ReservationCalls,
   input: ReserveReq,
   send: Send<T>,
-  { onRepeated, ...policy }: ReservationOptions & Policy,
+  { onRepeated, ...policy }: Policy & CallOptions & { onRepeated: 'unknown' | 'send' },
 ): Promise<Sent<T>> {
-  const { onUnavailable, debts, leases, settler, unsent, ...options } = policy
+  const { onUnavailable, debts, leases, settler, unsent, sends, ...options } = policy
   let reservation: Granted | Denied
   let isLost = false
   const onFailure = (error: UnavailableError) => {
@@ -151,6 +185,8 @@ async function sendReserved<T>(
   } catch (error) {
     const booked = await askAsBooked(calls, input, error)
     if (booked?.granted === true) return { granted: true, sent: 'before', reservation: booked }
+    const before = sentBefore(input, { sends, onRepeated }, error)
+    if (before !== undefined) return before
     const instead = await beginInstead(input, policy, error).catch(reason => {
       if (isUncertain(error)) unsent.add(input)
       throw reason

@@ -207,6 +207,37 @@ describe('called again', () => {
     expect(await charged(userId)).toBe(1)
   })
 
+  test.each([
+    ['allow-with-debt', 'commit'],
+    ['allow-with-debt', 'release'],
+    ['lease', 'commit'],
+  ] as const)(
+    'in an outage, it does not send what this client has sent (%s, onExpiry: %s)',
+    async (policy, onExpiry) => {
+      const userId = await user(100)
+      const journal = await openJournal(join(folder, `again-${policy}-${onExpiry}`), { onUnknown: () => 'charge' })
+      const network: Network = {}
+      const client = clientOn(network, { journal, outageLease: { units: 5 }, onUnavailable: policy })
+      const send = (id: string, how: () => unknown) => client.withReservation({ ...ask(userId, id), onExpiry }, how)
+      await send('sent', () => 'sent')
+      await send('unknown', () => Promise.reject(new UnknownIfSent()))
+      await expect(send('failed', () => Promise.reject(new Error('no route')))).rejects.toThrow('no route')
+      const held = async () => (await admin.summarizeQuotasOfUser({ userId })).reserved
+      if (policy === 'lease') await expect.poll(held).toBeGreaterThanOrEqual(5)
+      network.away = ['reserve', 'batch', 'commit', 'release', 'refund']
+      expect(await send('sent', never)).toMatchObject({ granted: true, sent: 'before', reservation: null })
+      const unknown = onExpiry === 'commit' ? 'before' : 'unknown'
+      expect(await send('unknown', never)).toMatchObject({ granted: true, sent: unknown, reservation: null })
+      // Its units were given back, so that nothing can be charged to its id.
+      await expect(send('failed', never)).rejects.toMatchObject(unavailable)
+      network.away = []
+      await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
+      await closed(client)
+      expect(await charged(userId)).toBe(onExpiry === 'commit' ? 2 : 1)
+      await journal.close()
+    },
+  )
+
   test('it leaves a debt of an earlier process as it is', async () => {
     const userId = await user()
     const path = join(folder, 'unknown')
