@@ -1,5 +1,6 @@
 /** Sends calls over HTTP, as they are, and measures them. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { bytesOf, type Call, urlOf } from './calls.ts'
 
 export interface Answered {
@@ -47,7 +48,7 @@ export function openWire(port: number, tokens: ReadonlyMap<string, string | null
           resolve({
             status: response.statusCode ?? 0,
             headers: response.headers,
-            text: Buffer.concat(chunks).toString('utf8'),
+            text: textOf(Buffer.concat(chunks), response.headers['content-encoding']),
             tookMs: performance.now() - begun,
             workedMs: (user + system) / 1_000,
           })
@@ -70,6 +71,11 @@ export function openWire(port: number, tokens: ReadonlyMap<string, string | null
     },
     close: () => agent.destroy(),
   }
+}
+
+function textOf(bytes: Buffer, encoding: string | undefined): string {
+  if (bytes.length === 0 || encoding === undefined) return bytes.toString('utf8')
+  return (encoding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)).toString('utf8')
 }
 
 function headersOf({ headers }: Call, token: string | null, body: Buffer | undefined): (readonly [string, string])[] {
