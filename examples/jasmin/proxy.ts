@@ -1,11 +1,11 @@
 /**
- * A proxy before Jasmin's HTTP API: it reserves the units of a message, passes the message on to Jasmin, and settles by the
+ * A proxy before Jasmin's HTTP API: it takes the units of a message, passes the message on to Jasmin, and refunds them by the
  * delivery reports. README.md says how to run it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
+import { createClient, type Granted, QuotaError, UnavailableError, UnknownIfSent } from 'sms-quota-client'
 
 const { PORT = '1402', JASMIN_URL = 'http://127.0.0.1:1401', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
 /** Signs the addresses for delivery reports. After a change, reports of earlier messages are refused. */
@@ -15,17 +15,20 @@ if (DLR_SECRET.length < 32) throw new Error('set DLR_SECRET to 32 characters or 
 const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USERS ?? '{}')))
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 
-/** How long a delivery report may take. A message without a report is then charged, because it may have arrived. */
-const TTL_SECONDS = 3 * 86_400
+/** Messages that were reported as delivered: a later report of another kind changes nothing. The oldest are forgotten. */
+const delivered = new Set<string>()
+const MAX_DELIVERED = 100_000
 const JASMIN_TIMEOUT_MS = 10_000
 const MAX_FORM_BYTES = 100_000
 /** Jasmin cuts a text after so many parts: `long_content_max_parts`. */
 const MAX_PARTS = 5
-/** What a final report about the delivery settles. The others, such as ENROUTE and UNKNOWN, settle nothing. */
-const COMMITTED = ['DELIVRD', 'ACCEPTD']
-const RELEASED = ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD']
+/** Final reports about the delivery. After the others, such as ENROUTE and UNKNOWN, one may follow. */
+const DELIVERED = ['DELIVRD', 'ACCEPTD']
+const FAILED = ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD']
 /** After these answers of the SMSC, Jasmin sends the message again: `submit_error_retrial`. */
 const REPEATED = ['ESME_RSYSERR', 'ESME_RTHROTTLED', 'ESME_RMSGQFUL', 'ESME_RINVSCHED']
+
+const NO_ANSWER = 'Jasmin did not answer: the message may have been sent'
 
 interface Answer {
   status: number
@@ -42,6 +45,16 @@ function isSigned(signature: string, ...parts: string[]): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
+/** Jasmin has not taken the message. */
+class Refused extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super(answer.text)
+    this.answer = answer
+  }
+}
+
 async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   const username = parameters.get('username') ?? ''
   const userId = USERS.get(username)
@@ -50,24 +63,28 @@ async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   if (text === null) return error(400, 'This proxy takes content without coding, or hex-content with coding=8.')
   const id = crypto.randomUUID()
   const to = `+${(parameters.get('to') ?? '').replace(/^(?:\+|00)/, '')}`
-  const reservation = await quota.reserve({
-    userId,
-    id,
-    message: { to, text },
-    ttlSeconds: TTL_SECONDS,
-    onExpiry: 'commit',
-  })
-  if (!reservation.granted) {
-    const { reason, retryAt } = reservation
-    return error(402, `Not sent: ${reason}${retryAt === null ? '' : `, try again at ${retryAt}`}`)
+  const pass = async (reservation: Granted | null): Promise<Answer> => {
+    const { units = 0, encoding } = reservation ?? {}
+    if (units > MAX_PARTS)
+      throw new Refused(error(400, `Not sent: Jasmin cuts the text, which takes ${units} parts, after ${MAX_PARTS}`))
+    const answer = await passOn(withText(withReports(parameters, userId, id), text, encoding === 'UCS-2'))
+    // Without an answer the message stays charged, unless a report says that it failed.
+    if (answer.status === 504) throw new UnknownIfSent(answer.text)
+    if (answer.status !== 200) throw new Refused(answer)
+    return answer
   }
-  const answer =
-    reservation.units > MAX_PARTS
-      ? error(400, `Not sent: Jasmin cuts the text, which takes ${reservation.units} parts, after ${MAX_PARTS}`)
-      : await passOn(withText(withReports(parameters, userId, id), text, reservation.encoding === 'UCS-2'))
-  // Only a message that Jasmin did not take is free. Without an answer, the report settles it, or the expiry.
-  if (answer.status !== 200 && answer.status !== 504) await quota.release({ userId, id })
-  return answer
+  try {
+    // The units are committed before Jasmin gets the message. An answer of sms-quota that is lost costs nothing.
+    const sent = await quota.withReservation({ userId, id, message: { to, text } }, pass)
+    if (!sent.granted) {
+      const { reason, retryAt } = sent
+      return error(402, `Not sent: ${reason}${retryAt === null ? '' : `, try again at ${retryAt}`}`)
+    }
+    return sent.sent === true ? sent.value : error(504, NO_ANSWER)
+  } catch (failure) {
+    if (failure instanceof Refused) return failure.answer
+    throw failure
+  }
 }
 
 /** The text of a message; null if it is binary or in an encoding that Jasmin would pass on without a look. */
@@ -117,8 +134,25 @@ async function passOn(parameters: URLSearchParams): Promise<Answer> {
   } catch (failure) {
     const { code } = ((failure as Error).cause ?? {}) as { code?: string }
     if (code === 'ECONNREFUSED') return error(502, 'Not sent: Jasmin does not run')
-    return error(504, 'Jasmin did not answer: the message may have been sent')
+    return error(504, NO_ANSWER)
   }
+}
+
+/** Refunds a message that failed, unless it was reported as delivered before. */
+async function refund(message: { userId: number; id: string }): Promise<void> {
+  if (delivered.has(message.id)) return
+  try {
+    await quota.refund(message)
+  } catch (failure) {
+    // Nothing is left to refund. Jasmin repeats the report after any other error.
+    if (!(failure instanceof QuotaError && failure.code === 'reservation_closed')) throw failure
+  }
+}
+
+function noteDelivered(id: string): void {
+  delivered.add(id)
+  const [oldest] = delivered
+  if (delivered.size > MAX_DELIVERED && oldest !== undefined) delivered.delete(oldest)
 }
 
 /** A delivery report: of level 1 when the SMSC has answered, of level 2 about the delivery. */
@@ -138,13 +172,8 @@ async function settle(report: URLSearchParams): Promise<Answer> {
   const message = { userId: Number(user), id: reservation }
   const { level, message_status: status = '' } = reported
   const isRefused = level === '1' && status !== 'ESME_ROK' && !REPEATED.includes(status)
-  try {
-    if (COMMITTED.includes(status)) await quota.commit(message)
-    else if (RELEASED.includes(status) || isRefused) await quota.release(message)
-  } catch (failure) {
-    // A second report of another kind changes nothing. Jasmin repeats the report after any other error.
-    if (!(failure instanceof QuotaError && failure.code === 'reservation_closed')) throw failure
-  }
+  if (DELIVERED.includes(status)) noteDelivered(reservation)
+  else if (FAILED.includes(status) || isRefused) await refund(message)
   const isWanted = next !== '' && (levels === '3' || levels === level)
   return isWanted ? reportTo(next, method === 'GET', new URLSearchParams(reported)) : ACKNOWLEDGED
 }

@@ -1,11 +1,11 @@
 /**
- * A proxy before Kannel's `sendsms`: it reserves the units of a message, passes the message on to smsbox, and settles by the
+ * A proxy before Kannel's `sendsms`: it takes the units of a message, passes the message on to smsbox, and refunds them by the
  * delivery report. README.md says how to run it.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
+import { createClient, QuotaError, UnavailableError, UnknownIfSent } from 'sms-quota-client'
 
 const { PORT = '13014', SMSBOX_URL = 'http://127.0.0.1:13013', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
 /** Signs the addresses for delivery reports. After a change, reports of earlier messages are refused. */
@@ -15,8 +15,9 @@ if (DLR_SECRET.length < 32) throw new Error('set DLR_SECRET to 32 characters or 
 const USERS = new Map<string, number>(Object.entries(JSON.parse(process.env.USERS ?? '{}')))
 const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
 
-/** How long a delivery report may take. A message without a report is then charged, because it may have arrived. */
-const TTL_SECONDS = 3 * 86_400
+/** Messages that were reported as delivered: a later report of another kind changes nothing. The oldest are forgotten. */
+const delivered = new Set<string>()
+const MAX_DELIVERED = 100_000
 const SMSBOX_TIMEOUT_MS = 10_000
 /** What Kannel fills into a `dlr-url`, as `%d`: type, numbers, times, answer of the SMSC, ids. */
 const ESCAPES = ['d', 'p', 'P', 'T', 't', 'A', 'F', 'i']
@@ -25,6 +26,7 @@ interface Answer {
   status: number
   text: string
 }
+const NO_ANSWER: Answer = { status: 504, text: 'smsbox did not answer: the message may have been sent' }
 
 /** Signs what a report of this proxy's holds. Whoever else reaches `/dlr` cannot settle messages or have addresses called. */
 const signatureOf = (...parts: string[]) =>
@@ -35,6 +37,16 @@ function isSigned(signature: string, ...parts: string[]): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
+/** Kannel has not taken the message. */
+class Refused extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super(answer.text)
+    this.answer = answer
+  }
+}
+
 async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   const userId = USERS.get(parameters.get('username') ?? '')
   if (userId === undefined) return { status: 403, text: 'Authorization failed for sendsms' }
@@ -42,23 +54,24 @@ async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   if (text === null) return { status: 400, text: 'text is missing: this proxy takes text messages only' }
   const id = crypto.randomUUID()
   const to = `+${(parameters.get('to') ?? '').trim().replace(/^(?:\+|00)/, '')}`
-  const reservation = await quota.reserve({
-    userId,
-    id,
-    message: { to, text },
-    ttlSeconds: TTL_SECONDS,
-    onExpiry: 'commit',
-  })
-  if (!reservation.granted) {
-    const { reason, retryAt } = reservation
+  try {
+    // The units are committed before Kannel gets the message. An answer of sms-quota that is lost costs nothing.
+    const sent = await quota.withReservation({ userId, id, message: { to, text } }, async reservation => {
+      // Otherwise Kannel replaces what GSM-7 does not have.
+      if (reservation?.encoding === 'UCS-2' && !parameters.has('coding')) parameters.set('coding', '2')
+      const answer = await passOn(withReports(parameters, userId, id))
+      // Without an answer the message stays charged, unless a report says that it failed.
+      if (answer.status === 504) throw new UnknownIfSent(answer.text)
+      if (answer.status !== 202) throw new Refused(answer)
+      return answer
+    })
+    if (sent.granted) return sent.sent === true ? sent.value : NO_ANSWER
+    const { reason, retryAt } = sent
     return { status: 402, text: `Not sent: ${reason}${retryAt === null ? '' : `, try again at ${retryAt}`}` }
+  } catch (error) {
+    if (error instanceof Refused) return error.answer
+    throw error
   }
-  // Otherwise Kannel replaces what GSM-7 does not have.
-  if (reservation.encoding === 'UCS-2' && !parameters.has('coding')) parameters.set('coding', '2')
-  const answer = await passOn(withReports(parameters, userId, id))
-  // Only a message that Kannel did not take is free. Without an answer, the report settles it, or the expiry.
-  if (answer.status !== 202 && answer.status !== 504) await quota.release({ userId, id })
-  return answer
 }
 
 /** The parameters with a `dlr-url` of this proxy, which holds the caller's own. */
@@ -84,8 +97,25 @@ async function passOn(parameters: URLSearchParams): Promise<Answer> {
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as { code?: string }
     if (code === 'ECONNREFUSED') return { status: 502, text: 'Not sent: smsbox does not run' }
-    return { status: 504, text: 'smsbox did not answer: the message may have been sent' }
+    return NO_ANSWER
   }
+}
+
+/** Refunds a message that failed, unless it was reported as delivered before. */
+async function refund(message: { userId: number; id: string }): Promise<void> {
+  if (delivered.has(message.id)) return
+  try {
+    await quota.refund(message)
+  } catch (error) {
+    // Nothing is left to refund. Kannel repeats the report after any other error.
+    if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
+  }
+}
+
+function noteDelivered(id: string): void {
+  delivered.add(id)
+  const [oldest] = delivered
+  if (delivered.size > MAX_DELIVERED && oldest !== undefined) delivered.delete(oldest)
 }
 
 /** A delivery report: 1 delivered, 2 failed, 4 buffered, 8 accepted by the SMSC, 16 rejected by it. */
@@ -96,13 +126,8 @@ async function settle(report: URLSearchParams): Promise<Answer> {
   if (!isSigned(sig, user, id, mask, address)) return { status: 403, text: 'This proxy did not ask for this report.' }
   const type = Number(report.get('d'))
   const message = { userId: Number(user), id }
-  try {
-    if (type === 1) await quota.commit(message)
-    if (type === 2 || type === 16) await quota.release(message)
-  } catch (error) {
-    // A second report of another kind changes nothing. Kannel repeats the report after any other error.
-    if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
-  }
+  if (type === 1) noteDelivered(id)
+  if (type === 2 || type === 16) await refund(message)
   const next = Buffer.from(address, 'base64url').toString()
   if (next !== '' && (Number(mask) & type) !== 0) {
     const url = next.replace(/%([A-Za-z])/g, (whole, name) => encodeURIComponent(report.get(name) ?? whole))

@@ -6,11 +6,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startExample } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
-const { app, call, senderToken } = await startService()
+const { app, call, senderToken, clock, db, engine } = await startService()
 
 /** What Jasmin got, in order. */
 const passedOn: URLSearchParams[] = []
@@ -42,12 +43,27 @@ const caller = await listen((url, body, method) => {
   return acknowledges ? [200, 'ACK/Jasmin'] : [500, 'an error']
 })
 
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+/** The way to sms-quota, which may lose the answers. */
+let losesAnswers = false
+const gateServer = createServer(async (request, response) => {
+  const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' }
+  const body = Buffer.concat(await request.toArray())
+  const answer = await fetch(url + request.url, { method: 'POST', headers, body })
+  const text = await answer.text()
+  if (losesAnswers) response.destroy()
+  else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+}).listen(0, '127.0.0.1')
+await once(gateServer, 'listening')
+whenDone(() => gateServer.close().closeAllConnections())
+const gate = `http://127.0.0.1:${(gateServer.address() as AddressInfo).port}`
+
 const line = await startExample('jasmin', 'proxy.ts', {
   PORT: '0',
   USERS: '{"alice":7,"bob":8}',
   DLR_SECRET: 'a secret for tests only, long enough to sign',
   JASMIN_URL: jasmin,
-  SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+  SMS_QUOTA_URL: gate,
   SMS_QUOTA_TOKEN: senderToken,
 })
 const proxy = line.replace('the proxy is at ', '')
@@ -74,11 +90,11 @@ async function counters(): Promise<object> {
   return { used: body.used, reserved: body.reserved, remaining: body.remaining }
 }
 
-test('units are reserved before the message, and settled by its reports', async () => {
+test('units are committed before the message, and refunded by its reports', async () => {
   for (const to of ['4915112345678', '+37120000001', '0037120000002', '4915112345679']) {
     expect((await send({ to }))[0]).toBe(200)
   }
-  expect(await counters()).toEqual({ used: 0, reserved: 4, remaining: 5 })
+  expect(await counters()).toEqual({ used: 4, reserved: 0, remaining: 5 })
 
   // An answer of the SMSC after which Jasmin tries again is not final.
   for (const [number, status] of [
@@ -89,14 +105,14 @@ test('units are reserved before the message, and settled by its reports', async 
   ] as const) {
     expect(await report(number, 1, status)).toEqual(ACKNOWLEDGED)
   }
-  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 6 })
+  expect(await counters()).toEqual({ used: 3, reserved: 0, remaining: 6 })
   expect(await report(1, 2, 'DELIVRD')).toEqual(ACKNOWLEDGED)
   expect(await report(2, 2, 'UNDELIV')).toEqual(ACKNOWLEDGED)
   expect(await report(4, 2, 'ENROUTE')).toEqual(ACKNOWLEDGED)
-  expect(await counters()).toEqual({ used: 1, reserved: 1, remaining: 7 })
+  expect(await counters()).toEqual({ used: 2, reserved: 0, remaining: 7 })
   // Repeated and late reports change nothing.
   for (const status of ['DELIVRD', 'UNDELIV']) expect(await report(1, 2, status)).toEqual(ACKNOWLEDGED)
-  expect(await counters()).toEqual({ used: 1, reserved: 1, remaining: 7 })
+  expect(await counters()).toEqual({ used: 2, reserved: 0, remaining: 7 })
   await report(4, 2, 'DELIVRD')
 })
 
@@ -189,4 +205,18 @@ test('a denied message does not reach Jasmin, and the answer says why', async ()
   const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"username":"alice"}' }
   expect((await fetch(`${proxy}/send`, json)).status).toBe(400)
   expect(passedOn.length).toBe(before)
+})
+
+test('a message that is not passed on, since the answer of sms-quota was lost, costs nothing', async () => {
+  const [before, passed] = [await counters(), passedOn.length]
+  losesAnswers = true
+  expect((await send({}))[0]).toBe(503)
+  losesAnswers = false
+  expect(passedOn.length).toBe(passed)
+  // Longer than any reservation of the proxy.
+  clock.now += 4 * 86_400_000
+  const log = { info() {}, warn() {}, error() {} }
+  const sweeper = createSweeper({ db, engine, now: () => clock.now, log })
+  while ((await sweeper.sweepOnce(clock.now)).pending !== 'none');
+  expect(await counters()).toEqual(before)
 })

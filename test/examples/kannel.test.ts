@@ -6,11 +6,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startExample } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
-const { app, call, senderToken } = await startService()
+const { app, call, senderToken, clock, db, engine } = await startService()
 
 /** What smsbox got, in order. */
 const passedOn: URLSearchParams[] = []
@@ -38,12 +39,27 @@ const caller = await listen(({ pathname, search }) => {
   return [200, '']
 })
 
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+/** The way to sms-quota, which may lose the answers. */
+let losesAnswers = false
+const gateServer = createServer(async (request, response) => {
+  const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' }
+  const body = Buffer.concat(await request.toArray())
+  const answer = await fetch(url + request.url, { method: 'POST', headers, body })
+  const text = await answer.text()
+  if (losesAnswers) response.destroy()
+  else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+}).listen(0, '127.0.0.1')
+await once(gateServer, 'listening')
+whenDone(() => gateServer.close().closeAllConnections())
+const gate = `http://127.0.0.1:${(gateServer.address() as AddressInfo).port}`
+
 const line = await startExample('kannel', 'proxy.ts', {
   PORT: '0',
   USERS: '{"alice":7,"bob":8}',
   DLR_SECRET: 'a secret for tests only, long enough to sign',
   SMSBOX_URL: smsbox,
-  SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+  SMS_QUOTA_URL: gate,
   SMS_QUOTA_TOKEN: senderToken,
 })
 const proxy = line.replace('the proxy is at ', '')
@@ -68,7 +84,7 @@ async function counters(): Promise<object> {
   return { used: body.used, reserved: body.reserved, remaining: body.remaining }
 }
 
-test('units are reserved before the message, and settled by its reports', async () => {
+test('units are committed before the message, and refunded by its reports', async () => {
   const dlr = { 'dlr-mask': '3', 'dlr-url': `${caller}/report?n=1&type=%d&answer=%A` }
   expect(await send({ ...dlr, smsc: 'fake' })).toEqual([202, '0: Accepted for delivery'])
   expect(await send({ text: 'Grüße ✓' })).toEqual([202, '0: Accepted for delivery'])
@@ -78,17 +94,17 @@ test('units are reserved before the message, and settled by its reports', async 
     [null, '2', '31'],
     [null, null, '31'],
   ])
-  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 1 })
+  expect(await counters()).toEqual({ used: 3, reserved: 0, remaining: 1 })
 
   for (const index of [0, 1, 2]) expect(await report(index, 8)).toBe(200)
-  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 1 })
+  expect(await counters()).toEqual({ used: 3, reserved: 0, remaining: 1 })
   for (const [index, type] of [1, 2, 16].entries()) expect(await report(index, type)).toBe(200)
   expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 3 })
   // Repeated and late reports change nothing.
-  for (const [index, type] of [1, 1, 2].entries()) expect(await report(index, type)).toBe(200)
+  for (const [index, type] of [2, 1, 2].entries()) expect(await report(index, type)).toBe(200)
   expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 3 })
   // The caller gets the reports that its own mask names: delivered and failed, not accepted.
-  expect(reports).toEqual(['/report?n=1&type=1&answer=stat%3AOK', '/report?n=1&type=1&answer=stat%3AOK'])
+  expect(reports).toEqual(['/report?n=1&type=1&answer=stat%3AOK', '/report?n=1&type=2&answer=stat%3AOK'])
 })
 
 test('a report that the proxy did not ask for is refused', async () => {
@@ -107,7 +123,7 @@ test('a report that the proxy did not ask for is refused', async () => {
   for (const url of forgeries) expect((await fetch(url)).status).toBe(403)
   expect((await fetch(`${proxy}/dlr?user=7&id=x&mask=0&next=&d=2`)).status).toBe(403)
   expect(reports.length).toBe(length)
-  expect(await counters()).toEqual({ ...before, reserved: 1, remaining: 2 })
+  expect(await counters()).toEqual({ ...before, used: 2, remaining: 2 })
   expect((await fetch(signed)).status).toBe(200)
   expect(reports.slice(length)).toEqual(['/mine'])
   expect(await counters()).toMatchObject({ used: 2, reserved: 0 })
@@ -131,5 +147,19 @@ test('a denied message does not reach smsbox, and the answer says why', async ()
 test('a message that smsbox refuses costs nothing', async () => {
   const before = await counters()
   expect(await send({ password: 'wrong' })).toEqual([403, 'Authorization failed for sendsms'])
+  expect(await counters()).toEqual(before)
+})
+
+test('a message that is not passed on, since the answer of sms-quota was lost, costs nothing', async () => {
+  const [before, passed] = [await counters(), passedOn.length]
+  losesAnswers = true
+  expect((await send({}))[0]).toBe(503)
+  losesAnswers = false
+  expect(passedOn.length).toBe(passed)
+  // Longer than any reservation of the proxy.
+  clock.now += 4 * 86_400_000
+  const log = { info() {}, warn() {}, error() {} }
+  const sweeper = createSweeper({ db, engine, now: () => clock.now, log })
+  while ((await sweeper.sweepOnce(clock.now)).pending !== 'none');
   expect(await counters()).toEqual(before)
 })
