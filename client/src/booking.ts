@@ -33,10 +33,12 @@ export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' |
 export interface Booking {
   /** Looks for debts to settle, now and then every second until there are none. */
   wake(): void
+  /** Lets what the service refused be tried again at once. */
+  retryRefused(): void
 }
 
 export function createBooking(journal: Debts, calls: BookingCalls, now: () => number): Booking {
-  const refusedUntil = new WeakMap<Debt, number>()
+  let refusedUntil = new WeakMap<Debt, number>()
   let isRunning = false
 
   function refuse(debt: Debt, error: unknown): void {
@@ -91,7 +93,12 @@ export function createBooking(journal: Debts, calls: BookingCalls, now: () => nu
       })
   }
 
-  return { wake }
+  return {
+    wake,
+    retryRefused() {
+      refusedUntil = new WeakMap()
+    },
+  }
 }
 
 /** Whether debts are charged. An answer of `onUnknown` that takes its time holds up no other debt. */

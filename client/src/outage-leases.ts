@@ -86,6 +86,7 @@ export function createOutageLeases(
       }
     },
     async close() {
+      ids.retryRefused()
       const unsettled = await pool.close()
       if (unsettled === 0 && ids.count() === 0) return
       const message = `the service has not settled ${unsettled} leases and closed ${ids.count()} ids of messages yet`
@@ -108,7 +109,7 @@ function createIds(calls: BookingCalls, now: () => number) {
       }
     },
     onUnknown: () => 'release' as const,
-    // What the service refuses for now is tried again every minute.
+    // What the service refuses for now is tried again every minute, and at `close`.
     onRefused() {},
   }
   const booking = createBooking(debts, calls, now)
@@ -119,6 +120,7 @@ function createIds(calls: BookingCalls, now: () => number) {
       if (open.has(keyOf(message))) unsent.add(keyOf(message))
     },
     count: () => open.size,
+    retryRefused: booking.retryRefused,
     close(request: ReserveReq, mayBeCommitted: boolean) {
       unsent.delete(keyOf(request))
       const known = open.get(keyOf(request))?.mayBeCommitted === true

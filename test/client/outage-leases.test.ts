@@ -253,3 +253,39 @@ test('a slice whose answer was lost is given back, also if a proxy refuses its r
   await expect.poll(() => leases.close().then(() => 'closed', String)).toBe('closed')
   expect(await counted(admin, owner)).toEqual({ used: 0, reserved: 0 })
 })
+
+test('what is refused for a while is settled as soon as the client is closed', async () => {
+  const owner = await user(100)
+  let network: 'up' | 'deaf' | 'refusing' = 'up'
+  const quota = createClient({
+    url,
+    token: service.senderToken,
+    onUnavailable: 'lease',
+    outageLease: { units: 5 },
+    senderTimeoutMs: 300,
+    async fetch(input, init) {
+      if (network === 'refusing') return new Response('<h1>Unauthorized</h1>', { status: 401 })
+      const answer = await fetch(input, init)
+      return network === 'deaf' ? new Response('', { status: 504 }) : answer
+    },
+  })
+  await quota.withReservation(message(owner, 'before'), send)
+  await expect.poll(() => counted(admin, owner)).toEqual({ used: 1, reserved: 5 })
+  network = 'deaf'
+  expect(await quota.withReservation(message(owner, 'm'), send)).toMatchObject(leased)
+  let refusals = 0
+  network = 'refusing'
+  await expect
+    .poll(
+      () =>
+        quota.close().then(
+          () => 'closed',
+          () => refusals++,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBeGreaterThan(20)
+  network = 'up'
+  await closed(quota)
+  expect(await counted(admin, owner)).toEqual({ used: 2, reserved: 0 })
+})
