@@ -39,8 +39,8 @@ export type Sent<T> =
       readonly isLeased: boolean
     }
   /**
-   * `send` threw UnknownIfSent, or was not called, because an earlier call with this id has reserved units and nothing says whether it
-   * sent. The reservation is null if the journal has a debt, or if a lease has paid the message.
+   * `send` threw UnknownIfSent, or was not called, because an earlier call with this id has reserved units, or another one has
+   * committed them meanwhile, and nothing says whether it sent. The reservation is null if the journal has a debt, or if a lease has paid the message.
    */
   | {
       readonly granted: true
@@ -221,9 +221,19 @@ async function sendReserved<T>(
     return sendInstead(instead, send, error)
   }
   hold()
-  // Another call has committed it in between.
-  if (settled.replayed) return { granted: true, sent: 'before', reservation }
+  if (settled.replayed) return committedBefore(reservation, settled)
   return sendCommitted(calls, { reservation, settled }, send, settler)
+}
+
+/**
+ * Of what was committed in between. That was another call for certain only if that has reserved it, too: it may be this
+ * commit itself, which a proxy has repeated.
+ */
+function committedBefore(reservation: Granted, settled: Settled): Sent<never> {
+  if (reservation.replayed) return { granted: true, sent: 'before', reservation }
+  const message = 'another call with this id has committed it, or the network has repeated the commit of this one'
+  const committed: Granted = { ...reservation, ...settled, replayed: false }
+  return { granted: true, sent: 'unknown', error: new UnknownIfSent(message), reservation: committed }
 }
 
 /** Sends what is charged. */
