@@ -52,10 +52,16 @@ test(
     console.log(`LOST_ANSWERS_SEED=${seed}`)
     const [provider, books] = [createProvider(), createBooks()]
     const killed: string[] = []
+    const seconds: Record<string, number> = {}
+    const began = performance.now()
+    const mark = (what: string) => {
+      seconds[what] = Math.round((performance.now() - began) / 1_000)
+    }
     const report = () => ({
       taken: provider.taken.length,
       unknown: provider.unknown.size,
       killed: killed.join(', '),
+      seconds,
       ...Object.fromEntries([...books.counts].sort()),
       ...Object.fromEntries([...proxy.counts].map(([kind, count]) => [`proxy: ${kind}`, count])),
     })
@@ -100,16 +106,21 @@ test(
     const lines = Array.from({ length: LINES }).flatMap((_, n) =>
       senders.map((sender, index) => line(sender, n * senders.length + index)),
     )
+    mark('started')
     await Promise.all(lines)
+    mark('sent')
 
     forecast.heal()
     await proxy.settled()
+    mark('settled')
     for (const sender of senders) {
       const close = () => sender.close().then(() => 'closed', String)
       await expect.poll(close, { timeout: 90_000, interval: 100, message: sender.name }).toBe('closed')
     }
     await proxy.settled()
+    mark('closed')
     await allExpired()
+    mark('expired')
     const judged = await judge({ deployment, provider, books, proxy, limitOf, users: USERS })
     console.log(report())
     expect(judged).toEqual({ wrong: [], twice: [], untrue: [], past: [] })

@@ -16,7 +16,7 @@ export interface Taken extends Message {
 
 export interface Provider {
   readonly taken: readonly Taken[]
-  /** Messages whose send answered UnknownIfSent, whether or not they were taken. */
+  /** Messages whose sender was told that it is not known whether they were sent, whether or not they were taken. */
   readonly unknown: ReadonlySet<string>
   /**
    * Sends a message, or fails.
@@ -28,6 +28,8 @@ export interface Provider {
   has(message: Pick<Message, 'userId' | 'id'>): boolean
   /** Counts an unknown message as taken: its sender says that it is charged. */
   assume(message: Message, by: string): void
+  /** Takes a message for unknown: its sender was told so, and has sent nothing. */
+  doubt(message: Message): void
 }
 
 /** Thrown by a send that failed. */
@@ -47,6 +49,7 @@ export function createProvider(): Provider {
     taken,
     unknown,
     has: message => names.has(nameOf(message)),
+    doubt: message => void unknown.add(nameOf(message)),
     assume(message, by) {
       unknown.delete(nameOf(message))
       if (!names.has(nameOf(message))) take(message, by)

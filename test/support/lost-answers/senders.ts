@@ -127,8 +127,9 @@ function createAttempt({ provider, books }: World, client: Client, name: string,
       )
       const isUnknown = provider.unknown.has(nameOf(message))
       const isLeasing = name.startsWith('lease-')
+      const doubt = () => provider.doubt(message)
       const assume = () => provider.assume(message, name)
-      return noteResult(result, { told, calls, was, isUnknown, isLeasing, assume }, message, books)
+      return noteResult(result, { told, calls, was, isUnknown, isLeasing, assume, doubt }, message, books)
     } catch (error) {
       if (error instanceof NotTaken) told('send failed', calls === 1)
       else if (error instanceof UnavailableError) told(`unavailable, outage: ${error.isOutage}`, calls === 0)
@@ -150,11 +151,13 @@ interface Noted {
   readonly isLeasing: boolean
   /** Takes the message for sent. */
   assume(): void
+  /** Takes the message for one that may be sent. */
+  doubt(): void
 }
 
 function noteResult(
   result: Sent<string>,
-  { told, calls, was, isUnknown, isLeasing, assume }: Noted,
+  { told, calls, was, isUnknown, isLeasing, assume, doubt }: Noted,
   message: Message,
   books: Books,
 ): Told {
@@ -177,6 +180,7 @@ function noteResult(
   if (result.sent === 'before') told('sent before', calls === 0 && (was || isUnknown))
   else {
     told(calls === 0 ? 'unknown, not sent now' : 'unknown', calls === 0 || isUnknown)
+    if (calls === 0 && !was) doubt()
     // The lease has paid.
     if (calls === 1 && result.reservation === null && isLeasing) assume()
   }
