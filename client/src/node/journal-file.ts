@@ -38,62 +38,22 @@ const CHANGES_PER_LINE = 100
 /** @throws Error if the file is no journal, or is damaged before its last line */
 export async function openJournalFile(path: string, state: State): Promise<JournalFile> {
   for (const change of parse(path, await readIfExists(path))) state.restore(change)
-  let { handle, size, ino } = await writeNew(path, state)
-  /** The file that was begun last; it may have taken the place of the one before, even if that failed. */
-  let newest = ino
-  try {
-    await rename(`${path}.new`, path)
-    await syncFolder(dirname(path))
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
+  const file = await openReplaceable(path, state)
   let isDamaged = false
   let isClosed = false
   let writing: Promise<void> | null = null
   let pending: { change: Change; resolve: () => void; reject: (error: unknown) => void }[] = []
 
-  /** Deleted or replaced, the file would keep nothing. */
-  async function checkIsOurs(): Promise<void> {
-    const found = await stat(path).catch(error => {
-      if (hasCode(error, 'ENOENT')) return null
-      throw error
-    })
-    if (found?.ino !== ino && found?.ino !== newest)
-      throw new Error(`${path} was removed or replaced while it was open`)
-  }
-
-  /** Begins a new file, which then takes the place of the old one. */
-  async function rewrite(): Promise<void> {
-    const next = await writeNew(path, state)
-    newest = next.ino
-    const old = handle
-    try {
-      await rename(`${path}.new`, path)
-    } catch (error) {
-      await next.handle.close()
-      throw error
-    }
-    ;({ handle, size, ino } = next)
-    try {
-      await syncFolder(dirname(path))
-    } finally {
-      await old.close()
-    }
-  }
-
   async function write(changes: readonly Change[]): Promise<void> {
-    if (isDamaged) await checkIsOurs()
+    if (isDamaged) await file.checkIsOurs()
     // Without debts, no text of a message stays on the disk.
-    if (isDamaged || state.size() === 0 || size + changes.length > 2 * state.size() + MAX_SUPERFLUOUS) {
-      await rewrite()
+    if (isDamaged || state.size() === 0 || file.size() + changes.length > 2 * state.size() + MAX_SUPERFLUOUS) {
+      await file.rewrite()
       isDamaged = false
       return
     }
-    await handle.writeFile(lineOf(changes))
-    await handle.sync()
-    await checkIsOurs()
-    size += changes.length
+    await file.add(changes)
+    await file.checkIsOurs()
   }
 
   async function writeAll(): Promise<void> {
@@ -125,8 +85,64 @@ export async function openJournalFile(path: string, state: State): Promise<Journ
     async close() {
       isClosed = true
       await writing
-      await handle.close()
+      await file.close()
     },
+  }
+}
+
+/** The file that has the path, which another one with the same state can replace. */
+async function openReplaceable(path: string, state: State) {
+  let { handle, size, ino } = await writeNew(path, state)
+  /** The file that was begun last; it may have taken the place of the one before, even if that failed. */
+  let newest = ino
+  try {
+    await rename(`${path}.new`, path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+  /** Deleted or replaced, the file would keep nothing. */
+  async function checkIsOurs(): Promise<void> {
+    const found = await stat(path).catch(error => {
+      if (hasCode(error, 'ENOENT')) return null
+      throw error
+    })
+    if (found?.ino !== ino && found?.ino !== newest)
+      throw new Error(`${path} was removed or replaced while it was open`)
+  }
+
+  /** Begins a new file, which then takes the place of the old one. */
+  async function rewrite(): Promise<void> {
+    const next = await writeNew(path, state)
+    newest = next.ino
+    const old = handle
+    try {
+      await rename(`${path}.new`, path)
+    } catch (error) {
+      await next.handle.close()
+      throw error
+    }
+    ;({ handle, size, ino } = next)
+    try {
+      await syncFolder(dirname(path))
+    } finally {
+      await old.close()
+    }
+  }
+
+  return {
+    /** The number of changes in it. */
+    size: () => size,
+    checkIsOurs,
+    rewrite,
+    /** Resolves when they are on disk. */
+    async add(changes: readonly Change[]): Promise<void> {
+      await handle.writeFile(lineOf(changes))
+      await handle.sync()
+      size += changes.length
+    },
+    close: () => handle.close(),
   }
 }
 

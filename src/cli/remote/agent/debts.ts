@@ -25,7 +25,7 @@ export interface DebtOptions {
 }
 
 /** A debt as the operator sees it: without the text of its message. */
-export interface DebtView {
+interface DebtView {
   readonly user_id: number
   readonly id: string
   readonly message_type: string | null
