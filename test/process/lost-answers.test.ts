@@ -15,6 +15,7 @@ import { verify } from '../../src/db/verify/verify.ts'
 import { createDeployment } from '../support/chaos/deployment.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { randomOf } from '../support/fuzz/random.ts'
+import { agentSender } from '../support/lost-answers/agent-sender.ts'
 import { createBooks } from '../support/lost-answers/books.ts'
 import { judge } from '../support/lost-answers/judgement.ts'
 import { createProvider } from '../support/lost-answers/provider.ts'
@@ -80,6 +81,9 @@ test(
       await reservingSender(world, 6, 'lease', 'release'),
       leasingSender(world, 7),
       leasingSender(world, 8),
+      await agentSender(world, 9, 'neither'),
+      await agentSender(world, 10, 'debts'),
+      await agentSender(world, 11, 'leases'),
     ]
 
     let begun = 0

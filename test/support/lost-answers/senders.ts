@@ -35,7 +35,7 @@ export interface World {
 }
 
 /** Short, so that a call ends before its answer is late by seconds. */
-const TIMEOUT_MS = 600
+export const TIMEOUT_MS = 600
 /** As short as outages are, so that reservations expire in some. */
 const TTL_SECONDS = 3
 /** How often one message is tried. */
