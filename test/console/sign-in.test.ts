@@ -209,6 +209,7 @@ test('signing out deletes the token, and what the search has opened', async () =
   await page.getByRole('combobox', { name: 'Search' }).fill('7')
   await page.keyboard.press('Enter')
   await page.waitForURL(`${site.url}/console/users/7`)
+  await page.getByRole('heading', { level: 1, name: 'User 7' }).waitFor()
   expect(await page.evaluate("localStorage.getItem('sms-quota.recent')")).toContain('User 7')
   await site.call('DELETE', `/api/sms/admin/quota/${body.id}`)
   await page.getByRole('button', { name: 'Account: User 1' }).click()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
 import { SHARDS } from '../../src/domain/shard.ts'
 
-test.each([1, 999_999_999_999_999])('an event id names every shard and number %i', number => {
+test.each([1, Number.MAX_SAFE_INTEGER])('an event id names every shard and number %i', number => {
   const keys = SHARDS.map(shard => ({ shard, number }))
   expect(keys.map(eventIdOf).map(eventKeyOf)).toEqual(keys)
 })
@@ -14,7 +14,8 @@ test.each([
   'evt_01_1',
   'evt_1_0',
   'evt_1_01',
-  'evt_1_1000000000000000',
+  'evt_1_9007199254740992',
+  'evt_1_10000000000000000',
   'evt_1',
   'evt__1',
   'evt_1_1 ',

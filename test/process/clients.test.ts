@@ -50,6 +50,11 @@ test.each([
   expectProblem(await send(service.url, bytes), 400, 'invalid_request')
 })
 
+test('HEAD is answered without a body, also if its headers are too large', async () => {
+  const answer = await send(service.url, `HEAD /livez HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)
+  expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n$/)
+})
+
 test('a header section or a body that never ends times out', async () => {
   const { app, adminToken } = await inProcess
   const { server } = app

@@ -9,11 +9,14 @@ import { CLIENT_FAULTS, problemBody, problemOf } from './problems.ts'
 import type { RequestLog } from './request-log.ts'
 import { type SlowDown, waitPaused } from './slow-down.ts'
 
+/** An error of a connection, with what was received of the request. */
+type BrokenRequest = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
+
 export interface ErrorAnswers {
   /** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown
   /** Answers a request that is not valid HTTP, and closes the connection. */
-  answerBroken(error: NodeJS.ErrnoException, socket: Socket): void
+  answerBroken(error: BrokenRequest, socket: Socket): void
 }
 
 /** @param bodyLimit of routes that have none of their own, in bytes */
@@ -37,12 +40,16 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
       if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return
       requestLog.broken(socket.remoteAddress, error.code)
       if (slowDown.isBrokenAbove(socket.remoteAddress)) socket.destroy()
-      else socket.end(brokenResponse())
+      else socket.end(brokenResponse(isHead(error)))
     },
   }
 }
 
-function brokenResponse(): string {
+/** Whether the broken request asks for no body: what came after its headers would be taken for the next answer. */
+const isHead = ({ rawPacket }: BrokenRequest) =>
+  Buffer.isBuffer(rawPacket) && rawPacket.toString('latin1', 0, 5) === 'HEAD '
+
+function brokenResponse(isWithoutBody: boolean): string {
   const requestId = randomUUID()
   const problem = new Problem(
     'invalid_request',
@@ -57,5 +64,5 @@ function brokenResponse(): string {
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+  return `HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${isWithoutBody ? '' : body}`
 }
