@@ -1,4 +1,4 @@
-/** Gives back all units of a reservation, whatever has become of it. */
+/** Gives back all units of a reservation: it releases what is reserved and refunds what is committed. */
 import type { Settled } from './api.ts'
 import { hasCode } from './errors.ts'
 

@@ -41,7 +41,7 @@ export interface Settlements {
   open(): number
   /** Settles a slice from which nothing more is spent. */
   add(slice: Slice): void
-  /** Gives back a slice that may have been reserved, or may still be, and that nobody spends. */
+  /** Gives back a slice that may have been reserved, or may still be, and that no caller spends. */
   lose(number: number): void
   /** Tries no more: what is not settled is charged when it expires. */
   giveUp(): void
