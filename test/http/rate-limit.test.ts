@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
+import { closeOf } from '../support/sockets.ts'
 
 const { call, userToken, adminToken } = await startService({ rateLimitPerMinute: 3 })
 
@@ -92,7 +93,7 @@ test('connections above MAX_CONNECTIONS are closed at once, and the others stay'
   for (let n = 0; n < 10; n++) sockets.push(await open())
   const further = await open()
   further.resume()
-  await once(further, 'close')
+  await closeOf(further)
   const [first] = sockets
   first?.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n')
   expect(String((await once(first ?? further, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)

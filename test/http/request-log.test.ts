@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
+import { closeOf } from '../support/sockets.ts'
 
 type Line = Record<string, unknown>
 
@@ -84,7 +84,7 @@ describe('a line', async () => {
     lines.length = 0
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
     socket.end('geheim\r\n\r\n').resume()
-    await once(socket, 'close')
+    await closeOf(socket)
     const expected = { client: '127.0.0.1', reason: expect.stringMatching(/^HPE_/) }
     expect(lines).toMatchObject([{ ...expected, msg: 'http: broken request refused' }])
     expect(JSON.stringify(lines)).not.toContain('geheim')

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createBodyReader } from '../../src/http/platform/body-reader.ts'
 import { parseJsonBodies } from '../../src/http/platform/json-body.ts'
 import { problemBody, problemOf } from '../../src/http/platform/problems.ts'
+import { closeOf } from '../support/sockets.ts'
 import { startSender } from './sender-fixture.ts'
 
 const sockets: Socket[] = []
@@ -96,7 +97,7 @@ describe('unfinished bodies', async () => {
       const socket = await begin()
       socket.write('"'.padEnd(100, 'x'))
       socket.destroy()
-      await once(socket, 'close')
+      await closeOf(socket)
     }
     const whole = await begin()
     whole.write('"'.padEnd(100, 'x'))

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { startService } from '../support/service.ts'
+import { closeOf } from '../support/sockets.ts'
 
 const LIMIT = 3
 const { app, call, adminToken } = await startService({ env: { AUTH_FAILURES_PER_MINUTE: String(LIMIT) } })
@@ -68,7 +69,7 @@ test('above the limit, answers of a connection wait one after the other, and it 
     socket.on('data', chunk => {
       text += chunk
     })
-    await once(socket, 'close')
+    await closeOf(socket)
     return { answers: text.match(/HTTP\/1\.1 (200|429)/g)?.length ?? 0, ms: performance.now() - begin }
   }
   for (let n = 0; n < LIMIT; n++) await answersTo(1)
@@ -101,7 +102,7 @@ test('above the limit, a request that is not valid HTTP is not answered', async 
     })
     socket.on('error', () => {})
     socket.write(text)
-    await once(socket, 'close')
+    await closeOf(socket)
     return answer
   }
   for (let n = 0; n < LIMIT; n++) await answerTo('nonsense\r\n\r\n')

@@ -1,15 +1,16 @@
 /** Clients that stop reading or sending: their connections end, and what they held is free for others. */
 import { once } from 'node:events'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type ClientRequest, IncomingMessage, request } from 'node:http'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { addressOf, createFront } from '../../src/http/front.ts'
 import { readLongBody } from '../../src/http/platform/long-bodies.ts'
 import { MAX_PIPELINED } from '../../src/http/platform/pipelining.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { startService } from '../support/service.ts'
+import { closeOf } from '../support/sockets.ts'
 
 const STALL_MS = 400
 
@@ -76,7 +77,7 @@ test('a connection with too many requests that wait for answers is closed, and t
     await expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length).toBe(round * MAX_PIPELINED)
   }
   socket.write(GET.repeat(1_500))
-  await once(socket, 'close')
+  await closeOf(socket)
   expect(waiting).toHaveLength(MAX_PIPELINED)
 
   const health = connect((front.server.address() as AddressInfo).port, '127.0.0.1')
@@ -84,7 +85,7 @@ test('a connection with too many requests that wait for answers is closed, and t
   let answered = 0
   front.server.on('request', (_request, response) => response.once('finish', () => answered++))
   health.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n'.repeat(1_500))
-  await once(health.resume(), 'close')
+  await closeOf(health.resume())
   expect(answered).toBeLessThanOrEqual(MAX_PIPELINED)
 })
 
@@ -93,12 +94,12 @@ test('a connection that is idle between requests ends by its own limit', async (
   Object.assign(front.server, { keepAliveTimeout: 10, keepAliveTimeoutBuffer: 0 })
   socket.write(GET)
   socket.resume()
-  await once(socket, 'close')
+  await closeOf(socket)
 })
 
-test('a body that comes a byte now and then ends, and one that comes steadily does not', async () => {
+test('a body that comes a byte now and then ends', async () => {
   const received: { bytes: number; isWhole: boolean }[] = []
-  const { front, socket } = await startFront(async (incoming, response) => {
+  const { socket } = await startFront(async (incoming, response) => {
     const body = { bytes: 0, isWhole: false }
     received.push(body)
     try {
@@ -109,22 +110,30 @@ test('a body that comes a byte now and then ends, and one that comes steadily do
     }
     response.end(String(body.bytes))
   })
-  const post = (length: number) => `POST / HTTP/1.1\r\nhost: test\r\ncontent-length: ${length}\r\n\r\n`
-  socket.write(post(1_000_000))
+  socket.write('POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 1000000\r\n\r\n')
   const dribble = setInterval(() => socket.write(' '), STALL_MS / 8)
-  await once(socket, 'close')
+  await closeOf(socket)
   clearInterval(dribble)
   expect(received).toEqual([{ bytes: expect.any(Number), isWhole: false }])
+})
 
-  const steady = connect((front.server.address() as AddressInfo).port, '127.0.0.1')
-  onTestFinished(() => void steady.destroy())
-  const parts = 40
-  steady.write(post(parts * 1_024))
-  for (let n = 0; n < parts; n++) {
-    steady.write('x'.repeat(1_024))
-    await expect.poll(() => received[1]?.bytes, { interval: STALL_MS / 20 }).toBe((n + 1) * 1_024)
+test.each([
+  { size: 1_024, everyMs: STALL_MS - 1, ended: false },
+  { size: 128, everyMs: STALL_MS / 8 - 1, ended: false },
+  { size: 1, everyMs: STALL_MS / 8, ended: true },
+  { size: 128, everyMs: STALL_MS / 8 + 1, ended: true },
+])('a body with $size bytes every $everyMs ms is ended: $ended', async ({ size, everyMs, ended }) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const socket = new Socket()
+  async function* parts() {
+    for (let n = 0; n < 40 && !socket.destroyed; n++) {
+      vi.advanceTimersByTime(everyMs)
+      yield Buffer.alloc(size)
+    }
   }
-  expect(String((await once(steady, 'data'))[0])).toContain(String(parts * 1_024))
+  for await (const _chunk of readLongBody(new IncomingMessage(socket), parts(), STALL_MS));
+  expect(socket.destroyed).toBe(ended)
 })
 
 test('readers that stop hold their slots no longer than that', async () => {
