@@ -1,15 +1,23 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { filesByNeed } from './test/support/projects.ts'
 
-/**
- * Tests of processes come first. Without durations of an earlier run, vitest starts with the largest files; these are small and
- * take long, so that one of the last would keep a single worker busy.
- */
-class ProcessesFirst extends BaseSequencer {
+/** What has to run before the tests of each need. */
+const SETUP = {
+  process: ['test/support/cluster.ts', 'test/support/build-console.ts'],
+  console: ['test/support/cluster.ts', 'test/support/build-console.ts'],
+  database: ['test/support/cluster.ts'],
+  transformed: [],
+  pure: [],
+}
+
+/** Those of processes take longest and come first: one of the last would keep a single worker busy. */
+const ORDER = ['process', 'console', 'database', 'transformed', 'pure'] as const
+
+class ByNeed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isOfProcess = ({ moduleId }: TestSpecification) => moduleId.includes('/test/process/')
-    return [...sorted.filter(isOfProcess), ...sorted.filter(file => !isOfProcess(file))]
+    return ORDER.flatMap(need => sorted.filter(({ project }) => project.name === need))
   }
 }
 
@@ -19,15 +27,24 @@ class ProcessesFirst extends BaseSequencer {
  */
 const ON_CLUSTER = process.env.TEST_CLUSTER_URL !== undefined
 
+const FILES = filesByNeed()
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // One database server for the whole run; each test file makes its own database on it. And the console, as it is now.
-    globalSetup: ['test/support/cluster.ts', 'test/support/build-console.ts'],
+    projects: ORDER.map(need => ({
+      extends: true,
+      test: {
+        name: need,
+        include: FILES[need],
+        globalSetup: SETUP[need],
+        // Node.js loads the modules itself, as it does in the service: nothing is transformed, and the code that it compiled is kept.
+        experimental: { viteModuleRunner: need === 'transformed', nodeLoader: false },
+      },
+    })),
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
     maxWorkers: 2,
-    sequence: { sequencer: ProcessesFirst },
+    sequence: { sequencer: ByNeed },
     // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
     isolate: false,
     // These end only what hangs: a machine with other work may take ten times as long as usual.

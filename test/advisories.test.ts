@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import { PROJECT } from './support/process.ts'
+import { PROJECT } from './support/paths.ts'
 
 const cache = await mkdtemp(join(tmpdir(), 'sms-quota-npm-'))
 afterAll(() => rm(cache, { recursive: true, force: true }))

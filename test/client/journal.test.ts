@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient, type Debt, type Journal, JournalFull, UnknownIfSent } from '../../client/src/main.ts'
 import { type JournalOptions, openJournal } from '../../client/src/node/journal.ts'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 import { START, startService } from '../support/service.ts'
 import { expectedOf, made, STEPS, type Target } from './conformance-steps.ts'
 

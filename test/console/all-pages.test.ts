@@ -13,7 +13,7 @@ import {
   startSite,
 } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 
 interface Entry {
   path: string

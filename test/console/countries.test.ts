@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CALLING_CODES } from '../../console/src/calling-codes.ts'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
 const { countriesLike, countryOfText, dialedCountryLabel } = await import(join(PROJECT, 'console/src/countries.ts'))

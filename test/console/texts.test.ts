@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 
 const TEXTS = join(PROJECT, 'console/src/texts')
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installClient } from '../support/client-package.ts'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
 import { expectShown, type Line, linesOf, linesOfBlock, paste } from '../support/walk.ts'
 

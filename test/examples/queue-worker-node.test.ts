@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest'
 import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { startExample } from '../support/example.ts'
-import { PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 

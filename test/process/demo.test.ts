@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
-import { createSite, PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
+import { createSite } from '../support/process.ts'
 
 const site = await createSite()
 const folder = await mkdtemp(join(tmpdir(), 'demo-'))

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSite, PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
+import { createSite } from '../support/process.ts'
 import { callOf, expectShown, linesOf, paste } from '../support/walk.ts'
 
 const site = await createSite()

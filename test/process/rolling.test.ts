@@ -9,7 +9,8 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase } from '../support/database.ts'
-import { createSite, PROJECT, type Service, type Site } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
+import { createSite, type Service, type Site } from '../support/process.ts'
 
 /** The last commit of version 0.1.0. */
 const VERSION_010 = '46f9914'

@@ -7,7 +7,8 @@ import { canRead } from '../../src/db/embedded/account.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { copyDataFolder } from '../support/cluster.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
-import { createSite, PROJECT } from '../support/process.ts'
+import { PROJECT } from '../support/paths.ts'
+import { createSite } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0
 const site = await createSite({ prepared: true })

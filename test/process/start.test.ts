@@ -16,7 +16,8 @@ import { connectionOf } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { createSite, PROJECT, type Service, SHELL_PATH } from '../support/process.ts'
+import { PROJECT, SHELL_PATH } from '../support/paths.ts'
+import { createSite, type Service } from '../support/process.ts'
 import { rawSql } from '../support/sql.ts'
 
 const [site, unsafe] = [await createSite({ prepared: true }), await createSite({ prepared: true })]

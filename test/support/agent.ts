@@ -2,7 +2,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
-import { PROJECT } from './process.ts'
+import { PROJECT } from './paths.ts'
 
 export const SENDER_PATHS = '/api/sms/sender/quota'
 

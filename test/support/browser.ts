@@ -5,7 +5,7 @@ import type axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
-import { launchChromium } from './chromium.ts'
+import { sharedChromium } from './chromium.ts'
 import { whenDone } from './cleanup.ts'
 import { expectNoHorizontalScroll } from './horizontal-scroll.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
@@ -39,14 +39,14 @@ export interface Site extends Service {
   visit(path: string, options?: Visit): Promise<Page>
 }
 
-/** Call it at the top level of a test file: starts a service, and one browser for all tests of the file. */
+/** Call it at the top level of a test file: starts a service. */
 export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
-  const browser = await launchChromium()
-  whenDone(() => browser.close())
+  const browser = await sharedChromium()
   /** Cleared pages of tests that are over, by what cannot be changed in a page that exists. */
   const cleared = new Map<string, Page[]>()
+  whenDone(() => Promise.all([...cleared.values()].flat().map(page => page.context().close())))
 
   return {
     ...service,

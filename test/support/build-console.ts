@@ -1,12 +1,41 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { PROJECT } from './paths.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
+const STAMP = join(PROJECT, 'node_modules/.cache/console.stamp')
+const PAGE = join(PROJECT, 'console/dist/index.html')
 
-/** Builds the console before a test run, so that tests use the current sources. */
+/** All that a build is made of: the console takes parts of `src/`. */
+const SOURCES = ['console', 'src', 'package-lock.json', 'tsconfig.json']
+
+/** Builds the console before tests that show it, unless its files are those of a build from the current sources. */
 export default async function setup(): Promise<void> {
+  if ((await readFile(STAMP, 'utf8').catch(() => '')) === (await stampOf())) return
   // With the NODE_ENV of Vitest the build would contain the development version of React.
   const env = { ...process.env, NODE_ENV: 'production' }
   await promisify(execFile)('npm', ['run', '--silent', 'console'], { cwd: PROJECT, env })
+  await mkdir(dirname(STAMP), { recursive: true })
+  await writeFile(STAMP, await stampOf())
+}
+
+/** The sources, and the time of the build: another build from other sources may have followed. */
+async function stampOf(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const source of SOURCES) {
+    for (const path of await filesBelow(join(PROJECT, source))) hash.update(path).update(await readFile(path))
+  }
+  const built = await stat(PAGE).catch(() => undefined)
+  return `${hash.digest('hex')} ${built?.mtimeMs}`
+}
+
+async function filesBelow(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path]
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  return entries
+    .filter(entry => entry.isFile() && !/\/console\/dist(?:\/|$)/.test(entry.parentPath))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort()
 }

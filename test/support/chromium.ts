@@ -30,6 +30,16 @@ const FONTS = `<?xml version="1.0"?>
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/chromium')
 
+let shared: Promise<Browser> | undefined
+
+/** The browser of all test files that run in this process, which ends with it. */
+export async function sharedChromium(): Promise<Browser> {
+  const running = await shared
+  if (running?.isConnected() === true) return running
+  shared = launchChromium()
+  return shared
+}
+
 export async function launchChromium(): Promise<Browser> {
   const { executablePath, env } = await findChromium()
   const options = {

@@ -1,7 +1,7 @@
 /** The client package for programs that import it by its name. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PROJECT } from './process.ts'
+import { PROJECT } from './paths.ts'
 
 /** The package as its sources: what it exports, in types and code. */
 const EXPORTS = {

@@ -11,6 +11,7 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
@@ -32,16 +33,39 @@ declare module 'vitest' {
   }
 }
 
+type Provided = Pick<ProvidedContext, 'serverUrl' | 'nodes' | 'templateName' | 'preparedFolder'>
+
+let users = 0
+let started: Promise<{ provided: Provided; stop(): Promise<void> }> | undefined
+
+/** One server for all projects of a run: the first that needs it starts it, and the last one stops it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  users++
+  started ??= startServer()
+  const { provided, stop } = await started
+  project.provide('serverUrl', provided.serverUrl)
+  project.provide('nodes', provided.nodes)
+  project.provide('templateName', provided.templateName)
+  project.provide('preparedFolder', provided.preparedFolder)
+  return async () => {
+    if (--users === 0) await stop()
+  }
+}
+
+async function startServer(): Promise<{ provided: Provided; stop(): Promise<void> }> {
   const { folder, remove } = await scratchFolder()
-  const prepared = await prepareDataFolder(folder)
-  project.provide('preparedFolder', prepared)
+  const preparedFolder = await prepareDataFolder(folder)
   const clusterUrl = process.env.TEST_CLUSTER_URL
-  const server = await openServer(clusterUrl ?? process.env.DATABASE_URL, prepared, join(folder, 'server'))
+  const server = await openServer(clusterUrl ?? process.env.DATABASE_URL, preparedFolder, join(folder, 'server'))
   const templateName = `sms_quota_template_${process.pid}`
   const admin = openDatabase({ url: server.url, maxConnections: 1, statementTimeout: 60_000 })
   const nodes = clusterUrl === undefined ? null : await nodesOf(clusterUrl)
-  const drop = () => dropOn(nodes ?? [server.url], templateName)
+  const stop = async () => {
+    await dropOn(nodes ?? [server.url], templateName)
+    await admin.close()
+    await server.stop()
+    await remove()
+  }
   try {
     if (nodes === null) {
       await admin.query({ text: rawSql`create database ${templateName}` })
@@ -50,21 +74,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
       await createTemplate(nodes, templateName)
     }
   } catch (error) {
-    await drop()
-    await admin.close()
-    await server.stop()
-    await remove()
+    await stop()
     throw error
   }
-  project.provide('serverUrl', server.url)
-  project.provide('nodes', nodes)
-  project.provide('templateName', templateName)
-  return async () => {
-    await drop()
-    await admin.close()
-    await server.stop()
-    await remove()
-  }
+  return { provided: { serverUrl: server.url, nodes, templateName, preparedFolder }, stop }
 }
 
 async function openServer(

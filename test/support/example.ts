@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { whenDone } from './cleanup.ts'
 import { installClient } from './client-package.ts'
-import { PROJECT } from './process.ts'
+import { PROJECT } from './paths.ts'
 
 /**
  * Starts a program of an example; it ends after the tests. Call this where tests are declared: in a hook, nothing would end it.

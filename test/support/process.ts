@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
@@ -13,12 +13,8 @@ import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 import { whenDone } from './cleanup.ts'
 import { copyDataFolder } from './cluster.ts'
+import { PROJECT } from './paths.ts'
 import type { Answer } from './service.ts'
-
-export const PROJECT = resolve(import.meta.dirname, '../..')
-
-/** The machine's PATH, followed by a replacement for curl. */
-export const SHELL_PATH = [process.env.PATH ?? '', join(PROJECT, 'test/support/bin')].join(delimiter)
 
 type Environment = Record<string, string>
 

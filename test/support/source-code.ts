@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseAst } from 'vitest/node'
+import { PROJECT } from './paths.ts'
 
 export interface SourceFile {
   /** From the project's root, as in `src/app.ts`. */
@@ -37,14 +38,12 @@ export interface ComposedText {
   isStatement: boolean
 }
 
-const ROOT = resolve(import.meta.dirname, '../..')
-
 /** All sources under a folder of the project. */
 export function readSources(folder: string): SourceFile[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
     .filter(path => /\.tsx?$/.test(path))
     .sort()
-    .map(path => parseSource(`${folder}/${path}`, readFileSync(join(ROOT, folder, path), 'utf8')))
+    .map(path => parseSource(`${folder}/${path}`, readFileSync(join(PROJECT, folder, path), 'utf8')))
 }
 
 /** @param path from the project's root; it decides what relative imports mean */
@@ -71,7 +70,7 @@ export function parseSource(path: string, text: string): SourceFile {
     }
     const module = moduleOf(node)
     if (module !== null) {
-      const target = relative(ROOT, resolve(ROOT, dirname(path), module))
+      const target = relative(PROJECT, resolve(PROJECT, dirname(path), module))
       if (module.startsWith('.')) file.imports.push(target)
       else file.packages.push(module)
       if (module.startsWith('.') && !isTypeOnly(node)) file.valueImports.push(target)

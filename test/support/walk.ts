@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { PROJECT, SHELL_PATH } from './process.ts'
+import { PROJECT, SHELL_PATH } from './paths.ts'
 
 /** A command of a document, and what the document shows of its answer: a part of its JSON, or the whole text. */
 export interface Line {

@@ -11,7 +11,7 @@ import { isServerOf, readPidFile } from '../../../src/db/embedded/postmaster.ts'
 import type { EpochMs } from '../../../src/domain/time.ts'
 import { whenDone } from '../cleanup.ts'
 import { ownServer } from '../database.ts'
-import { PROJECT } from '../process.ts'
+import { PROJECT } from '../paths.ts'
 import { clockFrom } from './clock.ts'
 
 /** How much faster than real time the services' clocks run, if left out: an hour in three seconds. */
