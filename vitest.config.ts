@@ -14,6 +14,9 @@ const SETUP = {
 /** Those of processes take longest and come first: one of the last would keep a single worker busy. */
 const ORDER = ['process', 'console', 'database', 'transformed', 'pure'] as const
 
+/** Those that import modules of the console, which are JSX, or replace a package. */
+const TRANSFORMED: ReadonlySet<string> = new Set(['console', 'transformed'])
+
 class ByNeed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -38,7 +41,7 @@ export default defineConfig({
         include: FILES[need],
         globalSetup: SETUP[need],
         // Node.js loads the modules itself, as it does in the service: nothing is transformed, and the code that it compiled is kept.
-        experimental: { viteModuleRunner: need === 'transformed', nodeLoader: false },
+        experimental: { viteModuleRunner: TRANSFORMED.has(need), nodeLoader: false },
       },
     })),
     // Processes, not threads: tests start, kill and adopt processes of their own.

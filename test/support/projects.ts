@@ -22,7 +22,6 @@ function needOf(file: string): Need {
   const reached = reachedFrom(file)
   if (reached.has(join(PROJECT, 'test/support/process.ts'))) return 'process'
   const usesServer = [...reached].some(path => /\binject\('/.test(textOf(path)))
-  // Texts of the console are JSX, and a package is replaced by what Vite makes of its imports.
   if (!usesServer) return /\bvi\.mock\(|console\/src\/texts/.test(textOf(file)) ? 'transformed' : 'pure'
   return relative(PROJECT, file).startsWith('test/console/') ? 'console' : 'database'
 }
