@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { copyFile, lstat, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, lstat, mkdtemp, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -244,6 +245,46 @@ describe('messages are denied', () => {
     const lost = away.withReservation(ask(1, 'third'), () => expect.unreachable())
     await expect(lost).rejects.toMatchObject({ name: 'UnavailableError', cause: { message: /was removed/ } })
     expect(journal.debts()).toEqual([])
+  })
+})
+
+describe.runIf(existsSync('/dev/full'))('on a disk', () => {
+  test.each([
+    ['is full', '/dev/full', 'ENOSPC'],
+    ['does not flush', '/dev/null', 'EINVAL'],
+  ])('that %s, messages are denied until it works again', async (_, device, code) => {
+    const path = newPath()
+    const journal = await journalAt(path)
+    const away = clientOf(journal, 'away')
+    await away.withReservation(ask(1, 'first'), () => 'sent')
+    // The next file of the journal.
+    await symlink(device, `${path}.new`)
+    await expect(journal.remove(journal.debts())).rejects.toMatchObject({ code })
+    for (const id of ['second', 'third']) {
+      const denied = away.withReservation(ask(1, id), () => expect.unreachable())
+      await expect(denied).rejects.toMatchObject({ name: 'UnavailableError', cause: { code } })
+    }
+    expect(journal.debts()).toEqual([])
+    await unlink(`${path}.new`)
+    await away.withReservation(ask(1, 'fourth'), () => 'sent')
+    const copy = newPath()
+    await copyFile(path, copy)
+    expect((await journalAt(copy)).debts()).toMatchObject([{ request: { id: 'fourth' }, outcome: 'sent' }])
+  })
+
+  test('that fills up within a line, no entry is lost and none is there that was refused', async () => {
+    const path = newPath()
+    const script = join(import.meta.dirname, 'journal-on-full-disk.ts')
+    const command = `ulimit -f 16; exec "${PROJECT}/bin/node" "${script}" "${path}"`
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command])
+    const { refused, full, kept, last } = JSON.parse(stdout)
+    expect(refused).toEqual(['EFBIG'])
+    expect(full).toBeGreaterThan(10)
+    expect(kept).toEqual(['m0', last])
+    expect((await journalAt(path)).debts().map(({ request, outcome }) => [request.id, outcome])).toEqual([
+      ['m0', 'sent'],
+      [last, 'sent'],
+    ])
   })
 })
 
