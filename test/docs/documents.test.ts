@@ -57,7 +57,13 @@ test('the index leads to every document', () => {
 })
 
 test('the files that the guides name exist', () => {
-  const missing = ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/guarantees.md'].flatMap(path =>
+  const missing = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/architecture.md',
+    'docs/guarantees.md',
+    'docs/track-record.md',
+  ].flatMap(path =>
     [...textOf(path).matchAll(/`((?:src|test|console|migrations|scripts|bench|bin|docs)\/[\w./-]+)`/g)]
       .map(([, name = '']) => name)
       .filter(name => !existsSync(join(ROOT, name)))
