@@ -1241,6 +1241,14 @@ export type ReservationPage = {
   readonly nextCursor: string | null
 }
 
+/** Reservations of one sender, user by user in no order that means anything; one user's by the time at which they expire. A call reads a bounded number of reservations, so a page may be short or even empty and still have a `next_cursor`. */
+export type SenderReservationPage = {
+  readonly items: ReadonlyArray<ReservationRecord>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** A denied reserve or consume. The text and the number of the message are not stored. Each process of the service logs at most 60 an hour of one user, and 20 a second of all, 1,200 at once. */
 export type DenialRecord = {
   /** Identifies the denial. */ readonly denialId: string
@@ -2576,6 +2584,25 @@ export interface Api<Options> {
    * Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a total: how many units shall be refunded in all.
    */
   refund(input: RefundReq, options?: Options): Promise<Settled>
+  /**
+   * List my open reservations.
+   *
+   * Those that this sender, the subject of the token, made and has not settled: what became of them only the sender knows. `commit` what was sent and `release` the rest; otherwise they expire.
+   */
+  listReservationsOfSender(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Only those in this state. `reserved` are the open ones, past their `expires_at`, too, until the service closes them. */
+      readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
+      /** Only this user's reservations. */
+      readonly userId?: number
+      /** Only those made more than so many seconds ago. The cursor fixes the time. */
+      readonly olderThan?: number
+    },
+    options?: Options,
+  ): Promise<SenderReservationPage>
   /** Read a reservation. */
   getReservation(
     input: {
@@ -2809,6 +2836,11 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   commit: { method: 'POST', path: '/api/sms/sender/quota/commit', hasBody: true },
   release: { method: 'POST', path: '/api/sms/sender/quota/release', hasBody: true },
   refund: { method: 'POST', path: '/api/sms/sender/quota/refund', hasBody: true },
+  listReservationsOfSender: {
+    method: 'GET',
+    path: '/api/sms/sender/quota/reservations',
+    query: ['pageSize', 'cursor', 'state', 'userId', 'olderThan'],
+  },
   getReservation: { method: 'GET', path: '/api/sms/sender/quota/reservations/{user_id}/{id}' },
   batch: { method: 'POST', path: '/api/sms/sender/quota/batch', hasBody: true },
   whoAmI: { method: 'GET', path: '/api/sms/me' },

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { RECORDED_ACTIONS } from '../domain/authorship.ts'
-import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
+import { MAX_AGE_SECONDS, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { closed, cursorPageOf, cursorQuery, nullable, positive, time, uint } from './schemas.ts'
@@ -101,6 +101,29 @@ export const AdminReservationsQuery = Type.Object(
   closed,
 )
 
+export const SenderReservationsQuery = Type.Object(
+  {
+    ...cursorQuery,
+    state: Type.Optional(
+      Type.Enum([...RESERVATION_STATES], {
+        default: 'reserved',
+        description:
+          'Only those in this state. `reserved` are the open ones, past their `expires_at`, too, until the service closes them.',
+      }),
+    ),
+    user_id: Type.Optional(uint({ description: "Only this user's reservations." })),
+    older_than: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_AGE_SECONDS,
+        description: 'Only those made more than so many seconds ago. The cursor fixes the time.',
+        examples: [3_600],
+      }),
+    ),
+  },
+  closed,
+)
+
 const recordFields = {
   ...reservationFields,
   id: Type.String({ description: "The sender's own id. The service's own ids begin with `_`." }),
@@ -158,6 +181,12 @@ export const ReservationPage = cursorPageOf('ReservationRecord', {
     'Reservations, newest first. A call reads a bounded number of reservations, so with filters a page may be short or even empty and still have a `next_cursor`.',
 })
 
+export const SenderReservationPage = cursorPageOf('ReservationRecord', {
+  $id: 'SenderReservationPage',
+  description:
+    "Reservations of one sender, user by user in no order that means anything; one user's by the time at which they expire. A call reads a bounded number of reservations, so a page may be short or even empty and still have a `next_cursor`.",
+})
+
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const RESERVATION_COMPONENTS = {
   Reservation,
@@ -166,12 +195,18 @@ export const RESERVATION_COMPONENTS = {
   ReservationDetail,
   AuthoredRecord,
   ReservationPage,
+  SenderReservationPage,
 } satisfies Record<string, TSchema>
 
 export type Reservation = Static<typeof Reservation>
 export type UserReservationsQuery = Static<typeof UserReservationsQuery>
 export type AdminReservationsQuery = Static<typeof AdminReservationsQuery>
+export type SenderReservationsQuery = Static<typeof SenderReservationsQuery>
 export type AuthoredRecord = Static<typeof AuthoredRecord>
 export type ReservationDetail = Static<typeof ReservationDetail>
 export type ReservationRecord = Static<typeof ReservationRecord>
 export type ReservationPage = Static<typeof ReservationPage, { 'ReservationRecord#': typeof ReservationRecord }>
+export type SenderReservationPage = Static<
+  typeof SenderReservationPage,
+  { 'ReservationRecord#': typeof ReservationRecord }
+>

@@ -149,7 +149,7 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
 /** The conditions that are read from the rows. */
 function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
   const conditions: Sql[] = []
-  if (state !== undefined) conditions.push(STATES[state])
+  if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
   if (quotaId !== undefined) {
     // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
     // conditions.
@@ -165,7 +165,7 @@ function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]):
 const settled = sql`committed + released = units`
 
 /** `stateOf` a reservation, in SQL. */
-const STATES: Record<ReservationState, Sql> = {
+export const STATE_CONDITIONS: Record<ReservationState, Sql> = {
   reserved: sql`committed + released < units`,
   committed: sql`${settled} and committed > refunded`,
   refunded: sql`${settled} and committed > 0 and committed = refunded`,

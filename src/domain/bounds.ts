@@ -30,6 +30,9 @@ export const RESERVATION_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
 export const DEFAULT_TTL_SECONDS = 600
 export const MAX_TTL_SECONDS = 7 * 86_400
 
+/** The age that a list of reservations may ask for: longer than any is kept. */
+export const MAX_AGE_SECONDS = 1_000_000_000
+
 /** Quotas in the explanation of a logged denial, besides those that had ended. */
 export const MAX_LOGGED_LINES = 20
 

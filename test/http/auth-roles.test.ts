@@ -135,7 +135,9 @@ describe('a sender bounded to users', async () => {
   test('the operations are all that the document has', () => {
     const { paths } = bounded.app.swagger() as unknown as { paths: Record<string, object> }
     const operations = Object.keys(paths).flatMap(path => /^\/api\/sms\/sender\/quota\/(.+)$/.exec(path)?.[1] ?? [])
-    expect(new Set(operations)).toEqual(new Set([...Object.keys(BODIES), 'batch', 'reservations/{user_id}/{id}']))
+    expect(new Set(operations)).toEqual(
+      new Set([...Object.keys(BODIES), 'batch', 'reservations', 'reservations/{user_id}/{id}']),
+    )
   })
 
   test.each(Object.keys(BODIES))('%s names only listed users', async op => {
@@ -152,6 +154,21 @@ describe('a sender bounded to users', async () => {
     const read = async (user: number) =>
       (await bounded.call('GET', `/api/sms/sender/quota/reservations/${user}/none`, { token })).status
     expect([await read(7), await read(9)]).toEqual([404, 403])
+  })
+
+  test('lists reservations only of listed users', async () => {
+    for (const user_id of [7, 9]) {
+      await bounded.allow({ user_id, limit: 10 })
+      const body = { user_id, id: 'listed', units: 1 }
+      await bounded.call('POST', '/api/sms/sender/quota/reserve', { token: await tokenFor('*'), body })
+    }
+    const list = async (users: unknown, query = '') => {
+      const token = await tokenFor(users)
+      const { status, body } = await bounded.call('GET', `/api/sms/sender/quota/reservations${query}`, { token })
+      return status === 200 ? body.items.map(({ user_id }: { user_id: number }) => user_id).toSorted() : status
+    }
+    expect([await list('*'), await list([7]), await list([7, 8]), await list([])]).toEqual([[7, 9], [7], [7], []])
+    expect([await list([7], '?user_id=7'), await list([7], '?user_id=9')]).toEqual([[7], 403])
   })
 
   test('in a batch, only the operations for other users are refused', async () => {

@@ -12,6 +12,7 @@ import { createRateLimiter, type RateLimiter } from '../platform/rate-limiter.ts
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
+import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
 import { checkRights } from './rights.ts'
 
@@ -115,6 +116,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
   }
 
   app.register(async scope => batchRoutes(scope, parts, operations))
+  senderReservationList(app, parts)
 
   app.get(
     '/reservations/:user_id/:id',
