@@ -177,6 +177,47 @@ describe('senders', () => {
     expect((await quota('denials')).stdout).toMatch(/^at +user_id +id .*\n2026\S+ +7 +msg-4 +100 +cap_reached/)
   })
 
+  test('what is open of their own', async () => {
+    await json('quota create --user-id 78 --limit 100')
+    const desk = await service.token({ sub: 'desk', roles: ['sms-quota:sender'] })
+    const own = { env: { ...env, SMS_QUOTA_TOKEN: desk } }
+    for (const [id, ttl] of [
+      ['late', 1200],
+      ['soon', 60],
+      ['done', 60],
+    ])
+      await json(`reserve 78 desk-${id} --units 2 --ttl-seconds ${ttl} --message-type otp`, own)
+    await json('commit 78 desk-soon --total-units 1', own)
+    await json('commit 78 desk-done', own)
+    const { stdout, stderr, code } = await quota('reservations', own)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const made = '2026-03-15T12:00:00.000Z'
+    expect(stdout).toBe(`\
+user_id  id         state     units  committed  released  created_at                expires_at                on_expiry  country  message_type
+     78  desk-soon  reserved      2          1         0  ${made}  2026-03-15T12:01:00.000Z  release    -        otp
+     78  desk-late  reserved      2          0         0  ${made}  2026-03-15T12:20:00.000Z  release    -        otp
+`)
+    expect(await json('reservations --user-id 78 --limit 1', own)).toMatchObject([{ id: 'desk-soon', asked: 2 }])
+    expect(await json('reservations --state committed', own)).toMatchObject([{ id: 'desk-done', expires_at: null }])
+    service.clock.now += 10_000
+    expect(await json('reservations --older-than 9', own)).toHaveLength(2)
+    const younger = await quota('reservations --older-than 10', own)
+    service.clock.now -= 10_000
+    expect(younger).toEqual({ code: 0, stdout: '', stderr: 'There are no rows.\n' })
+    const page = await quota('reservations --limit 1', own)
+    const [, cursor] = /^more: --after=(\S+), or --all\n$/.exec(page.stderr) ?? []
+    expect(await json(`reservations --after=${cursor}`, own)).toMatchObject([{ id: 'desk-late' }])
+    // Of another sender, and of nobody who is one.
+    expect((await json('reservations')).every(({ id }) => !id.startsWith('desk-'))).toBe(true)
+    expect(await quota('reservations', { env: { ...env, SMS_QUOTA_TOKEN: ownToken } })).toMatchObject({
+      code: 5,
+      stdout: '',
+    })
+    const refused = await quota('reservations --older-than=-1', own)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('--older-than must')
+  })
+
   test('check works for support, too', async () => {
     const support = { env: { ...env, SMS_QUOTA_TOKEN: supportToken } }
     expect(await json('check 7 --units 1', support)).toMatchObject([{ granted: true, units: 1 }])
@@ -272,6 +313,8 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['summary', 'USER is missing; or give --mine\n'],
     ['denial --mine', 'DENIAL_ID is missing\n'],
     ['search ""', 'TEXT is missing\n'],
+    ['reservations --older-than 1h', '--older-than is a whole number, not "1h"'],
+    ['reservations --state open', '--state is one of reserved, committed, refunded, expired, released, not "open"'],
     ['events --types quota.create', 'not "quota.create"; did you mean quota.created?'],
     ['events --follow --all', '--follow has no end: give no --limit and no --all'],
     ['events --after latest --last 1', 'give --after or --last, not both'],

@@ -11,6 +11,7 @@ import {
   type SmsQuota,
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
+import { type ReservationRecord, SenderReservationsQuery } from '../../contract/reservations.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { SearchQuery } from '../../contract/search.ts'
 import { SENDER_COMPONENTS } from '../../contract/sender.ts'
@@ -235,6 +236,35 @@ const UNITS = () => 'With --to and --text, the service counts the segments and f
 const UNIT_OPTIONS = { units: { means: 'how many units, or else --to and --text' } }
 
 const SENDER_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'reservations',
+    summary: "Lists the token's own reservations that are open: neither committed, released nor expired.",
+    more: () =>
+      'Commit those that were sent, and release the others; after its expires_at the service closes one by itself.',
+    operation: 'listReservationsOfSender',
+    requests: [SenderReservationsQuery],
+    overrides: { 'older-than': { value: 'SECONDS' } },
+    show: list(
+      columns<ReservationRecord>(
+        'user_id',
+        'id',
+        'state',
+        'units',
+        'committed',
+        'released',
+        'created_at',
+        withNone('expires_at', 'never'),
+        'on_expiry',
+        'country',
+        'message_type',
+      ),
+    ),
+    examples: [
+      'sms-quota reservations --older-than 3600',
+      'sms-quota reservations --user-id 7 --all --json',
+      'sms-quota reservations --state expired',
+    ],
+  }),
   remoteCommand({
     name: 'check',
     summary: 'Says whether a message of a user may be sent now, and takes nothing.',
