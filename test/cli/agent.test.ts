@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
@@ -526,6 +526,71 @@ describe('while the service is away', () => {
   })
 })
 
+describe('the list of debts', () => {
+  const list = (path: string, ...more: string[]) => run(['agent', '--list', '--journal', path, ...more])
+
+  test('is read from the journal of a running agent, which goes on', async () => {
+    const path = newPath()
+    const running = await start({ debts: debts(path) })
+    running.network = 'away'
+    for (const id of ['sent', 'released', 'held']) await post(running.agent.address, 'reserve', otp(900, id))
+    await post(running.agent.address, 'commit', { user_id: 900, id: 'sent' })
+    await post(running.agent.address, 'release', { user_id: 900, id: 'released' })
+    const before = await readFile(path)
+
+    const { code, stdout, stderr } = await list(path)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.replaceAll(/2\d{3}-\S+Z/g, 'TIME')).toMatch(
+      /^at +user_id {2}id +message_type {2}state\nTIME {2} +900 {2}sent +otp +sent\nTIME {2} +900 {2}released +otp +released\nTIME {2} +900 {2}held +otp +unknown\n$/,
+    )
+    const lines = (await list(path, '--json')).stdout.trimEnd().split('\n')
+    expect(lines.map(line => JSON.parse(line))).toEqual(
+      ['sent', 'released', 'unknown'].map((state, index) => ({
+        user_id: 900,
+        id: ['sent', 'released', 'held'][index],
+        message_type: 'otp',
+        at: expect.stringMatching(/Z$/),
+        state,
+      })),
+    )
+    expect(await readFile(path)).toEqual(before)
+    expect(await post(running.agent.address, 'reserve', otp(900, 'another'))).toMatchObject({
+      body: { granted: true, debt: true },
+    })
+    expect((await list(path, '--json')).stdout.trimEnd().split('\n')).toHaveLength(4)
+    // It made neither a lock nor another file.
+    const names = (await readdir(folder)).filter(name => name.startsWith(`${basename(path)}.`))
+    expect(names).toEqual([expect.stringMatching(/\.lock/)])
+  })
+
+  test('of a journal that is being written leaves out what is not complete', async () => {
+    const path = newPath()
+    const running = await start({ debts: debts(path) })
+    running.network = 'away'
+    await post(running.agent.address, 'consume', otp(901))
+    const copy = newPath()
+    await writeFile(copy, `${await readFile(path, 'utf8')}0123456789abcdef [{"op":"beg`)
+    expect((await list(copy, '--json')).stdout).toMatch(/^\{"user_id":901,.*"state":"sent"\}\n$/)
+  })
+
+  test('says if all are booked, and if there is no journal', async () => {
+    const path = newPath()
+    await start({ debts: debts(path) })
+    expect(await list(path)).toEqual({ code: 0, stdout: '', stderr: 'All messages of the journal are booked.\n' })
+    expect(await list(path, '--json')).toEqual({ code: 0, stdout: '', stderr: '' })
+    const none = newPath()
+    expect(await list(none)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `sms-quota agent: there is no journal at ${none}\n`,
+    })
+    await expect(stat(none)).rejects.toThrow('ENOENT')
+    await writeFile(none, 'a shopping list\n')
+    expect(await list(none)).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a journal') })
+    expect(await list(folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('EISDIR') })
+  })
+})
+
 describe('the command', () => {
   const env = { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: service.senderToken }
 
@@ -537,6 +602,9 @@ describe('the command', () => {
     ['--allow-with-debt otp', '--allow-with-debt needs --journal FILE'],
     ['--journal /tmp/j', '--journal needs --allow-with-debt'],
     ['--journal /tmp/j --allow-with-debt otp,', '"" is none'],
+    ['--list', '--list needs --journal FILE'],
+    ['--list --journal /tmp/j --lease all', '--list starts no agent: give it --journal FILE, and no --lease\n'],
+    ['--json', '--json needs --list'],
     ['--lease-units 5', '--lease-units needs --lease'],
     ['--lease OTP', '--lease is a list of message types, such as otp,alert, or all; "OTP" is none'],
     ['--lease all --lease-units 0', '--lease-units is a whole number from 1 to 1000000000, not "0"'],

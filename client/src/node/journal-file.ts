@@ -90,6 +90,13 @@ export async function openJournalFile(path: string, state: State): Promise<Journ
   }
 }
 
+/** What a journal holds, also while another process has it open. @throws Error if there is none, or if it is damaged */
+export async function readJournalFile(path: string): Promise<Iterable<Change>> {
+  const text = await readIfExists(path)
+  if (text === '') throw new Error(`there is no journal at ${path}`)
+  return parse(path, text)
+}
+
 /** The file that has the path, which another one with the same state can replace. */
 async function openReplaceable(path: string, state: State) {
   let { handle, size, ino } = await writeNew(path, state)

@@ -2,7 +2,7 @@
 import type { ReserveReq } from '../api.ts'
 import type { Debt, Journal } from '../debt.ts'
 import { JournalFull } from '../errors.ts'
-import { type Change, type JournalFile, openJournalFile } from './journal-file.ts'
+import { type Change, type JournalFile, openJournalFile, readJournalFile } from './journal-file.ts'
 import { lock, realPath } from './lock.ts'
 
 export interface JournalOptions {
@@ -48,6 +48,18 @@ export async function openJournal(path: string, options: JournalOptions): Promis
     await unlock()
     throw error
   }
+}
+
+/**
+ * The debts in a journal, in the order in which their sends began. It changes nothing, and another process may have the journal
+ * open; of that process's sends, those under way are `unknown`.
+ *
+ * @throws Error if there is no journal, or if it is damaged in another way than by a power cut
+ */
+export async function readJournal(path: string): Promise<Debt[]> {
+  const entries = new Map<string, Entry>()
+  for (const change of await readJournalFile(path)) restore(entries, change)
+  return [...entries.values()].map(({ debt }) => debt)
 }
 
 async function openLocked(path: string, options: JournalOptions, unlock: () => Promise<void>): Promise<Journal> {

@@ -51,6 +51,10 @@ ${EXIT_CODES}`,
       means:
         'let every program that reaches the agent book units past any limit (force), if its token has the role force',
     },
+    list: {
+      means: 'print the messages in --journal that are not charged yet, and start nothing; an agent may run on it',
+    },
+    json: { means: 'with --list, print a line of JSON for each' },
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,
   },
@@ -59,8 +63,15 @@ ${EXIT_CODES}`,
     'sms-quota agent --socket /run/sms-quota/agent.sock --profile production',
     'sms-quota agent --journal /var/lib/sms-quota/agent.journal --allow-with-debt otp,alert',
     'sms-quota agent --lease marketing --lease-units 500',
+    'sms-quota agent --list --journal /var/lib/sms-quota/agent.journal',
   ],
   async run(args, terminal) {
+    if (args.has('list')) {
+      const path = listedJournal(args)
+      const { listDebts } = await import('./list-debts.ts')
+      return listDebts(path, args.has('json'), terminal)
+    }
+    if (args.has('json')) throw new UsageError('--json needs --list')
     const service = readAddress(args, terminal.env)
     const place = placeOf(args)
     const debts = debtsOf(args)
@@ -69,6 +80,17 @@ ${EXIT_CODES}`,
     const log = (line: string) => terminal.complain(`sms-quota agent: ${line}`)
     return runAgent({ service, place, debts, leases, allowForce: args.has('allow-force'), log }, terminal)
   },
+}
+
+const STARTING = ['listen', 'socket', 'allow-with-debt', 'on-unknown', 'lease', 'lease-units', 'allow-force'] as const
+
+/** The journal to list. @throws UsageError */
+function listedJournal(args: Arguments): string {
+  const other = STARTING.find(option => args.has(option))
+  if (other !== undefined) throw new UsageError(`--list starts no agent: give it --journal FILE, and no --${other}`)
+  const path = args.one('journal')
+  if (path === undefined) throw new UsageError('--list needs --journal FILE, where the messages are kept')
+  return path
 }
 
 /** @throws UsageError */

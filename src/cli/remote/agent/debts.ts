@@ -157,10 +157,15 @@ async function consume(holds: Holds, request: SenderRequest, replayed: boolean):
 }
 
 function viewOf(debt: Debt, holds: Holds, refused: string | null): DebtView {
-  const { userId: user_id, id, messageType = null } = debt.request
+  const { user_id, id, ...view } = writtenViewOf(debt)
+  return { user_id, id, ...view, state: holds.has({ user_id, id }) ? 'held' : view.state, refused }
+}
+
+/** What the journal says of a debt. What an agent holds reads as unknown. */
+export function writtenViewOf({ request, at, outcome }: Debt): Omit<DebtView, 'refused'> {
+  const { userId: user_id, id, messageType: message_type = null } = request
   const states = { sent: 'sent', 'not-sent': 'released', unknown: 'unknown' } as const
-  const state = holds.has({ user_id, id }) ? 'held' : states[debt.outcome]
-  return { user_id, id, message_type: messageType, at: debt.at, state, refused }
+  return { user_id, id, message_type, at, state: states[outcome] }
 }
 
 /** @param refused gets why the service refuses to book a debt */
