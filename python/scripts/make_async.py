@@ -24,7 +24,7 @@ CALLS = (
 )
 
 #: What does nothing that takes time.
-AT_ONCE = ("__init__", "unsettled", "_leave_open")
+AT_ONCE = ("__init__", "unsettled", "_leave_open", "list_quotas", "list_reservations")
 
 REPLACEMENTS = [
     (

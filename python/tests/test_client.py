@@ -60,6 +60,20 @@ def test_operations_of_a_batch_fail_by_themselves(quota: Any, service: Service) 
     assert [result["status"] for result in results] == [200, 404, 200]
 
 
+def test_a_sender_finds_what_it_has_not_settled(quota: Any, service: Service) -> None:
+    user = service.user(5)
+    for id in ("a", "b", "c"):
+        quota.reserve(user_id=user, id=id, units=1, ttl_seconds=600 + ord(id))
+    quota.commit(user_id=user, id="b")
+    listed = quota.list_reservations(user_id=user, page_size=1)
+    assert [(item["user_id"], item["id"], item["state"]) for item in listed] == [
+        (user, "a", "reserved"),
+        (user, "c", "reserved"),
+    ]
+    assert [item["id"] for item in quota.list_reservations(user_id=user, state="committed")] == ["b"]
+    assert list(quota.list_reservations(user_id=user, older_than=3600)) == []
+
+
 def test_a_refusal_has_a_code_and_says_what_was_wrong(quota: Any, service: Service) -> None:
     with pytest.raises(QuotaError, match="/units") as refused:
         quota.reserve(user_id=1, id="m", units=0)

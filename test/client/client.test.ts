@@ -22,6 +22,24 @@ async function user(limit: number): Promise<number> {
 const used = async (userId: number) => (await admin.summarizeQuotasOfUser({ userId })).used
 const reserved = async (userId: number) => (await admin.summarizeQuotasOfUser({ userId })).reserved
 
+test('a sender that was away settles its own accounts', async () => {
+  const owner = await user(10)
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await sender.reserve({ userId: owner, id, units: 1 })
+  await sender.commit({ userId: owner, id: 'c' })
+  service.clock.now += 60_000
+  const settled: string[] = []
+  // What is settled leaves the list, and none of the others is missed.
+  for await (const { userId, id } of sender.each('listReservationsOfSender', { olderThan: 59, pageSize: 1 })) {
+    if (userId !== owner) continue
+    settled.push(id)
+    await (id === 'a' ? sender.release({ userId, id }) : sender.commit({ userId, id }))
+  }
+  expect(settled).toEqual(['a', 'b', 'd', 'e'])
+  expect([await used(owner), await reserved(owner)]).toEqual([4, 0])
+  const { items } = await sender.listReservationsOfSender({ userId: owner })
+  expect(items).toEqual([])
+})
+
 describe('the API', () => {
   test('has camelCase names, and leaves the keys of metadata alone', async () => {
     const metadata = { cost_center: 'a_b', CamelCase: '1' }

@@ -136,6 +136,14 @@ class AsyncQuotaClient:
         answer = await self._ask("batch", {"operations": list(operations)}, timeout)
         return cast(list[Result], answer.value["results"])
 
+    def list_reservations(self, **filters: Any) -> AsyncIterator[Json]:
+        """
+        The open reservations that this sender, the subject of the token, has made: of all pages, read as they are needed.
+
+        :param filters: for example user_id=7, older_than=3600 (seconds), state="expired"
+        """
+        return self._pages("/api/sms/sender/quota/reservations", filters)
+
     async def with_reservation(
         self,
         send: Callable[[Granted], Awaitable[T]],
@@ -282,16 +290,9 @@ class AsyncQuotaClient:
     async def summary(self, user_id: int) -> Json:
         return cast(Json, await self.request("GET", f"{QUOTA}/summary", params={"user_id": user_id}))
 
-    async def list_quotas(self, **filters: Any) -> AsyncIterator[Json]:
+    def list_quotas(self, **filters: Any) -> AsyncIterator[Json]:
         """The quotas of all pages, read as they are needed."""
-        cursor: dict[str, str] = {}
-        while True:
-            page = await self.request("GET", f"{QUOTA}/list", params={**filters, **cursor})
-            for item in page["items"]:
-                yield item
-            if page["next_cursor"] is None:
-                return
-            cursor = {"cursor": page["next_cursor"]}
+        return self._pages(f"{QUOTA}/list", filters)
 
     async def request(
         self,
@@ -316,6 +317,16 @@ class AsyncQuotaClient:
                 timeout=timeout,
             )
         )
+
+    async def _pages(self, path: str, filters: Json) -> AsyncIterator[Json]:
+        cursor: dict[str, str] = {}
+        while True:
+            page = await self.request("GET", path, params={**filters, **cursor})
+            for item in page["items"]:
+                yield item
+            if page["next_cursor"] is None:
+                return
+            cursor = {"cursor": page["next_cursor"]}
 
     async def _settle(
         self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any

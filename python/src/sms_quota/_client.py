@@ -135,6 +135,14 @@ class QuotaClient:
         answer = self._ask("batch", {"operations": list(operations)}, timeout)
         return cast(list[Result], answer.value["results"])
 
+    def list_reservations(self, **filters: Any) -> Iterator[Json]:
+        """
+        The open reservations that this sender, the subject of the token, has made: of all pages, read as they are needed.
+
+        :param filters: for example user_id=7, older_than=3600 (seconds), state="expired"
+        """
+        return self._pages("/api/sms/sender/quota/reservations", filters)
+
     def with_reservation(
         self,
         send: Callable[[Granted], T],
@@ -283,13 +291,7 @@ class QuotaClient:
 
     def list_quotas(self, **filters: Any) -> Iterator[Json]:
         """The quotas of all pages, read as they are needed."""
-        cursor: dict[str, str] = {}
-        while True:
-            page = self.request("GET", f"{QUOTA}/list", params={**filters, **cursor})
-            yield from page["items"]
-            if page["next_cursor"] is None:
-                return
-            cursor = {"cursor": page["next_cursor"]}
+        return self._pages(f"{QUOTA}/list", filters)
 
     def request(
         self,
@@ -314,6 +316,15 @@ class QuotaClient:
                 timeout=timeout,
             )
         )
+
+    def _pages(self, path: str, filters: Json) -> Iterator[Json]:
+        cursor: dict[str, str] = {}
+        while True:
+            page = self.request("GET", path, params={**filters, **cursor})
+            yield from page["items"]
+            if page["next_cursor"] is None:
+                return
+            cursor = {"cursor": page["next_cursor"]}
 
     def _settle(
         self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any
