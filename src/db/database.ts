@@ -306,13 +306,13 @@ export class ConnectionLost extends Error {
 
 /**
  * True if the error says nothing about the request, only that the database cannot serve it now: it is unreachable,
- * starting, stopping, full, refuses the service, or took too long.
+ * starting, stopping, full, refuses the service, took too long, or its machine fails it (class 58).
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true
   const state = sqlStateOf(error)
   if (state === undefined) return false
-  return /^(08|28|3D|53|57P|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isConflict(error)
+  return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isConflict(error)
 }
 
 /** A statement timeout, a lock timeout, and a server that became a read-only standby. */

@@ -116,6 +116,7 @@ describe.runIf(existsSync('/dev/full'))('the disk of the service’s own databas
 
     expect(await consume(service, 900, 'full')).toMatchObject(unavailable)
     await expect.poll(serverLog).toMatch(/ERROR: .*could not extend file .*No space left on device/)
+    await expect.poll(service.stdout).toMatch(/could not extend file .*No space left on device/)
     expect(await find(service, 900, 'full')).toMatchObject({ status: 404 })
     expect((await service.call('GET', '/readyz')).status).toBe(200)
     expect((await createQuota(service, 8)).status).toBe(201)

@@ -72,7 +72,9 @@ export function createRequestLog({
       request.log.info(lineOf(request, reply, clientShown), 'http: request answered')
     },
     failed(request, problem, error) {
-      if (problem.code !== 'internal' && isForMachines(request)) return
+      // The cause of an outage is in no other line: which disk is full, which server is away.
+      const isOutage = problem.code === 'internal' || problem.code === 'unavailable'
+      if (!isOutage && isForMachines(request)) return
       if (failures.mayLog(problem.code)) request.log.error({ err: problem.cause ?? error }, 'http: request failed')
     },
     broken(address, reason) {
