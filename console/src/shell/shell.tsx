@@ -1,4 +1,4 @@
-import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core'
+import { Burger, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -27,16 +27,11 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
   useTopOfNewPage(location, content)
 
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding={0}
-      transitionDuration={0}
-    >
+    <div className={classes.shell}>
       <a className={classes.skip} href="#content">
         {texts.shell.skip}
       </a>
-      <AppShell.Header className={classes.header}>
+      <header className={classes.header}>
         <Burger
           opened={isOpen}
           onClick={toggle}
@@ -56,8 +51,8 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           {readsAllUsers(caller) && <SearchField caller={caller} pages={pages} />}
           <Account caller={caller} />
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar
+      </header>
+      <nav
         id="navigation"
         data-closed={!isOpen || undefined}
         className={classes.navbar}
@@ -66,12 +61,12 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
         <ul className={classes.pages}>
           {pages.map(page => page.label && <NavItem key={page.path} page={page} location={location} onClick={close} />)}
         </ul>
-      </AppShell.Navbar>
-      <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
+      </nav>
+      <main ref={content} id="content" tabIndex={-1} className={classes.main}>
         <UnreachableNotice />
         <div className={classes.page}>{children}</div>
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </div>
   )
 }
 
