@@ -1,7 +1,6 @@
-import { Modal } from '@mantine/core'
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
-import { texts } from '../texts/texts.ts'
-import classes from './dialog.module.css'
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react'
+
+const ModalDialog = lazy(() => import('./modal.tsx'))
 
 interface DialogProps {
   title: string
@@ -22,30 +21,17 @@ export function useDialogInput(hasInput: boolean): void {
   }, [setInput, hasInput])
 }
 
-/** A modal dialog: it traps the focus and restores it when it closes. */
+/**
+ * A modal dialog: it traps the focus and restores it when it closes. What it takes for that is loaded after the page, as soon
+ * as a closed dialog is rendered, so that it opens at once.
+ */
 export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
   const [hasInput, setInput] = useState(false)
-  const canClose = onClose !== undefined
-  const closesEasily = canClose && !hasInput
   return (
-    <Modal.Root
-      opened={isOpen}
-      onClose={onClose ?? (() => {})}
-      closeOnEscape={closesEasily}
-      closeOnClickOutside={closesEasily}
-      centered
-    >
-      <Modal.Overlay />
-      <Modal.Content>
-        {/* Not Modal.Header: its <header> element would be a second banner landmark. */}
-        <div className={classes.head}>
-          <Modal.Title className={classes.title ?? ''}>{title}</Modal.Title>
-          {canClose && <Modal.CloseButton aria-label={texts.components.close} />}
-        </div>
-        <Modal.Body>
-          <InputContext value={setInput}>{children}</InputContext>
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <Suspense>
+      <ModalDialog title={title} isOpen={isOpen} onClose={onClose} closesEasily={onClose !== undefined && !hasInput}>
+        <InputContext value={setInput}>{children}</InputContext>
+      </ModalDialog>
+    </Suspense>
   )
 }
