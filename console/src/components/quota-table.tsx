@@ -1,4 +1,4 @@
-import { Anchor, Table, UnstyledButton } from '@mantine/core'
+import { Anchor, UnstyledButton } from '@mantine/core'
 import { memo, type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
@@ -9,6 +9,7 @@ import { Kind } from './kind.tsx'
 import { isSortedByUse, quotaName, type Sort, type SortedBy } from './quota-labels.ts'
 import classes from './quota-table.module.css'
 import { CONTINUES, currentRaise } from './raised-cap.ts'
+import { Table } from './table.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
 

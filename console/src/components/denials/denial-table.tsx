@@ -1,4 +1,4 @@
-import { Anchor, Button, Table } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
@@ -7,6 +7,7 @@ import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import classes from '../record-table.module.css'
+import { Table } from '../table.tsx'
 import { Timestamp, Units } from '../values.tsx'
 
 type Denial = Api['DenialRecord']

@@ -1,4 +1,3 @@
-import { Table } from '@mantine/core'
 import { Fragment } from 'react'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
@@ -7,6 +6,7 @@ import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import classes from '../record-table.module.css'
+import { Table } from '../table.tsx'
 import { ExactTime, PrincipalName, Timestamp, Units } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']

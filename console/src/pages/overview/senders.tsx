@@ -1,9 +1,10 @@
-import { Anchor, Button, Table } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
 import { denialsUrl } from '../../components/denials/denials-state.ts'
 import { blockUrl } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
+import { Table } from '../../components/table.tsx'
 import { Units } from '../../components/values.tsx'
 import { countryName } from '../../formats.ts'
 import {

@@ -1,6 +1,6 @@
-import { Table } from '@mantine/core'
 import type { Key, ReactNode } from 'react'
 import table from '../../../components/panel-table.module.css'
+import { Table } from '../../../components/table.tsx'
 import { ShowMore } from './job-view.tsx'
 import classes from './jobs.module.css'
 
@@ -22,7 +22,7 @@ export function PreviewTable<Row>({ caption, columns, rows, hidden, keyOf, ...mo
   if (rows.length === 0 || head === undefined) return null
   return (
     <div className={classes.texts}>
-      <Table className={`${table.table} ${table.cards}`} captionSide="top">
+      <Table className={`${table.table} ${table.cards}`}>
         <Table.Caption className={classes.caption ?? ''}>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
