@@ -1,14 +1,26 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { languageOf, languages } from './languages.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
+import { preloadPackages } from './preload-packages.ts'
 
 const SERVICE = 'http://127.0.0.1:8080'
+
+/** What every page is made of, in any language: packages with what these import, and the icon. */
+const OF_EVERY_PAGE =
+  /\.svg$|\/node_modules\/(?:@tanstack|wouter|get-nonce|@mantine\/hooks\/esm\/use-(?:disclosure|id|merged-ref|uncontrolled)|@mantine\/core\/esm\/(?:core\/MantineProvider|components\/(?:Anchor|Burger|Button|Code|Group|Loader|Skeleton|Text|Title|UnstyledButton|VisuallyHidden)))\//
+
+/** A file for each language. */
+const perLanguage = (name: string) => (id: string) => {
+  const language = languageOf(id)
+  return language === null ? null : `${name}-${language}`
+}
 
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), mantineStyles(), precompress()],
+  plugins: [languages(), react(), mantineStyles(), preloadPackages(), precompress()],
   // The service replaces it with a new nonce in each response (src/http/console/routes.ts).
   html: { cspNonce: '__NONCE__' },
   build: {
@@ -22,10 +34,14 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // A file for each part of a package that several pages share would be some 30 more requests for the first
-          // page. The console's own modules stay out: in one file with packages that the entry imports, they would be
-          // evaluated before the texts of the language are loaded.
-          groups: [{ name: 'packages', test: /node_modules/, minShareCount: 8 }],
+          // By default, each part of a package that several pages share is a file: some 30 more requests for the first page.
+          groups: [
+            { name: 'react', test: /node_modules|preload-helper/, tags: ['$initial'], priority: 4 },
+            { name: 'packages', test: OF_EVERY_PAGE, priority: 3 },
+            { name: 'inputs', test: /node_modules/, minShareCount: 30, priority: 2 },
+            { name: perLanguage('root'), test: /\/src\/root\.tsx/, priority: 1 },
+            { name: perLanguage('shared'), minShareCount: 10 },
+          ],
         },
       },
     },

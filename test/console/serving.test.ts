@@ -10,7 +10,7 @@ import { startService } from '../support/service.ts'
 const { app } = await startService()
 const ASSETS = join(PROJECT, 'console/dist/assets')
 const assets = await readdir(ASSETS)
-const script = assets.find(name => /^index-.*\.js$/.test(name)) ?? ''
+const script = assets.find(name => /^packages-.*\.js$/.test(name)) ?? ''
 const get = (url: string, headers = {}) => app.inject({ url, headers })
 
 test('the address of the service and /console redirect to /console/', async () => {

@@ -1,13 +1,14 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { DIST, filesOfPage, START_PAGES } from '../../scripts/console-files.ts'
 import { PROJECT } from '../support/paths.ts'
 
 const TEXTS = join(PROJECT, 'console/src/texts')
 
 /** Every file of a language, also those that come with a page. Imported dynamically, because their types need the DOM. */
 async function catalog(language: string): Promise<Record<string, unknown>> {
-  const files = (await readdir(join(TEXTS, language))).filter(file => file !== `${language}.ts`)
+  const files = await readdir(join(TEXTS, language))
   return Object.fromEntries(
     await Promise.all(files.map(async file => [file, { ...(await import(join(TEXTS, language, file))) }])),
   )
@@ -46,6 +47,15 @@ test('both languages have the same texts', () => {
   expect([...textsIn(de).keys()].sort()).toEqual([...textsIn(en).keys()].sort())
 })
 
+test.each(Object.entries(START_PAGES))('the page “%s” loads the texts of its language only', async (_name, modules) => {
+  const [english, german] = [sentencesOf(en, de), sentencesOf(de, en)]
+  const [inEnglish, inGerman] = [await sourceOfPage(modules, 'en'), await sourceOfPage(modules, 'de')]
+  expect([...english].filter(text => inEnglish.includes(text)).length).toBeGreaterThan(20)
+  expect([...german].filter(text => inEnglish.includes(text))).toEqual([])
+  expect([...german].filter(text => inGerman.includes(text)).length).toBeGreaterThan(20)
+  expect([...english].filter(text => inGerman.includes(text))).toEqual([])
+})
+
 test.each([
   ['/quotas.tsx/quotas/columns/window_end', 'Resets'],
   ['/quota.tsx/quota/settings/labels/period', 'Resets'],
@@ -73,6 +83,22 @@ test('no text has an unusual word for what has a usual one', () => {
   const unusualGerman = /\bNeubeginn\b|beginnt neu|neu beginnt|Neuer Zeitraum/i
   expect([...textsIn(de)].filter(([, text]) => unusualGerman.test(text))).toEqual([])
 })
+
+/** The messages of errors are English in both languages. */
+const MESSAGES_OF_ERRORS = new Set(['The service is not responding.'])
+
+/** Texts that only one language has, long enough to be found in the files of a page. */
+function sentencesOf(language: unknown, other: unknown): Set<string> {
+  const others = [...textsIn(other).values()].join('\n')
+  const texts = [...textsIn(language).values()].filter(text => /^[^'"`\\\n]{12,}$/.test(text) && text.includes(' '))
+  return new Set(texts.filter(text => !others.includes(text) && !MESSAGES_OF_ERRORS.has(text)))
+}
+
+/** The scripts of a page as they are sent. */
+async function sourceOfPage(modules: readonly string[], language: 'en' | 'de'): Promise<string> {
+  const files = (await filesOfPage(modules, language)).filter(file => file.endsWith('.js'))
+  return (await Promise.all(files.map(file => readFile(join(DIST, file), 'utf8')))).join('\n')
+}
 
 /** The texts of a catalog by their path. */
 function textsIn(value: unknown, path = ''): Map<string, string> {

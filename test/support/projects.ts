@@ -21,23 +21,26 @@ export function filesByNeed(): Record<Need, string[]> {
 function needOf(file: string): Need {
   const reached = reachedFrom(file)
   if (reached.has(join(PROJECT, 'test/support/process.ts'))) return 'process'
-  const usesServer = [...reached].some(path => /\binject\('/.test(textOf(path)))
+  if (reached.has(join(PROJECT, 'scripts/console-files.ts'))) return 'console'
+  const usesServer = [...reached].some(path => isOfTests(path) && /\binject\('/.test(textOf(path)))
   if (!usesServer) return /\bvi\.mock\(|console\/src\/texts/.test(textOf(file)) ? 'transformed' : 'pure'
   return relative(PROJECT, file).startsWith('test/console/') ? 'console' : 'database'
 }
 
-/** The files below `test/` that a test file imports, directly or not, and itself. */
+/** The files that a test file imports, directly or through others below `test/`, and itself. */
 function reachedFrom(file: string): Set<string> {
   const reached = new Set([file])
   // A Set iterates over the entries that are added while it is iterated.
   for (const path of reached) {
+    if (!isOfTests(path)) continue
     for (const [, target = ''] of textOf(path).matchAll(/^(?:import|export|\}) .*?from '(\.[^']+\.ts)'$/gm)) {
-      const imported = resolve(dirname(path), target)
-      if (imported.startsWith(join(PROJECT, 'test'))) reached.add(imported)
+      reached.add(resolve(dirname(path), target))
     }
   }
   return reached
 }
+
+const isOfTests = (path: string) => path.startsWith(join(PROJECT, 'test/'))
 
 const texts = new Map<string, string>()
 

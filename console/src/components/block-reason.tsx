@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import type { Ref } from 'react'
-import { quotaTexts } from '../texts/quota.ts'
+import { texts } from '../texts/texts.ts'
 import { MAX_REASON } from './extra-grant.ts'
 
 interface BlockReasonProps {
@@ -13,7 +13,7 @@ interface BlockReasonProps {
 
 /** Why users are blocked. The API does not require it; people who meet the block later need it. */
 export function BlockReason({ value, onChange, isTried, ref }: BlockReasonProps) {
-  const { blockReason, blockReasonAbout, blockReasonMissing } = quotaTexts.form
+  const { blockReason, blockReasonAbout, blockReasonMissing } = texts.quota.form
   return (
     <TextInput
       ref={ref}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { E164_PATTERN } from '../../../src/domain/bounds.ts'
-import { costTexts } from '../texts/cost.ts'
+import { texts } from '../texts/texts.ts'
 
 const E164 = new RegExp(E164_PATTERN)
 
@@ -53,7 +53,7 @@ export function useDestination(text: string): Destination {
 function formatErrorOf(number: string): string | null {
   // An incomplete number is not an error yet.
   if (/^\+\d?$/.test(number)) return null
-  if (/^00/.test(number)) return costTexts.number.doubleZero
-  if (/^\d+$/.test(number)) return costTexts.number.noPlus
-  return costTexts.number.format
+  if (/^00/.test(number)) return texts.cost.number.doubleZero
+  if (/^\d+$/.test(number)) return texts.cost.number.noPlus
+  return texts.cost.number.format
 }

@@ -2,7 +2,7 @@ import { requestLines } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
 import { problemTexts } from '../components/error-notice.tsx'
 import { type Failure, type Job, NOTHING_DONE, type Progress, Stopped, sumOf } from '../pages/quotas/jobs/job.ts'
-import { manyTexts } from '../texts/many-quotas.ts'
+import { texts } from '../texts/texts.ts'
 
 /** Changes of many quotas, whose answers are streams of records. */
 
@@ -97,11 +97,11 @@ async function runBulk(call: BulkCall, { report, signal }: Parameters<Job>[0]): 
 
 function bulkFailure(record: Extract<BulkRecord, { record: 'failed' }>, { change }: BulkCall): Failure {
   const { quota_id, user_id, code } = record
-  const unfit: Partial<Record<string, string>> = manyTexts.bulk.unfit
+  const unfit: Partial<Record<string, string>> = texts.manyQuotas.bulk.unfit
   // The input itself is checked before the call, so an invalid change is one that does not fit this quota.
   const why = code === 'invalid_request' ? unfit[String(change.action)] : undefined
   return {
-    place: manyTexts.jobs.quotaOfUser(quota_id, user_id),
+    place: texts.manyQuotas.jobs.quotaOfUser(quota_id, user_id),
     reason: why ?? reasonOf(record),
     subject: quota_id,
   }
@@ -187,7 +187,7 @@ function importFailures(
   return errors.map(({ path, message }) => {
     const [, column] = path.split('/')
     return {
-      place: column === undefined || column === '' ? place : manyTexts.jobs.column(place, column),
+      place: column === undefined || column === '' ? place : texts.manyQuotas.jobs.column(place, column),
       reason: message,
       subject: place,
     }
@@ -195,5 +195,5 @@ function importFailures(
 }
 
 function brokenOff(): Stopped {
-  return new Stopped(manyTexts.jobs.brokenOff)
+  return new Stopped(texts.manyQuotas.jobs.brokenOff)
 }

@@ -7,7 +7,7 @@ import type { Api } from '../api/types.ts'
 import { saveFile } from '../pages/quotas/jobs/download.ts'
 import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
 import type { Selection } from '../pages/quotas/selection.tsx'
-import { manyTexts } from '../texts/many-quotas.ts'
+import { texts } from '../texts/texts.ts'
 import { type BulkCall, previewBulk, type Sample } from './jobs.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
@@ -50,7 +50,7 @@ async function selectedQuotas(selection: Selection, signal: AbortSignal): Promis
   const quotas: Quota[] = []
   for await (const quota of exportedQuotas(selection.filters, signal)) {
     quotas.push(quota)
-    if (quotas.length > MAX_SELECTED) throw new Error(manyTexts.bulk.tooMany(MAX_SELECTED))
+    if (quotas.length > MAX_SELECTED) throw new Error(texts.manyQuotas.bulk.tooMany(MAX_SELECTED))
   }
   return quotas
 }

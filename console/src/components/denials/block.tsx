@@ -4,7 +4,7 @@ import type { Api } from '../../api/types.ts'
 import { historyQuery } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
-import { denialTexts } from '../../texts/denials.ts'
+import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { Loading } from '../loaded.tsx'
 import { Actor, Timestamp } from '../values.tsx'
@@ -21,7 +21,7 @@ interface BlockProps {
 export function Block({ quota, onLift }: BlockProps) {
   const { data, error } = useQuery(historyQuery(quota.id, null))
   const mayLift = changesQuotas(useCaller())
-  const { block } = denialTexts.explanation
+  const { block } = texts.denials.explanation
   if (error !== null) return <ErrorNotice variant="action" error={error} />
   if (data === undefined) return <Loading rows={2} height={20} />
   const set = data.items.find(isStart)

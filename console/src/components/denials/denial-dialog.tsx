@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Scope } from '../../queries/denials.ts'
-import { denialTexts } from '../../texts/denials.ts'
+import { texts } from '../../texts/texts.ts'
 import { Dialog } from '../dialog.tsx'
 import { type QuotaAction, QuotaDialog } from '../quota-dialogs/quota-dialog.tsx'
 import { DenialExplanation } from './denial-explanation.tsx'
@@ -22,7 +22,7 @@ export function DenialDialog({ scope, denialId, onClose }: DenialDialogProps) {
   }
   return (
     <>
-      <Dialog title={denialTexts.explanation.title} isOpen={denialId !== null && action === null} onClose={close}>
+      <Dialog title={texts.denials.explanation.title} isOpen={denialId !== null && action === null} onClose={close}>
         {denialId !== null && <DenialExplanation scope={scope} denialId={denialId} done={done} onAction={setAction} />}
       </Dialog>
       <QuotaDialog action={action} onClose={() => setAction(null)} onDone={setDone} />

@@ -9,7 +9,6 @@ import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
 import { quotaQuery } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { type Caller, useCaller } from '../../session/session.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { isBlock, StatusBadge } from '../badge.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -38,7 +37,7 @@ interface ExplanationProps {
 /** Why a message was denied: what was asked for, what was found for each quota, and what helps. */
 export function DenialExplanation({ scope, denialId, done, onAction }: ExplanationProps) {
   const denial = useQuery(denialQuery(scope, denialId))
-  const { reasonSentences, ownReasonSentences, explanation } = denialTexts
+  const { reasonSentences, ownReasonSentences, explanation } = texts.denials
   return (
     <Loaded query={denial} loading={<Loading rows={4} height={34} />}>
       {data => (
@@ -60,7 +59,7 @@ export function DenialExplanation({ scope, denialId, done, onAction }: Explanati
 
 function Request({ denial, scope }: DenialProps) {
   const { id, user_id, at, country, message_type, sender = null, retry_at } = denial
-  const { explanation, noCountry, waitingDoesNotHelp } = denialTexts
+  const { explanation, noCountry, waitingDoesNotHelp } = texts.denials
   return (
     <dl className={classes.request}>
       <dt>{explanation.message}</dt>
@@ -105,7 +104,7 @@ function Request({ denial, scope }: DenialProps) {
 }
 
 function askedText({ units, allow_partial, remaining }: Denial): string {
-  const { orFewer, sendable } = denialTexts.explanation
+  const { orFewer, sendable } = texts.denials.explanation
   const asked = allow_partial ? orFewer(texts.values.units(units)) : texts.values.units(units)
   // Null is unlimited, which a denial never is.
   return remaining === null ? asked : sendable(asked, remaining)
@@ -113,7 +112,7 @@ function askedText({ units, allow_partial, remaining }: Denial): string {
 
 function Quotas({ denial, scope }: DenialProps) {
   const { explain } = denial
-  const { noQuotas, incomplete } = denialTexts.explanation
+  const { noQuotas, incomplete } = texts.denials.explanation
   if (explain.length === 0) return <p className={classes.note}>{noQuotas}</p>
   return (
     <>
@@ -132,7 +131,7 @@ function Quotas({ denial, scope }: DenialProps) {
 
 /** Why a quota did or did not count for a denied message. */
 function verdict({ kind, verdict, expires_at }: Line, { reason, country, message_type }: Denial): ReactNode {
-  const { verdicts, endedOn } = denialTexts.explanation
+  const { verdicts, endedOn } = texts.denials.explanation
   switch (verdict) {
     case 'has_headroom':
       if (kind === 'cap') return verdicts.capHasRoom
@@ -154,7 +153,7 @@ type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAction'>
 
 /** What to do about a denial, for those who may do it. */
 function Remedy({ denial, scope, onAction }: RemedyProps) {
-  const { helps, askForMore } = denialTexts.explanation
+  const { helps, askForMore } = texts.denials.explanation
   const caller = useCaller()
   const remedy = scope?.isOwn ? askForMore : remedyFor(denial, caller, onAction)
   if (remedy === null) return null
@@ -171,7 +170,7 @@ function remedyFor(denial: Denial, caller: Caller, onAction: RemedyProps['onActi
     if (!changesQuotas(caller)) return null
     return (
       <Anchor component={Link} href={grantUrl(denial)} size="sm">
-        {denialTexts.explanation.createGrant}
+        {texts.denials.explanation.createGrant}
       </Anchor>
     )
   }
@@ -189,7 +188,7 @@ interface LimitingQuotaProps extends Pick<RemedyProps, 'onAction'> {
 function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
   const { data: quota, error } = useQuery(quotaQuery(id))
   const canAdjust = adjustsQuotas(useCaller())
-  const { raiseCap, addUnits, now } = denialTexts.explanation
+  const { raiseCap, addUnits, now } = texts.denials.explanation
   if (error !== null) return <ErrorNotice variant="action" error={error} />
   if (quota === undefined) return <Loading rows={1} height={34} />
   const { user_id, kind, limit, rolled_over, used, reserved, status } = quota

@@ -3,7 +3,6 @@ import { useEffect, useState } from 'react'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Scope } from '../../queries/denials.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 import { CountryFilter, TextFilter } from '../text-filter.tsx'
@@ -20,8 +19,8 @@ interface FiltersProps {
 
 /** The filters of the log of denials. */
 export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
-  const labels = denialTexts.filters
-  const reasons = scope?.isOwn ? denialTexts.ownReasons : texts.values.denialReasons
+  const labels = texts.denials.filters
+  const reasons = scope?.isOwn ? texts.denials.ownReasons : texts.values.denialReasons
   return (
     <search className={classes.filters}>
       <TextFilter
@@ -89,13 +88,13 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
 /** What the messages are without, as a link has said; it can be removed. */
 function WithoutFilter({ value, onRemove }: { value: DenialFilters['without']; onRemove: () => void }) {
   if (value === null) return null
-  const label = denialTexts.without[value]
+  const label = texts.denials.without[value]
   return (
     <Button
       variant="light"
       size="xs"
       rightSection={<Icon name="close" size={14} />}
-      aria-label={denialTexts.filters.remove(label)}
+      aria-label={texts.denials.filters.remove(label)}
       onClick={onRemove}
     >
       {label}

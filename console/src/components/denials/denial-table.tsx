@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import { type Scope, userOf } from '../../queries/denials.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import classes from '../record-table.module.css'
@@ -23,7 +22,7 @@ interface TableProps {
 
 /** A table of denials; on narrow screens each row becomes a card. */
 export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
-  const { table, columns } = denialTexts
+  const { table, columns } = texts.denials
   return (
     <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
@@ -51,13 +50,13 @@ export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) 
 
 function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
   const { id, user_id, at, units, country, message_type, skipped, retry_at } = denial
-  const { columns } = denialTexts
+  const { columns } = texts.denials
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label={columns.message} className={classes.name ?? ''}>
         <div className={classes.narrow}>
           <MessageLink user={userOf(scope, denial)} id={id} />
-          {skipped !== null && skipped > 0 && <div className={classes.about}>{denialTexts.skipped(skipped)}</div>}
+          {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
         </div>
       </Table.Th>
       {scope === null && (
@@ -78,7 +77,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
       </Table.Td>
       <Table.Td data-label={columns.destination}>
         <div>
-          {country === null ? denialTexts.noCountry : countryLabel(country)}
+          {country === null ? texts.denials.noCountry : countryLabel(country)}
           {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
         </div>
       </Table.Td>
@@ -88,7 +87,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
         </div>
       </Table.Td>
       <Table.Td data-label={columns.retryAt}>
-        <Timestamp at={retry_at} none={denialTexts.waitingDoesNotHelp} />
+        <Timestamp at={retry_at} none={texts.denials.waitingDoesNotHelp} />
       </Table.Td>
     </Table.Tr>
   )
@@ -96,7 +95,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
 
 function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
   const { denial_id, id, reason } = denial
-  const { ownReasons, ownReasonSentences } = denialTexts
+  const { ownReasons, ownReasonSentences } = texts.denials
   return (
     <div className={classes.withAction}>
       <div>
@@ -108,10 +107,10 @@ function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExpl
         variant="default"
         size="compact-xs"
         aria-haspopup="dialog"
-        aria-label={denialTexts.explainMessage(id)}
+        aria-label={texts.denials.explainMessage(id)}
         onClick={() => onExplain(denial_id)}
       >
-        {denialTexts.explain}
+        {texts.denials.explain}
       </Button>
     </div>
   )
@@ -120,7 +119,7 @@ function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExpl
 /** The quota that limited a denied message. */
 function LimitingQuota({ denial, scope }: { denial: Denial; scope: Scope }) {
   const { limiting_quota_id, reason } = denial
-  if (limiting_quota_id === null) return denialTexts.noQuota
+  if (limiting_quota_id === null) return texts.denials.noQuota
   return <QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={userOf(scope, denial)} />
 }
 

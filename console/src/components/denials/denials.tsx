@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { denialsQuery, type Scope } from '../../queries/denials.ts'
 import type { ViewedUser } from '../../queries/user.ts'
-import { denialTexts } from '../../texts/denials.ts'
+import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { KnownFilters } from '../known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
@@ -59,7 +59,7 @@ export function Denials({ scope }: { scope: Scope }) {
 }
 
 function NoDenials({ state, hasMore }: { state: DenialsState; hasMore: boolean }) {
-  const { empty } = denialTexts
+  const { empty } = texts.denials
   if (hasMore) return <EmptyState title={empty.searching}>{empty.searchingAbout}</EmptyState>
   if (state.cursor !== null) return <EmptyState title={empty.older} />
   return <EmptyState title={empty.title}>{isFiltered(state) ? empty.filtered : empty.none}</EmptyState>

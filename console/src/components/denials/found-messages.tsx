@@ -2,7 +2,6 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { messageSearchQuery, type Scope } from '../../queries/denials.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
 import { MessageLink, messageUrl } from '../links.tsx'
@@ -17,7 +16,7 @@ export function FoundMessages({ id, scope }: { id: string; scope: Scope }) {
   return (
     <p className={classes.line}>
       <Anchor component={Link} href={messageUrl(scope, id)} size="sm">
-        {denialTexts.found.life(<bdi>{id}</bdi>)}
+        {texts.denials.found.life(<bdi>{id}</bdi>)}
       </Anchor>
     </p>
   )
@@ -25,7 +24,7 @@ export function FoundMessages({ id, scope }: { id: string; scope: Scope }) {
 
 function FoundOfAllUsers({ id }: { id: string }) {
   const search = useQuery(messageSearchQuery(id))
-  const { found } = denialTexts
+  const { found } = texts.denials
   return (
     <Section title={found.title}>
       <Loaded query={search} loading={<Loading rows={1} height={24} />}>

@@ -7,7 +7,7 @@ import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.t
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { extraGrant } from '../extra-grant.ts'
@@ -22,7 +22,7 @@ import { BelowUsage } from './below-usage.tsx'
 import { AboutQuota, type QuotaFormProps } from './effect.tsx'
 import { isLive } from './sendable.ts'
 
-const TEXTS = quotaTexts.adjust
+const TEXTS = texts.quota.adjust
 
 type Quota = QuotaFormProps['quota']
 

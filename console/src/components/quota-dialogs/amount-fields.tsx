@@ -3,11 +3,11 @@ import type { ReactNode } from 'react'
 import { formatChange } from '../../formats.ts'
 import { type Demand, WINDOWS_BEFORE } from '../../queries/demand.ts'
 import { useCaller } from '../../session/session.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
 import type { QuotaFormProps } from './effect.tsx'
 
-const TEXTS = quotaTexts.adjust
+const TEXTS = texts.quota.adjust
 
 type Quota = QuotaFormProps['quota']
 

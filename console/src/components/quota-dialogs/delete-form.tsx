@@ -1,14 +1,14 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isOutdated, useDeleteQuota } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { TextField } from '../text-field.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
 import { isLive } from './sendable.ts'
 
-const TEXTS = quotaTexts.delete
+const TEXTS = texts.quota.delete
 
 /** The share of a grant that may be lost without a typed confirmation. */
 const SMALL_SHARE = 0.1

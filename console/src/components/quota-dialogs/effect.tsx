@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { countryName } from '../../formats.ts'
 import { liveQuotasQuery } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { Kind } from '../kind.tsx'
 import classes from '../notice.module.css'
 import { quotaName } from '../quota-labels.ts'
@@ -23,7 +23,7 @@ export interface QuotaFormProps {
   onDone: (message: string) => void
 }
 
-const TEXTS = quotaTexts.effect
+const TEXTS = texts.quota.effect
 
 /** Which quota a dialog is about: it can be opened from a list. */
 export function AboutQuota({ quota }: { quota: Quota }) {
@@ -35,12 +35,12 @@ export function AboutQuota({ quota }: { quota: Quota }) {
       </Kind>{' '}
       ·{' '}
       <Anchor component={Link} href={`/users/${user_id}`} inherit underline="always">
-        {quotaTexts.user(user_id)}
+        {texts.quota.user(user_id)}
       </Anchor>
       {window_end !== null && (
         <>
           {' '}
-          · {quotaTexts.windowEnds} <DistantTime at={window_end} />
+          · {texts.quota.windowEnds} <DistantTime at={window_end} />
         </>
       )}
     </Text>

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useSetEnabled } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
 import { isLive } from './sendable.ts'
 
-const TEXTS = quotaTexts.suspend
+const TEXTS = texts.quota.suspend
 
 /** Suspends a quota. For a cap, which then limits nothing, the user confirms that this is meant. */
 export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) {

@@ -13,7 +13,7 @@ import {
   useFollowingCaps,
   type ViewedUser,
 } from '../../queries/user.ts'
-import { checkTexts } from '../../texts/message-check.ts'
+import { texts } from '../../texts/texts.ts'
 import { countryOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { QuotaLink } from '../links.tsx'
@@ -38,7 +38,7 @@ export default function MessageCheck({ user }: { user: ViewedUser }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   const check = useCheck(user, asked)
   const queryClient = useQueryClient()
-  const { title, about } = checkTexts
+  const { title, about } = texts.messageCheck
 
   function ask(message: Asked | null) {
     setAsked(message)
@@ -87,8 +87,8 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
     const message_type = type === '' ? null : type
     const costText =
       by === 'text' && text === ''
-        ? checkTexts.costsWithoutText(cost)
-        : checkTexts.costs(cost, counted?.encoding ?? null)
+        ? texts.messageCheck.costsWithoutText(cost)
+        : texts.messageCheck.costs(cost, counted?.encoding ?? null)
     onAsk({ user_id, units: cost, country, message_type, cost: costText })
   }
   return (
@@ -100,9 +100,9 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
       className={classes.form}
     >
       <TextInput
-        label={checkTexts.to}
-        description={destination.hint ?? checkTexts.toAbout}
-        placeholder={checkTexts.toPlaceholder}
+        label={texts.messageCheck.to}
+        description={destination.hint ?? texts.messageCheck.toAbout}
+        placeholder={texts.messageCheck.toPlaceholder}
         inputWrapperOrder={ERROR_ABOVE}
         autoComplete="off"
         size="xs"
@@ -111,24 +111,26 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
         error={isSubmitted && destination.error}
       />
       <TextInput
-        label={checkTexts.type}
-        description={checkTexts.typeAbout}
+        label={texts.messageCheck.type}
+        description={texts.messageCheck.typeAbout}
         inputWrapperOrder={ERROR_ABOVE}
         autoComplete="off"
         size="xs"
         value={type}
         onChange={event => setType(event.currentTarget.value.trim())}
-        error={isSubmitted && !isType && checkTexts.typeError}
+        error={isSubmitted && !isType && texts.messageCheck.typeError}
       />
       <CostFields
         {...{ by, text, units }}
         onBy={setBy}
         onText={setText}
         onUnits={setUnits}
-        error={isSubmitted && cost === null && (by === 'text' ? checkTexts.textError : checkTexts.unitsError)}
+        error={
+          isSubmitted && cost === null && (by === 'text' ? texts.messageCheck.textError : texts.messageCheck.unitsError)
+        }
       />
       <Button type="submit" size="xs" loading={isPending}>
-        {checkTexts.submit}
+        {texts.messageCheck.submit}
       </Button>
     </form>
   )
@@ -150,19 +152,19 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
     <div className={classes.cost}>
       <SegmentedControl
         size="xs"
-        aria-label={checkTexts.by}
+        aria-label={texts.messageCheck.by}
         value={by}
         onChange={value => onBy(value === 'units' ? 'units' : 'text')}
         data={[
-          { value: 'text', label: checkTexts.byText },
-          { value: 'units', label: checkTexts.byUnits },
+          { value: 'text', label: texts.messageCheck.byText },
+          { value: 'units', label: texts.messageCheck.byUnits },
         ]}
       />
       {by === 'text' ? (
         <Textarea
-          aria-label={checkTexts.text}
+          aria-label={texts.messageCheck.text}
           inputWrapperOrder={ERROR_ABOVE}
-          placeholder={checkTexts.text}
+          placeholder={texts.messageCheck.text}
           autosize
           minRows={1}
           maxRows={6}
@@ -174,7 +176,7 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
         />
       ) : (
         <TextInput
-          aria-label={checkTexts.units}
+          aria-label={texts.messageCheck.units}
           inputWrapperOrder={ERROR_ABOVE}
           inputMode="numeric"
           autoComplete="off"
@@ -207,7 +209,7 @@ function useCountry(text: string): Country {
   const named = countryOfText(text)
   const isNumber = named === null && /^[+\d]/.test(text)
   const { country, error, isPending } = useDestination(isNumber ? text : '')
-  const { toError, unknownCountry } = checkTexts
+  const { toError, unknownCountry } = texts.messageCheck
   const known = { error: null, hint: null, isPending }
   if (text === '') return { ...known, country: null }
   if (named !== null) return { ...known, country: named, hint: dialedCountryLabel(named) }
@@ -230,7 +232,7 @@ function Answer({ answer, asked, user }: AnswerProps) {
     <div className={classes.answer} data-denied={isDenied || undefined}>
       <p className={classes.verdict}>{verdictOf(answer)}</p>
       <p>
-        {asked.cost} {leftText(answer)} <Retry answer={answer} /> {checkTexts.nothingReserved}
+        {asked.cost} {leftText(answer)} <Retry answer={answer} /> {texts.messageCheck.nothingReserved}
       </p>
       <Explanation answer={answer} asked={asked} user={user} />
     </div>
@@ -238,27 +240,27 @@ function Answer({ answer, asked, user }: AnswerProps) {
 }
 
 function verdictOf(answer: CheckAnswer): ReactNode {
-  if (!answer.granted) return checkTexts.denied(checkTexts.reasons[answer.reason])
-  if (answer.would_deny === undefined) return checkTexts.goes
-  return `${checkTexts.denied(checkTexts.reasons[answer.would_deny])} ${checkTexts.observed}`
+  if (!answer.granted) return texts.messageCheck.denied(texts.messageCheck.reasons[answer.reason])
+  if (answer.would_deny === undefined) return texts.messageCheck.goes
+  return `${texts.messageCheck.denied(texts.messageCheck.reasons[answer.would_deny])} ${texts.messageCheck.observed}`
 }
 
 function leftText(answer: CheckAnswer): string {
   // A check takes nothing: the message would take its units from what remains.
-  if (answer.granted) return checkTexts.left(answer.remaining === null ? null : answer.remaining - answer.units)
-  return answer.remaining ? checkTexts.room(answer.remaining) : ''
+  if (answer.granted) return texts.messageCheck.left(answer.remaining === null ? null : answer.remaining - answer.units)
+  return answer.remaining ? texts.messageCheck.room(answer.remaining) : ''
 }
 
 function Retry({ answer }: Pick<AnswerProps, 'answer'>) {
   if (answer.granted) return null
-  const { retryAt, waitingDoesNotHelp } = checkTexts
+  const { retryAt, waitingDoesNotHelp } = texts.messageCheck
   return answer.retry_at === null ? waitingDoesNotHelp : retryAt(<ExactTime at={answer.retry_at} />)
 }
 
 /** What each quota says, in the order of the decision: caps, then grants as they pay, then the others. */
 function Explanation({ answer, asked, user }: AnswerProps) {
   const { explain = [] } = answer
-  const { quotas, noQuotas, verdicts } = checkTexts
+  const { quotas, noQuotas, verdicts } = texts.messageCheck
   const following = useFollowingCaps(user)
   if (explain.length === 0) return <p>{noQuotas}</p>
   return (
@@ -284,7 +286,7 @@ type Line = NonNullable<CheckAnswer['explain']>[number]
 
 /** Why a quota does or does not count for the message. */
 function lineText(line: Line, answer: CheckAnswer, { country, message_type }: Asked): ReactNode {
-  const { verdicts } = checkTexts
+  const { verdicts } = texts.messageCheck
   const { kind, verdict, units, expires_at } = line
   switch (verdict) {
     case 'draws':

@@ -13,7 +13,6 @@ import { ExactTime } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { summaryQuery } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
-import { costTexts } from '../../texts/cost.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 import { CostlyCharacters } from './costly-characters.tsx'
@@ -34,23 +33,23 @@ export default function Cost() {
 
   return (
     <>
-      <PageTitle title={costTexts.title} about={costTexts.about}>
+      <PageTitle title={texts.cost.title} about={texts.cost.about}>
         <Button
           variant="default"
           size="xs"
           onClick={() => {
             setTo(EXAMPLE_NUMBER)
-            setText(costTexts.example)
+            setText(texts.cost.example)
           }}
         >
-          {costTexts.tryExample}
+          {texts.cost.tryExample}
         </Button>
       </PageTitle>
       <div className={classes.columns}>
         <div className={classes.message}>
           <TextInput
-            label={costTexts.number.label}
-            description={costTexts.number.about}
+            label={texts.cost.number.label}
+            description={texts.cost.number.about}
             placeholder="+49 151 12345678"
             type="tel"
             inputMode="tel"
@@ -61,19 +60,19 @@ export default function Cost() {
             errorProps={{ role: 'alert' }}
           />
           <Textarea
-            label={costTexts.text}
+            label={texts.cost.text}
             autosize
             minRows={5}
             maxRows={16}
             dir="auto"
             value={text}
             onChange={event => setText(event.currentTarget.value)}
-            error={units > MAX_SEGMENTS && costTexts.tooLong}
+            error={units > MAX_SEGMENTS && texts.cost.tooLong}
             errorProps={{ role: 'alert' }}
             classNames={{ input: classes.text ?? '' }}
           />
         </div>
-        <aside className={classes.result} aria-label={costTexts.result} aria-busy={counted !== text}>
+        <aside className={classes.result} aria-label={texts.cost.result} aria-busy={counted !== text}>
           <CostSummary segmentation={segmentation} hasText={counted !== ''} destination={destination} />
           <RemainingUnits units={units} country={destination.country} />
         </aside>
@@ -95,14 +94,14 @@ interface CostSummaryProps {
 /** The cost in units, and how it is calculated. */
 function CostSummary({ segmentation, hasText, destination }: CostSummaryProps) {
   const { encoding, capacity, segments } = segmentation
-  const { facts } = costTexts
+  const { facts } = texts.cost
   const units = segments.length
   const last = segments.at(-1)?.filled ?? 0
   const used = segments.reduce((sum, { filled }) => sum + filled, 0)
   return (
-    <section className={classes.card} aria-label={costTexts.units}>
+    <section className={classes.card} aria-label={texts.cost.units}>
       <p className={classes.units}>
-        <strong>{formatUnits(units)}</strong> {costTexts.unit(units)}
+        <strong>{formatUnits(units)}</strong> {texts.cost.unit(units)}
       </p>
       {/* Announced when the cost changes, not at each key. */}
       <VisuallyHidden role="status">{hasText && `${texts.values.units(units)}, ${encoding}`}</VisuallyHidden>
@@ -135,7 +134,7 @@ function Fact({ name, about, children }: { name: string; about?: string; childre
 
 function countryText({ country }: Destination): string {
   if (country === undefined) return '–'
-  return country === null ? costTexts.facts.unknownCountry : countryLabel(country)
+  return country === null ? texts.cost.facts.unknownCountry : countryLabel(country)
 }
 
 interface MessageProps {
@@ -149,8 +148,8 @@ function RemainingUnits({ units, country }: MessageProps) {
   if (user_id === null) throw new Error('the page needs a caller with a user id')
   const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
   return (
-    <section className={classes.card} aria-label={costTexts.available.title}>
-      <h2 className={classes.heading}>{costTexts.available.title}</h2>
+    <section className={classes.card} aria-label={texts.cost.available.title}>
+      <h2 className={classes.heading}>{texts.cost.available.title}</h2>
       {summary.data === undefined ? (
         summary.error === null ? (
           <Loading rows={2} height={20} />
@@ -175,15 +174,15 @@ function Available({ summary, units, country }: MessageProps & { summary: Api['Q
   return (
     <>
       <p className={classes.remaining}>
-        {availableText(available, units)} {retryAt && costTexts.available.from(<ExactTime at={retryAt} />)}
+        {availableText(available, units)} {retryAt && texts.cost.available.from(<ExactTime at={retryAt} />)}
       </p>
-      {canDiffer && <p className={classes.about}>{costTexts.available.scoped}</p>}
+      {canDiffer && <p className={classes.about}>{texts.cost.available.scoped}</p>}
     </>
   )
 }
 
 function availableText(available: number | null, units: number): string {
-  const { unlimited, enough, notEnough } = costTexts.available
+  const { unlimited, enough, notEnough } = texts.cost.available
   if (available === null) return unlimited
   const times = Math.floor(available / units)
   return times === 0 ? notEnough(available) : enough(available, times)

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, plainerOf, writePlainly } from '../../../../src/domain/characters.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
-import { costTexts } from '../../texts/cost.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 
 /** Rows shown at first: a text in another script has a row for each letter. */
@@ -27,7 +27,7 @@ export function CostlyCharacters({ text, segmentation, costly, onReplace }: Cost
   const foreign = useMemo(() => kindsOf(costly, 'foreign'), [costly])
   const doubles = useMemo(() => (foreign.length === 0 ? kindsOf(costly, 'double') : []), [costly, foreign])
   if (foreign.length === 0 && doubles.length === 0) return null
-  const { costly: costlyTexts } = costTexts
+  const { costly: costlyTexts } = texts.cost
   return (
     <section aria-labelledby="costly" className={classes.section}>
       <h2 id="costly" className={classes.heading}>
@@ -63,7 +63,7 @@ function KindList({ kinds }: { kinds: readonly Kind[] }) {
       </ul>
       {kinds.length > shown.length && (
         <Button variant="subtle" size="compact-xs" onClick={() => setExpanded(true)}>
-          {costTexts.showMore(kinds.length - shown.length)}
+          {texts.cost.showMore(kinds.length - shown.length)}
         </Button>
       )}
     </>
@@ -78,7 +78,7 @@ function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
         {characterName(character)}{' '}
         <span className={classes.about}>
           {codePointsOf(character)}
-          {count > 1 && ` · ${costTexts.costly.times(count)}`}
+          {count > 1 && ` · ${texts.cost.costly.times(count)}`}
         </span>
       </span>
       <span>{replacement !== null && <Replacement text={replacement} />}</span>
@@ -87,8 +87,8 @@ function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
 }
 
 function Replacement({ text }: { text: string }) {
-  if (text === '') return costTexts.costly.removable
-  return <>→ {text === ' ' ? costTexts.costly.space : <bdi className={classes.character}>{text}</bdi>}</>
+  if (text === '') return texts.cost.costly.removable
+  return <>→ {text === ' ' ? texts.cost.costly.space : <bdi className={classes.character}>{text}</bdi>}</>
 }
 
 interface ReplaceOfferProps extends Pick<CostlyProps, 'text' | 'costly' | 'onReplace'> {
@@ -105,16 +105,16 @@ function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
   if (offer.changed === text || (!isFewer && offer.encoding === 'UCS-2')) return null
   return (
     <div className={classes.offer}>
-      <p>{isFewer ? costTexts.costly.fewer(offer.segments, units) : costTexts.costly.same(units)}</p>
+      <p>{isFewer ? texts.cost.costly.fewer(offer.segments, units) : texts.cost.costly.same(units)}</p>
       <Button variant="light" size="xs" onClick={() => onReplace(offer.changed)}>
-        {costTexts.costly.replace}
+        {texts.cost.costly.replace}
       </Button>
     </div>
   )
 }
 
 /** Categories of other characters; the first match applies. */
-const KINDS: readonly [RegExp, keyof typeof costTexts.kinds][] = [
+const KINDS: readonly [RegExp, keyof typeof texts.cost.kinds][] = [
   [/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u, 'emoji'],
   [/^\p{Cc}/u, 'control'],
   [/^\p{Cf}/u, 'invisible'],
@@ -138,7 +138,7 @@ const KINDS: readonly [RegExp, keyof typeof costTexts.kinds][] = [
 
 /** The name of a character, or its category. */
 function characterName(character: string): string {
-  const { characters, kinds } = costTexts
+  const { characters, kinds } = texts.cost
   if (character in characters) return characters[character as keyof typeof characters]
   const [, kind = 'other' as const] = KINDS.find(([pattern]) => pattern.test(character)) ?? []
   return kinds[kind]

@@ -3,7 +3,7 @@ import { memo, useMemo, useState } from 'react'
 import type { CostlyCharacter } from '../../../../src/domain/characters.ts'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
 import { EmptyState } from '../../components/loaded.tsx'
-import { costTexts } from '../../texts/cost.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 
 /** Segments shown at first; rendering more would slow down typing. */
@@ -31,15 +31,15 @@ export const Segments = memo(function Segments({ segmentation, costly }: Segment
   return (
     <section aria-labelledby="segments" className={classes.section}>
       <h2 id="segments" className={classes.heading}>
-        {costTexts.segments.title}
+        {texts.cost.segments.title}
       </h2>
       {isEmpty ? (
-        <EmptyState title={costTexts.segments.none}>{costTexts.segments.noneAbout}</EmptyState>
+        <EmptyState title={texts.cost.segments.none}>{texts.cost.segments.noneAbout}</EmptyState>
       ) : (
         <ol className={classes.segments}>
           {shown.map(({ at, filled, runs }, place) => (
             <li key={at} className={classes.segment}>
-              <div className={classes.about}>{costTexts.segments.filled(place + 1, filled, capacity)}</div>
+              <div className={classes.about}>{texts.cost.segments.filled(place + 1, filled, capacity)}</div>
               <p dir="auto">
                 {runs.map(({ at, text, why }) =>
                   why === null ? (
@@ -48,7 +48,7 @@ export const Segments = memo(function Segments({ segmentation, costly }: Segment
                     <mark
                       key={at}
                       data-why={why}
-                      title={costTexts.segments[why === 'foreign' ? 'forcesUcs2' : 'countsDouble']}
+                      title={texts.cost.segments[why === 'foreign' ? 'forcesUcs2' : 'countsDouble']}
                     >
                       {text}
                     </mark>
@@ -61,7 +61,7 @@ export const Segments = memo(function Segments({ segmentation, costly }: Segment
       )}
       {segments.length > shown.length && (
         <Button variant="subtle" size="compact-xs" onClick={() => setExpanded(true)}>
-          {costTexts.showMore(segments.length - shown.length)}
+          {texts.cost.showMore(segments.length - shown.length)}
         </Button>
       )}
     </section>

@@ -1,12 +1,12 @@
 import { Denials } from '../../components/denials/denials.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { denialTexts } from '../../texts/denials.ts'
+import { texts } from '../../texts/texts.ts'
 
 /** The denials of all users. */
 export default function AllDenials() {
   return (
     <>
-      <PageTitle title={denialTexts.title} about={denialTexts.about} />
+      <PageTitle title={texts.denials.title} about={texts.denials.about} />
       <Denials scope={null} />
     </>
   )

@@ -11,7 +11,6 @@ import { countryLabel } from '../../formats.ts'
 import { type Message, messageQuery } from '../../queries/messages.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './message.module.css'
 import { Timeline, wordsFor } from './timeline.tsx'
@@ -84,7 +83,7 @@ function Outcome({ message: { reservation, denials }, user }: { message: Message
           <dt>{facts.state}</dt>
           <dd>
             {reservation === null ? (
-              <Badge tone="bad">{denialTexts.columns.denied}</Badge>
+              <Badge tone="bad">{texts.denials.columns.denied}</Badge>
             ) : (
               <ReservationBadge state={reservation.state} isOwn={user.isOwn} />
             )}
@@ -97,7 +96,7 @@ function Outcome({ message: { reservation, denials }, user }: { message: Message
         <div>
           <dt>{facts.destination}</dt>
           <dd>
-            {country === null ? denialTexts.noCountry : countryLabel(country)}
+            {country === null ? texts.denials.noCountry : countryLabel(country)}
             {message_type !== null && `, ${message_type}`}
           </dd>
         </div>

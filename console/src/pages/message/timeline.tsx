@@ -8,7 +8,6 @@ import { QuotaLink } from '../../components/links.tsx'
 import { Sender, Timestamp } from '../../components/values.tsx'
 import type { Message, MessageReservation } from '../../queries/messages.ts'
 import type { ViewedUser } from '../../queries/user.ts'
-import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './message.module.css'
 
@@ -26,7 +25,7 @@ interface Step {
 
 /** What happened to a message, oldest first: denials, the reservation, and what became of its units. */
 export function Timeline({ message, user }: { message: Message; user: ViewedUser }) {
-  const { earlier, unknownTime, by } = denialTexts.message
+  const { earlier, unknownTime, by } = texts.denials.message
   /** The id of the denial whose explanation is open. */
   const [explained, setExplained] = useState<string | null>(null)
   return (
@@ -66,8 +65,8 @@ function stepsOf({ reservation, denials }: Message, user: ViewedUser, onExplain:
 
 function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Explain): Step {
   const { denial_id, at, reason, units, remaining, limiting_quota_id, sender = null, retry_at } = denial
-  const { denied, askedFor, limitedBy, retryAt, explain } = denialTexts.message
-  const { ownReasons, reasonSentences, ownReasonSentences, waitingDoesNotHelp } = denialTexts
+  const { denied, askedFor, limitedBy, retryAt, explain } = texts.denials.message
+  const { ownReasons, reasonSentences, ownReasonSentences, waitingDoesNotHelp } = texts.denials
   return {
     key: denial_id,
     tone: 'bad',
@@ -92,8 +91,8 @@ function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Ex
 }
 
 /** For the user whose message it is, without operator's words. */
-export function wordsFor({ isOwn }: ViewedUser): typeof denialTexts.message {
-  return isOwn ? { ...denialTexts.message, ...denialTexts.message.own } : denialTexts.message
+export function wordsFor({ isOwn }: ViewedUser): typeof texts.denials.message {
+  return isOwn ? { ...texts.denials.message, ...texts.denials.message.own } : texts.denials.message
 }
 
 function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
@@ -125,7 +124,7 @@ function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
 
 /** The grants that pay for the message, and the caps that count it. */
 function Draws({ reservation: { draws }, user }: { reservation: MessageReservation; user: ViewedUser }) {
-  const { charged, counted, draw } = denialTexts.message
+  const { charged, counted, draw } = texts.denials.message
   return (['grant', 'cap'] as const).map(kind => {
     const ofKind = draws.filter(one => one.kind === kind)
     if (ofKind.length === 0) return null
@@ -188,7 +187,7 @@ function settledSteps(reservation: MessageReservation, user: ViewedUser): Step[]
 
 function actionStep(
   { action, total_units, at, by, request_id }: Api['AuthoredRecord']['actions'][number],
-  { refunded, committedByForce, request }: typeof denialTexts.message,
+  { refunded, committedByForce, request }: typeof texts.denials.message,
 ): Step {
   const units = texts.values.units(total_units)
   return {

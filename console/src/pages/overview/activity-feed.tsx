@@ -10,7 +10,6 @@ import { Badge } from '../../components/badge.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
 import { eventText, type Reader, stepsOf, useReader } from './event-text.ts'
@@ -19,7 +18,7 @@ type FeedEvent = Api['Event']
 
 /** The latest events, newest first, updated live. What repeats is one line. */
 export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
-  const { activity } = overviewPartTexts
+  const { activity } = texts.overviewParts
   const self = useReader(feed.data?.events ?? [])
   return (
     <Section isFramed title={activity.title}>
@@ -96,14 +95,14 @@ function Group({ events, older, isOneAction }: EventGroup) {
       <div>
         <details>
           <summary>
-            <Badge tone={tone}>{overviewPartTexts.activity.group(events.length + older, kind)}</Badge>
+            <Badge tone={tone}>{texts.overviewParts.activity.group(events.length + older, kind)}</Badge>
           </summary>
           <ol className={classes.events}>
             {events.map(event => (
               <Single key={event.id} event={event} />
             ))}
           </ol>
-          {older > 0 && <p className={classes.about}>{overviewPartTexts.activity.notListed(older)}</p>}
+          {older > 0 && <p className={classes.about}>{texts.overviewParts.activity.notListed(older)}</p>}
         </details>
         <Users events={events} isAll={older === 0} />
       </div>
@@ -128,7 +127,7 @@ function Users({ events, isAll }: { events: readonly FeedEvent[]; isAll: boolean
   ))
   return (
     <div className={classes.user}>
-      {overviewPartTexts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS), isAll)}
+      {texts.overviewParts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS), isAll)}
     </div>
   )
 }
@@ -172,7 +171,7 @@ function Single({ event, children }: { event: FeedEvent; children?: ReactNode })
         {event.user_id !== null && (
           <div className={classes.user}>
             <Anchor component={Link} href={`/users/${event.user_id}`} size="xs">
-              {overviewPartTexts.user(event.user_id)}
+              {texts.overviewParts.user(event.user_id)}
             </Anchor>
           </div>
         )}

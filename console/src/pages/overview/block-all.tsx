@@ -7,8 +7,7 @@ import classes from '../../components/panel-table.module.css'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import type { DestinationGroup } from '../../queries/overview.ts'
 import { refetchDependents } from '../../queries/quota.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { JobView } from '../quotas/jobs/job-view.tsx'
 
 interface BlockAllProps {
@@ -29,7 +28,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
   // Names the caps, so that one is made for each user however often the job is continued.
   const [reference] = useState(() => `block-${destination}-${newIdempotencyKey()}`)
   const queryClient = useQueryClient()
-  const { blockAll } = overviewPartTexts.senders
+  const { blockAll } = texts.overviewParts.senders
   const text = reason.trim()
 
   function submit(event: FormEvent) {
@@ -37,11 +36,11 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
     setTried(true)
     if (text === '') return
     const scope = group === 'country' ? { countries: [destination] } : { message_types: [destination] }
-    const cap = { kind: 'cap', limit: 0, name: quotaTexts.form.blockName(name), external_ref: reference, ...scope }
+    const cap = { kind: 'cap', limit: 0, name: texts.quota.form.blockName(name), external_ref: reference, ...scope }
     setLines(
       users.map(user_id => {
         const json = JSON.stringify({ ...cap, user_id, metadata: { reason: text } })
-        return { json, place: overviewPartTexts.user(user_id) }
+        return { json, place: texts.overviewParts.user(user_id) }
       }),
     )
   }
@@ -75,7 +74,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
           {blockAll.confirm(users.length)}
         </Button>
         <Button variant="default" size="xs" onClick={() => setOpen(false)}>
-          {quotaTexts.form.cancel}
+          {texts.quota.form.cancel}
         </Button>
       </Group>
     </form>

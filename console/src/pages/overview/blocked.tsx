@@ -15,7 +15,6 @@ import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { type Blocks, useBlocks } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
-import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { type BlockedUser, type Blocking, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
 import layout from './overview.module.css'
@@ -34,7 +33,7 @@ interface ShownUser extends BlockedUser {
 export function Blocked() {
   const blocks = useBlocks()
   const { actions, outcome, menu } = useRowActions()
-  const { blocked } = overviewTexts
+  const { blocked } = texts.overview
   return (
     <Section
       isFramed
@@ -63,7 +62,7 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
     'blocked',
     found.map(({ user_id }) => user_id),
   )
-  const { blocked } = overviewTexts
+  const { blocked } = texts.overview
   // Until summaries are read, users who can send again or are blocked on purpose would be shown as blocked by mistake.
   if (summaries.isPending) return <Loading rows={5} height={44} />
   const read = found.filter(({ user_id }) => !summaries.loading.has(user_id))
@@ -110,7 +109,7 @@ interface UsersProps {
 
 function Users({ title, users, from, actions }: UsersProps) {
   const [shown, button] = useFirstRows(title, users)
-  const { columns } = overviewTexts.blocked
+  const { columns } = texts.overview.blocked
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -137,7 +136,7 @@ function Users({ title, users, from, actions }: UsersProps) {
 
 /** Users who were denied messages in the last hour that would be granted now. */
 function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: string }) {
-  const { canSendAgain, columns } = overviewTexts.blocked
+  const { canSendAgain, columns } = texts.overview.blocked
   return (
     <details className={classes.more}>
       <summary>{canSendAgain(users.length)}</summary>
@@ -145,7 +144,7 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
         {users.map(user => (
           <li key={user.user_id}>
             <Anchor component={Link} href={`/users/${user.user_id}`} inherit underline="always">
-              {overviewTexts.user(user.user_id)}
+              {texts.overview.user(user.user_id)}
             </Anchor>
             {user.denials.length > 0 && (
               <>
@@ -162,14 +161,14 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
 
 function Row({ user, from, actions }: { user: ShownUser; from: string; actions: Actions }) {
   const { user_id, blocking, summary } = user
-  const { columns, latest: latestOf, others } = overviewTexts.blocked
+  const { columns, latest: latestOf, others } = texts.overview.blocked
   const [latest = null] = blocking.denials
   const viewed = { user_id, isOwn: false }
   return (
     <Table.Tr>
       <Table.Th scope="row">
         <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-          {overviewTexts.user(user_id)}
+          {texts.overview.user(user_id)}
         </Anchor>
         {latest !== null && (
           <div className={`${classes.about} ${layout.latest}`}>
@@ -199,7 +198,7 @@ function Row({ user, from, actions }: { user: ShownUser; from: string; actions: 
 
 /** The number of denials, which leads to them. */
 function Denied({ user, from }: { user: BlockedUser; from: string }) {
-  const { noDenials, atLeast } = overviewTexts.blocked
+  const { noDenials, atLeast } = texts.overview.blocked
   const { count, isAtLeast } = deniedOf(user)
   if (count === 0) return noDenials
   return (
@@ -229,6 +228,6 @@ function whyOf(denial: Denial | null, { usedUp, isByBlock }: Blocking): string {
 function untilOf(latest: Denial | null, { usedUp, isOnPurpose }: Blocking): ReactNode {
   const ends = usedUp.map(({ window_end }) => window_end).filter(end => end !== null)
   const at = latest === null ? (ends.toSorted()[0] ?? null) : latest.retry_at
-  const { untilLifted, waitingDoesNotHelp } = overviewTexts.blocked
+  const { untilLifted, waitingDoesNotHelp } = texts.overview.blocked
   return <Timestamp at={at} none={isOnPurpose ? untilLifted : waitingDoesNotHelp} />
 }

@@ -9,7 +9,6 @@ import { Section } from '../../components/section.tsx'
 import { Units } from '../../components/values.tsx'
 import { formatClock } from '../../formats.ts'
 import { useLastDay } from '../../queries/overview.ts'
-import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import chart from './hourly-chart.module.css'
 import classes from './overview.module.css'
@@ -21,7 +20,7 @@ type Hour = Usage['items'][number]
 /** Denied messages of the last 24 hours by hour and reason. */
 export function Denials() {
   const usage = useLastDay()
-  const { denials } = overviewTexts
+  const { denials } = texts.overview
   return (
     <Section
       isFramed
@@ -79,12 +78,12 @@ function ReasonChart({ hours }: { hours: readonly Hour[] }) {
 
 function labelOf(hours: readonly Hour[]): string {
   const [most] = hours.toSorted((one, other) => other.denied.messages - one.denied.messages)
-  if (most === undefined || most.denied.messages === 0) return overviewTexts.denials.chart(null, 0)
-  return overviewTexts.denials.chart(formatClock(most.start), most.denied.messages)
+  if (most === undefined || most.denied.messages === 0) return texts.overview.denials.chart(null, 0)
+  return texts.overview.denials.chart(formatClock(most.start), most.denied.messages)
 }
 
 function titleOf({ start, denied_by_reason }: Hour): string {
-  const { hour, part } = overviewTexts.denials
+  const { hour, part } = texts.overview.denials
   const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].messages > 0)
   const parts = reasons.map(reason => part(denied_by_reason[reason].messages, texts.values.denialReasons[reason]))
   return hour(formatClock(start), parts)

@@ -22,7 +22,7 @@ import {
   useLastHour,
 } from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
 
 const Senders = lazy(() => import('./senders.tsx'))
@@ -40,7 +40,7 @@ export function useHasUnusualCountry(): boolean {
 export function Destinations() {
   const [{ by, who }, change] = useUrlState(STATE)
   const { now, usual } = useDestinations(by)
-  const words = overviewTexts.destinations
+  const words = texts.overview.destinations
   return (
     <Section
       isFramed
@@ -119,7 +119,7 @@ interface RowsProps {
 
 function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   const [shown, button] = useFirstRows(group, destinations)
-  const { titles, about, columns } = overviewTexts.destinations
+  const { titles, about, columns } = texts.overview.destinations
   return (
     <>
       <Table
@@ -152,13 +152,13 @@ function Rows({ group, destinations, isStale, onWho }: RowsProps) {
 }
 
 function nameOf(group: TrafficGroup, key: string | null): string {
-  if (key === null) return overviewTexts.destinations.unnamed[group]
+  if (key === null) return texts.overview.destinations.unnamed[group]
   return group === 'country' ? dialedCountryLabel(key) : key
 }
 
 /** "Who sends to Germany (DE)?" */
 function questionOf(group: DestinationGroup, key: string): string {
-  const { whoSends, whoSendsType } = overviewTexts.destinations
+  const { whoSends, whoSendsType } = texts.overview.destinations
   return (group === 'country' ? whoSends : whoSendsType)(nameOf(group, key))
 }
 
@@ -170,7 +170,7 @@ interface UnusualProps {
 /** "New: 340 in the last hour" */
 function Unusual({ group, destination: { key, asked, usual } }: UnusualProps) {
   const { data } = useLastHour(group)
-  const { times, isNew, isNewBefore, lastHour } = overviewTexts.destinations
+  const { times, isNew, isNewBefore, lastHour } = texts.overview.destinations
   const hour = data?.get(key) ?? { asked: 0, denied: 0 }
   const pace = data === undefined ? null : lastHour(hour.asked, hour.denied)
   if (usual === 0) return pace === null ? isNewBefore : isNew(pace)
@@ -181,7 +181,7 @@ function Unusual({ group, destination: { key, asked, usual } }: UnusualProps) {
 function BlockedFor({ group, destination }: { group: DestinationGroup; destination: string }) {
   const { data } = useBlocksOfDestination(group, destination)
   if (data === undefined || data.size === 0) return null
-  return <div className={classes.about}>{overviewTexts.destinations.blockedFor(data.size)}</div>
+  return <div className={classes.about}>{texts.overview.destinations.blockedFor(data.size)}</div>
 }
 
 interface RowProps {
@@ -192,7 +192,7 @@ interface RowProps {
 
 function Row({ group, destination, onWho }: RowProps) {
   const { key, asked, denied, usual } = destination
-  const { columns, who } = overviewTexts.destinations
+  const { columns, who } = texts.overview.destinations
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>

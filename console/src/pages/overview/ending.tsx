@@ -11,7 +11,7 @@ import { Table } from '../../components/table.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
 
 type Quota = Api['SmsQuota']
@@ -19,7 +19,7 @@ type Quota = Api['SmsQuota']
 /** Quotas in use that end this week, those with most units left first, and how many extra grants end. */
 export function Ending() {
   const list = useEnding()
-  const { ending } = overviewPartTexts
+  const { ending } = texts.overviewParts
   return (
     <Section
       isFramed
@@ -59,7 +59,7 @@ const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   const [shown, button] = useFirstRows('ending', quotas)
-  const { title, columns } = overviewPartTexts.ending
+  const { title, columns } = texts.overviewParts.ending
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -79,7 +79,7 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
               <Table.Th scope="row" className={classes.name ?? ''}>
                 <QuotaName quota={quota} />
                 <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-                  {overviewPartTexts.user(quota.user_id)}
+                  {texts.overviewParts.user(quota.user_id)}
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.left} className={classes.number ?? ''}>

@@ -5,7 +5,6 @@ import { CONTINUED_BY, RAISED_FROM, raiseOf } from '../../components/raised-cap.
 import { formatTimestamp } from '../../formats.ts'
 import { useNames } from '../../queries/names.ts'
 import { useCaller } from '../../session/session.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
@@ -37,8 +36,8 @@ export function useReader(events: readonly Event[]): Reader {
 
 /** Describes an event. An event type that this version does not know is shown by its name. */
 export function eventText({ type, data, at }: Event, reader: Reader): EventText {
-  const { events } = overviewPartTexts
-  const { kinds } = overviewPartTexts.activity
+  const { events } = texts.overviewParts
+  const { kinds } = texts.overviewParts.activity
   switch (type) {
     case 'quota.created': {
       const by = actorOf(data.quota, reader)
@@ -70,7 +69,7 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       return { subject, href: `/webhooks/${id}`, tone: 'bad', text, kind: kinds.disabled }
     }
     case 'user.erased': {
-      const subject = overviewPartTexts.user(data.erasure.user_id)
+      const subject = texts.overviewParts.user(data.erasure.user_id)
       return { subject, tone: 'over', text: events.erased, kind: kinds.erased }
     }
     default:
@@ -101,29 +100,29 @@ export function stepsOf(event: Event, events: readonly Event[]): Event[] | null 
 function actorOf({ updated_by }: Quota, { subject, names }: Reader): string {
   // Only users do not read it, and they read no events.
   const actor = updated_by ?? ''
-  if (actor === subject) return overviewPartTexts.you
+  if (actor === subject) return texts.overviewParts.you
   const isUser = /^\d+$/.test(actor)
   const name = names.get(actor)
   if (name !== undefined && name !== actor) return `${name} · ${actor}`
-  return isUser ? overviewPartTexts.user(Number(actor)) : actor
+  return isUser ? texts.overviewParts.user(Number(actor)) : actor
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {
-  const { events } = overviewPartTexts
-  const { kinds } = overviewPartTexts.activity
+  const { events } = texts.overviewParts
+  const { kinds } = texts.overviewParts.activity
   if (percent >= 100) return { ...quotaSubject({ quota }), tone: 'bad', text: events.exhausted, kind: kinds.exhausted }
   const text = events.reached(percent, quota.remaining)
   return { ...quotaSubject({ quota }), tone: 'held', text, kind: kinds.threshold(percent) }
 }
 
 function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 'href'> {
-  return { subject: quota.name ?? overviewPartTexts.events.quota(quota.id), href: `/quotas/${quota.id}` }
+  return { subject: quota.name ?? texts.overviewParts.events.quota(quota.id), href: `/quotas/${quota.id}` }
 }
 
 /** What a quota allows, and from when and until when. @param at the time of the event */
 function allowance(quota: Quota, at: string): string {
   const { limit, period, enabled, starts_at, expires_at } = quota
-  const { unlimited, each, from, until, raised, suspended } = overviewPartTexts.events
+  const { unlimited, each, from, until, raised, suspended } = texts.overviewParts.events
   const perPeriod = period === null ? '' : each[period]
   const raise = raiseOf(quota)
   const size =

@@ -4,13 +4,13 @@ import { Badge } from '../../components/badge.tsx'
 import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { useFailingWebhooks } from '../../queries/overview.ts'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './overview.module.css'
 
 /** Webhooks whose deliveries fail; nothing while there are none. The page of webhooks shows why they cannot be read. */
 export function FailingWebhooks() {
   const { data = [] } = useFailingWebhooks()
-  const { webhooks } = overviewTexts
+  const { webhooks } = texts.overview
   if (data.length === 0) return null
   return (
     <div className={classes.warning}>

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import { formatClock } from '../../formats.ts'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './hourly-chart.module.css'
 
 type Hour = Api['Usage']['items'][number]
@@ -39,8 +39,8 @@ export function HourlyChart({ today, yesterday }: HourlyChartProps) {
         ))}
       </div>
       <figcaption className={classes.legend}>
-        <span data-day="today">{overviewTexts.today.today}</span>
-        <span data-day="yesterday">{overviewTexts.today.yesterday}</span>
+        <span data-day="today">{texts.overview.today.today}</span>
+        <span data-day="yesterday">{texts.overview.today.yesterday}</span>
       </figcaption>
     </figure>
   )
@@ -54,10 +54,10 @@ function labelFor(today: readonly Hour[]): string {
     (best, hour) => (unitsOf(hour) > unitsOf(best) ? hour : best),
     undefined,
   )
-  return overviewTexts.today.chart(busiest === undefined ? null : startOf(busiest), unitsOf(busiest))
+  return texts.overview.today.chart(busiest === undefined ? null : startOf(busiest), unitsOf(busiest))
 }
 
 function titleOf(today: Hour | undefined, yesterday: Hour | undefined): string {
   const unitsOrNull = (hour: Hour | undefined) => (hour === undefined ? null : unitsOf(hour))
-  return overviewTexts.today.hour(startOf(today ?? yesterday), unitsOrNull(today), unitsOrNull(yesterday))
+  return texts.overview.today.hour(startOf(today ?? yesterday), unitsOrNull(today), unitsOrNull(yesterday))
 }

@@ -14,7 +14,7 @@ import { TimeOrDate, Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
 import { MAX_ALERTS, useNearLimit } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 import { sendableBeside } from './blocked-users.ts'
 import { useFirstRows, useKeptNumber } from './parts.tsx'
 
@@ -25,7 +25,7 @@ export function NearLimit() {
   const [count, setCount] = useKeptNumber('near', MAX_ALERTS)
   const alerts = useNearLimit(count)
   const { actions, outcome, menu } = useRowActions()
-  const { near } = overviewPartTexts
+  const { near } = texts.overviewParts
   return (
     <Section isFramed title={near.title}>
       {outcome}
@@ -69,7 +69,7 @@ function Quotas({ quotas, actions, onMore }: QuotasProps) {
   const [shown, buttons] = useFirstRows('near', quotas, onMore)
   const users = new Set(quotas.map(({ user_id }) => user_id))
   const summaries = useSummaries('near', [...users])
-  const { title, columns } = overviewPartTexts.near
+  const { title, columns } = texts.overviewParts.near
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -104,7 +104,7 @@ function Sendable({ quota, summary }: { quota: Quota; summary: Api['QuotaSummary
     <>
       <Units value={units} />
       {isMore && (
-        <div className={classes.about}>{overviewPartTexts.near.until(until.units, <TimeOrDate at={until.at} />)}</div>
+        <div className={classes.about}>{texts.overviewParts.near.until(until.units, <TimeOrDate at={until.at} />)}</div>
       )}
     </>
   )
@@ -118,14 +118,14 @@ interface RowProps {
 }
 
 function Row({ quota, summary, actions }: RowProps) {
-  const { columns, never } = overviewPartTexts.near
+  const { columns, never } = texts.overviewParts.near
   const share = shareOf(quota)
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
         <QuotaName quota={quota} actions={actions} />
         <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-          {overviewPartTexts.user(quota.user_id)}
+          {texts.overviewParts.user(quota.user_id)}
         </Anchor>
       </Table.Th>
       <Table.Td data-label={columns.used}>

@@ -4,7 +4,7 @@ import { useReachable } from '../../api/reachability.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import { Blocked } from './blocked.tsx'
 import { Denials } from './denials.tsx'
 import { Destinations, useHasUnusualCountry } from './destinations.tsx'
@@ -25,7 +25,7 @@ export default function Overview() {
   const [blocked, destinations] = [<Blocked key="blocked" />, <Destinations key="destinations" />]
   return (
     <>
-      <PageTitle title={overviewTexts.title} about={overviewTexts.about}>
+      <PageTitle title={texts.overview.title} about={texts.overview.about}>
         <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
       {!isUnusual && webhooks}
@@ -50,7 +50,7 @@ export default function Overview() {
 
 /** Whether the overview is up to date. */
 function LiveIndicator({ isConnected, error }: { isConnected: boolean; error: Error | null }) {
-  const { live } = overviewTexts
+  const { live } = texts.overview
   // Other requests notice an outage before the long poll does.
   const isReachable = useReachable()
   return <div role="status">{badge()}</div>

@@ -2,7 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { Units } from '../../components/values.tsx'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './overview.module.css'
 
 interface HeadlineProps {
@@ -64,7 +64,7 @@ export function useFirstRows<T>(
 ): [shown: readonly T[], buttons: ReactNode] {
   const [isOpen, setOpen] = useKeptChoice(`all rows: ${list}`)
   const hasHidden = rows.length > FIRST_ROWS && !isOpen
-  const { showFewer, showFirst, showAll, showMore } = overviewTexts
+  const { showFewer, showFirst, showAll, showMore } = texts.overview
   const buttons = (
     <>
       {rows.length > FIRST_ROWS && (

@@ -9,7 +9,7 @@ import { Table } from '../../components/table.tsx'
 import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
 import { formatRate, isWithinMinutes } from '../../formats.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 import { useFirstRows, useKeptChoice } from './parts.tsx'
 
 const DAYS = 7
@@ -33,7 +33,7 @@ const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 export function RunningOut() {
   const [isAll, setAll] = useKeptChoice('all users who run out')
   const forecasts = useForecasts(isAll)
-  const { runningOut } = overviewPartTexts
+  const { runningOut } = texts.overviewParts
   return (
     <Section isFramed title={runningOut.title}>
       <Loaded query={forecasts} loading={<Loading rows={3} height={36} />}>
@@ -100,7 +100,7 @@ function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
 
 function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
   const [shown, button] = useFirstRows('running out', forecasts)
-  const { title, columns } = overviewPartTexts.runningOut
+  const { title, columns } = texts.overviewParts.runningOut
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -124,13 +124,13 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                  {overviewPartTexts.user(user_id)}
+                  {texts.overviewParts.user(user_id)}
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.runsOut}>
                 <div>
-                  {isSoon ? overviewPartTexts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
-                  {unused > 0 && <div className={classes.about}>{overviewPartTexts.runningOut.unused(unused)}</div>}
+                  {isSoon ? texts.overviewParts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
+                  {unused > 0 && <div className={classes.about}>{texts.overviewParts.runningOut.unused(unused)}</div>}
                 </div>
               </Table.Td>
               <Table.Td data-label={columns.rate} className={classes.number ?? ''}>
@@ -143,7 +143,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
                 <div>
                   <Units value={missing.units} />
                   <div className={classes.about}>
-                    {overviewPartTexts.runningOut.until(<TimeOrDate at={missing.until} />)}
+                    {texts.overviewParts.runningOut.until(<TimeOrDate at={missing.until} />)}
                   </div>
                 </div>
               </Table.Td>

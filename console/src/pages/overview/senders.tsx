@@ -16,7 +16,7 @@ import {
 import { lastDay } from '../../queries/time-ranges.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 import { BlockAll } from './block-all.tsx'
 
 interface SendersProps {
@@ -29,7 +29,7 @@ interface SendersProps {
 export default function Senders({ group, destination }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
   const blocks = useBlocksOfDestination(group, destination)
-  const { about, none, table, columns } = overviewPartTexts.senders
+  const { about, none, table, columns } = texts.overviewParts.senders
   const mayCap = changesQuotas(useCaller())
   return (
     <>
@@ -75,13 +75,13 @@ export default function Senders({ group, destination }: SendersProps) {
 
 function Row({ user, group, destination, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
   const { user_id, sent, denied } = user
-  const { columns } = overviewPartTexts.senders
+  const { columns } = texts.overviewParts.senders
   const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
   return (
     <Table.Tr>
       <Table.Th scope="row">
         <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-          {overviewPartTexts.user(user_id)}
+          {texts.overviewParts.user(user_id)}
         </Anchor>
       </Table.Th>
       <Table.Td data-label={columns.sent} className={classes.number ?? ''}>
@@ -108,7 +108,7 @@ function Row({ user, group, destination, mayCap }: SendersProps & { user: Destin
 /** Leads to the cap that blocks the user's messages there, else to the form of one. */
 function CapLink({ user_id, group, destination }: SendersProps & { user_id: number }) {
   const blocks = useBlocksOfDestination(group, destination)
-  const { cap, capFor, blocked, blockedFor } = overviewPartTexts.senders
+  const { cap, capFor, blocked, blockedFor } = texts.overviewParts.senders
   const name = nameOf(group, destination)
   const block = blocks.data?.get(user_id)
   if (blocks.isPending) return null

@@ -4,7 +4,7 @@ import { Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
 import { useToday, useYesterday, useYesterdayUntilNow } from '../../queries/overview.ts'
-import { overviewTexts } from '../../texts/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
 import { HeadlineNumber } from './parts.tsx'
@@ -16,7 +16,7 @@ type Kind = 'committed' | 'refunded' | 'unfunded'
 export function Today() {
   const today = useToday()
   const yesterday = useYesterday(new Date())
-  const { title, details, announcement } = overviewTexts.today
+  const { title, details, announcement } = texts.overview.today
   return (
     <Section isFramed title={title}>
       <Loaded query={today} loading={<Loading rows={4} height={34} />}>
@@ -45,14 +45,14 @@ function Comparison({ units, asOf }: { units: number; asOf: number }) {
   const { data } = useYesterdayUntilNow(new Date(asOf))
   if (data === undefined) return null
   const before = data.total.committed.units
-  const { compared, noneYesterday } = overviewTexts.today
+  const { compared, noneYesterday } = texts.overview.today
   const until = <TimeOfDay at={data.to} />
   return before === 0 ? noneYesterday(until) : compared(compare(units, before), until, before)
 }
 
 /** @param before more than 0 */
 function compare(units: number, before: number): string {
-  const { same, times, more, less } = overviewTexts.today
+  const { same, times, more, less } = texts.overview.today
   const change = (units - before) / before
   if (Math.abs(change) < 0.005) return same
   if (change >= 9) return times(Math.round(units / before))

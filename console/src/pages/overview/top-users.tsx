@@ -9,7 +9,7 @@ import { Table } from '../../components/table.tsx'
 import { oneOf, useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
 import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
-import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 
@@ -17,7 +17,7 @@ const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
-  const words = overviewPartTexts.top
+  const words = texts.overviewParts.top
   return (
     <Section
       isFramed
@@ -47,7 +47,7 @@ export function TopUsers() {
 
 function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from: string; isStale: boolean }) {
   const max = users[0]?.committed.units ?? 0
-  const { title, columns } = overviewPartTexts.top
+  const { title, columns } = texts.overviewParts.top
   return (
     <Table
       className={`${classes.table} ${classes.cards}`}
@@ -74,7 +74,7 @@ function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from
           <Table.Tr key={user_id}>
             <Table.Th scope="row">
               <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                {overviewPartTexts.user(user_id)}
+                {texts.overviewParts.user(user_id)}
               </Anchor>
               <div className={classes.share} aria-hidden>
                 <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />

@@ -5,7 +5,6 @@ import { currentRaise } from '../../components/raised-cap.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, DistantTime, Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance, formatTimestamp, LOCAL_ZONE } from '../../formats.ts'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { hasStarted } from './form-values.ts'
 import { MetadataList } from './metadata.tsx'
@@ -14,7 +13,7 @@ import { describe, SETTING_LABELS, SETTINGS, type Setting, settingText } from '.
 
 type Quota = Api['SmsQuota']
 
-const TEXTS = quotaTexts.window
+const TEXTS = texts.quota.window
 
 interface CurrentWindowProps {
   quota: Quota
@@ -99,7 +98,7 @@ function SettingValue({ name, quota }: { name: Setting; quota: Quota }) {
 /** The settings of a quota as text. */
 export function SettingsList({ quota }: { quota: Quota }) {
   const { created_at, created_by, updated_at, updated_by, version } = quota
-  const words = quotaTexts.settings
+  const words = texts.quota.settings
   return (
     <dl className={classes.list}>
       {SETTINGS.filter(name => name !== 'user_id' && name !== 'enabled').map(name => (

@@ -6,7 +6,7 @@ import { BelowUsage } from '../../components/quota-dialogs/below-usage.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { isBelowUsage, isOutdated, useUpdateQuota } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { changedSettings, type FormValues, formValuesOf } from './form-values.ts'
 import { MergePanel } from './merge-panel.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -48,10 +48,10 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
   return (
     <>
       <PageTitle
-        title={quotaTexts.form.editTitle(quotaName(quota))}
+        title={texts.quota.form.editTitle(quotaName(quota))}
         about={
           <>
-            <Kind kind={quota.kind} /> · {quotaTexts.settings.version(original.version)}
+            <Kind kind={quota.kind} /> · {texts.quota.settings.version(original.version)}
           </>
         }
       />
@@ -72,7 +72,7 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
           error={isOutdated(saving.error) ? null : saving.error}
           isBusy={saving.isPending}
           onSubmit={() => save({ values, original })}
-          submitLabel={quotaTexts.form.save}
+          submitLabel={texts.quota.form.save}
           onCancel={onDone}
           remedy={isBelowUsage(saving.error) && <BelowUsage onConfirm={() => save({ values, original }, true)} />}
         />

@@ -5,7 +5,7 @@ import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatTimestamp } from '../../formats.ts'
 import { toTimestamp } from '../../local-time.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import {
   CountriesField,
   fieldProps,
@@ -21,8 +21,8 @@ import { PERIOD_LABELS, PERIODS, SETTING_LABELS, type Setting, settingText } fro
 
 type Quota = Api['SmsQuota']
 
-const TEXTS = quotaTexts.form
-const NONE = quotaTexts.settings.none
+const TEXTS = texts.quota.form
+const NONE = texts.quota.settings.none
 
 interface QuotaFieldsProps {
   form: QuotaFormState
@@ -172,7 +172,7 @@ function PeriodField({ form }: GroupProps) {
       label={SETTING_LABELS.period}
       description={TEXTS.periodAbout}
       data={[
-        { value: '', label: quotaTexts.settings.oneTime },
+        { value: '', label: texts.quota.settings.oneTime },
         ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
       ]}
       value={value ?? ''}

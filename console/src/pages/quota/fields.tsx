@@ -5,11 +5,11 @@ import type { FieldProps } from '../../components/text-field.tsx'
 import { countryOptions } from '../../countries.ts'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
 import { toTimestamp } from '../../local-time.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import type { FormValues, MetadataRow } from './form-values.ts'
 import classes from './quota-form.module.css'
 
-const TEXTS = quotaTexts.form
+const TEXTS = texts.quota.form
 
 /** Values, setter and errors of the quota form, as its groups of fields use them. */
 export interface QuotaFormState {
@@ -134,7 +134,7 @@ export function MetadataField({ rows, onChange, error }: MetadataProps) {
   return (
     <fieldset className={classes.metadata}>
       <Input.Label component="legend" labelElement="div">
-        {quotaTexts.settings.labels.metadata}
+        {texts.quota.settings.labels.metadata}
       </Input.Label>
       <Input.Description mb={6}>{TEXTS.metadataAbout(MAX_METADATA_ROWS)}</Input.Description>
       {rows.map((row, index) => (

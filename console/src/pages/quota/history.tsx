@@ -11,7 +11,6 @@ import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
 import { historyQuery, windowsQuery } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { isSame } from './form-values.ts'
 import { MetadataChanges } from './metadata.tsx'
@@ -24,8 +23,8 @@ type Window = Api['QuotaWindow']
 /** URL state of the page of a quota: the tab, and the cursor of its list. */
 export const QUOTA_URL_STATE = { view: oneOf(['settings', 'windows', 'history', 'edit'], 'settings'), cursor }
 
-const CHANGES = quotaTexts.history
-const WINDOWS = quotaTexts.windows
+const CHANGES = texts.quota.history
+const WINDOWS = texts.quota.windows
 
 /** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {

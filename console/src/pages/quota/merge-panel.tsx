@@ -2,14 +2,14 @@ import { Button, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from './form-values.ts'
 import classes from './quota-form.module.css'
 import { SETTING_LABELS, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
-const TEXTS = quotaTexts.merge
+const TEXTS = texts.quota.merge
 
 interface MergePanelProps {
   values: FormValues

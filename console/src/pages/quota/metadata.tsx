@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { CONTINUED_BY, CONTINUES } from '../../components/raised-cap.ts'
 import { uint } from '../../components/url-state.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { metadataLabel } from './settings.ts'
 
 type Metadata = Api['SmsQuota']['metadata']
@@ -14,7 +14,7 @@ const QUOTA_KEYS: ReadonlySet<string> = new Set(['extends_quota', CONTINUED_BY, 
 /** Metadata, with words for the keys that the console itself writes, and links to the quotas they name. */
 export function MetadataList({ metadata }: { metadata: Metadata }) {
   const entries = Object.entries(metadata)
-  if (entries.length === 0) return quotaTexts.settings.none
+  if (entries.length === 0) return texts.quota.settings.none
   return entries.map(([key, value]) => (
     <div key={key}>
       <bdi>{metadataLabel(key)}</bdi>: <Value name={key} value={value} />
@@ -50,7 +50,7 @@ function Value({ name, value }: { name: string; value: string }) {
   if (!QUOTA_KEYS.has(name) || uint(value) === null) return <bdi>{value}</bdi>
   return (
     <Anchor component={Link} href={`/quotas/${value}`} inherit underline="always">
-      {quotaTexts.title(Number(value))}
+      {texts.quota.title(Number(value))}
     </Anchor>
   )
 }

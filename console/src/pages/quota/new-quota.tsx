@@ -13,13 +13,12 @@ import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts
 import { matching, oneOf, type StateOf, uint, useUrlState } from '../../components/url-state.ts'
 import { countryName, formatList } from '../../formats.ts'
 import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isBlocking, isSame } from './form-values.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
-const TEXTS = quotaTexts.form
+const TEXTS = texts.quota.form
 const URL_STATE = {
   user_id: uint,
   copy: uint,

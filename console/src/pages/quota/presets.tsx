@@ -3,11 +3,11 @@ import { Icon } from '../../components/icon.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
 import { toFieldText } from '../../local-time.ts'
 import { locale } from '../../texts/language.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { emptyFormValues, type FormValues } from './form-values.ts'
 import classes from './quota-form.module.css'
 
-const TEXTS = quotaTexts.form
+const TEXTS = texts.quota.form
 
 type Preset = keyof typeof TEXTS.preset
 

@@ -6,7 +6,6 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Loading } from '../../components/loaded.tsx'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { QuotaFields } from './field-groups.tsx'
 import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from './form-values.ts'
@@ -19,7 +18,7 @@ const WindowDates = lazy(() => import('./window-dates.tsx'))
 
 type Quota = Api['SmsQuota']
 
-const TEXTS = quotaTexts.form
+const TEXTS = texts.quota.form
 
 interface QuotaFormProps {
   values: FormValues
@@ -123,7 +122,7 @@ interface PreviewProps {
 
 /** Describes the quota that the form would save, and its next windows. */
 function QuotaPreview({ terms, from }: PreviewProps) {
-  const words = quotaTexts.preview
+  const words = texts.quota.preview
   return (
     <section className={classes.preview} aria-label={words.title}>
       <h2 className={classes.previewTitle}>{words.title}</h2>

@@ -19,7 +19,6 @@ import { Actor, Timestamp } from '../../components/values.tsx'
 import { historyQuery, quotaQuery, useSetEnabled } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { CurrentWindow, SettingsList } from './current-window.tsx'
 import { EditQuota } from './edit-quota.tsx'
@@ -27,7 +26,7 @@ import { History, PastWindows, QUOTA_URL_STATE } from './history.tsx'
 
 type Quota = Api['SmsQuota']
 
-const TEXTS = quotaTexts.page
+const TEXTS = texts.quota.page
 
 /** The page of a quota: usage, settings, history and actions. */
 export default function QuotaPage() {
@@ -49,7 +48,7 @@ function QuotaOf({ id }: { id: number }) {
   if (quota.data !== undefined) return <QuotaDetail quota={quota.data} error={quota.error} />
   return (
     <>
-      <PageTitle title={quotaTexts.title(id)} />
+      <PageTitle title={texts.quota.title(id)} />
       {quota.error === null ? (
         <Loading rows={8} height={36} />
       ) : (
@@ -84,7 +83,7 @@ function QuotaDetail({ quota, error }: QuotaDetailProps) {
   const shown = view === 'edit' ? 'settings' : view
   const user = (
     <Anchor component={Link} href={`/users/${user_id}`} inherit underline="always">
-      {quotaTexts.user(user_id)}
+      {texts.quota.user(user_id)}
     </Anchor>
   )
   return (
@@ -193,7 +192,7 @@ function DeletedQuota({ id }: { id: number }) {
   return (
     <>
       <PageTitle
-        title={last?.after.name ?? quotaTexts.title(id)}
+        title={last?.after.name ?? texts.quota.title(id)}
         about={last?.after.kind && <Kind kind={last.after.kind} />}
       />
       {history.error !== null ? (

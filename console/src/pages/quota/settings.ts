@@ -1,18 +1,17 @@
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
 import { countryLabel, countryName, formatList, formatPercent, formatTimestamp, formatUnits } from '../../formats.ts'
-import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { describeQuota, type Terms } from './quota-description.ts'
 
 /** A quota or a recorded version of it. Old records can lack newer settings. */
 type Shown = Api['QuotaAsShown']
 
-const TEXTS = quotaTexts.settings
+const TEXTS = texts.quota.settings
 
 /** Describes a quota in one line, in the language and locale of the page. */
 export function describe(terms: Terms): string {
-  return describeQuota(terms, quotaTexts.description, {
+  return describeQuota(terms, texts.quota.description, {
     units: formatUnits,
     timestamp: formatTimestamp,
     country: countryName,

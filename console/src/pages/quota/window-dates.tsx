@@ -1,11 +1,11 @@
 import { Timestamp } from '../../components/values.tsx'
 import { LOCAL_ZONE, timestampFormat } from '../../formats.ts'
-import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { windowsFrom } from './next-windows.ts'
 import type { Terms } from './quota-description.ts'
 import classes from './quota-form.module.css'
 
-const TEXTS = quotaTexts.preview
+const TEXTS = texts.quota.preview
 const MAX_WINDOWS = 3
 
 /** The next windows of a quota in its time zone, and in the user's if that differs. */

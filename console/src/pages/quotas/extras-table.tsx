@@ -2,7 +2,6 @@ import { useState } from 'react'
 import type { Extra } from '../../components/extra-grant.ts'
 import { quotaName } from '../../components/quota-labels.ts'
 import { formatTimestamp, formatUnits } from '../../formats.ts'
-import { manyTexts } from '../../texts/many-quotas.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIRST_SHOWN } from './jobs/job-view.tsx'
 import { PreviewTable } from './jobs/preview-table.tsx'
@@ -20,7 +19,7 @@ function limitOf({ quota, earlier = [] }: Row): number {
 /** Who would get units, and until when. */
 export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   const [count, setCount] = useState(FIRST_SHOWN)
-  const { user, grant, limit, total, end } = manyTexts.topUp.gift
+  const { user, grant, limit, total, end } = texts.manyQuotas.topUp.gift
   const columns = [
     { label: user, cell: ({ quota }: Row) => quota.user_id },
     { label: grant, cell: ({ quota }: Row) => <bdi>{quotaName(quota)}</bdi> },
@@ -34,7 +33,7 @@ export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   const shown = extras.slice(0, count)
   return (
     <PreviewTable
-      caption={manyTexts.topUp.gifts(shown.length, extras.length)}
+      caption={texts.manyQuotas.topUp.gifts(shown.length, extras.length)}
       columns={extras.some(extra => extra.end !== null) ? [...columns, ends] : columns}
       rows={shown}
       hidden={extras.length - shown.length}

@@ -1,7 +1,7 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { components as english } from '../en/components.tsx'
 
-export const components: Texts['components'] = {
+export const components: typeof english = {
   unknownFilters: {
     title: (filters, count) =>
       `Die Adresse enthält ${count === 1 ? 'einen Filter, den' : 'Filter, die'} es nicht gibt: ${filters}`,

@@ -1,8 +1,8 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { quotas as english } from '../en/quotas.tsx'
 
 const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Kontingent' : 'Kontingente'}`
-export const quotas: Texts['quotas'] = {
+export const quotas: typeof english = {
   title: 'Kontingente',
   about: 'Pakete und Obergrenzen aller Benutzer.',
   create: 'Neues Kontingent',

@@ -1,7 +1,7 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { search as english } from '../en/search.tsx'
 
-export const search: Texts['search'] = {
+export const search: typeof english = {
   label: 'Suche',
   placeholder: 'Benutzer-ID, Kontingent, Nachrichten-ID, Referenz, Land, +234, Webhook oder Seite',
   close: 'Suche schließen',

@@ -1,7 +1,7 @@
 import { Anchor, Code } from '@mantine/core'
-import type { Texts } from '../en/en.ts'
+import type { session as english } from '../en/session.tsx'
 
-export const session: Texts['session'] = {
+export const session: typeof english = {
   or: 'oder',
   signIn: {
     tab: 'Anmelden',

@@ -1,6 +1,6 @@
-import type { Texts } from '../en/en.ts'
+import type { shell as english } from '../en/shell.tsx'
 
-export const shell: Texts['shell'] = {
+export const shell: typeof english = {
   skip: 'Zum Inhalt springen',
   navigation: 'Seiten',
   openNavigation: 'Navigation öffnen',

@@ -1,9 +1,9 @@
 import { Anchor, Code } from '@mantine/core'
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { start as english } from '../en/start.tsx'
 import { values } from './values.tsx'
 
-export const start: Texts['start'] = {
+export const start: typeof english = {
   title: 'Erste Schritte',
   about: 'In vier Schritten vom leeren Dienst zur ersten Nachricht.',
   done: '(erledigt)',

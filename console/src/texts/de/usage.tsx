@@ -1,12 +1,12 @@
 import { formatRate, formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { usage as english } from '../en/usage.tsx'
 
 const perDay = (rate: number) => {
   const text = formatRate(rate)
   return `${text} ${text === '1' ? 'Einheit' : 'Einheiten'} pro Tag`
 }
 
-export const usage: Texts['usage'] = {
+export const usage: typeof english = {
   title: 'Verbrauch',
   unit: 'Einheiten',
   total: 'Summe',

@@ -1,5 +1,5 @@
 import { countryName, formatList, formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { user as english } from '../en/user.tsx'
 import { values } from './values.tsx'
 
 const EACH = {
@@ -26,7 +26,7 @@ function named(items: readonly string[]): string {
   return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} weitere`])
 }
 
-export const user: Texts['user'] = {
+export const user: typeof english = {
   title: id => `Benutzer ${id}`,
   mine: { title: 'Meine Kontingente', about: 'Ob gesendet werden kann, was übrig ist und was gesendet wurde.' },
   sections: 'Abschnitte',

@@ -1,7 +1,7 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { values as english } from '../en/values.tsx'
 
-export const values: Texts['values'] = {
+export const values: typeof english = {
   unlimited: 'Unbegrenzt',
   units: count => `${formatUnits(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
   kinds: { grant: 'Paket', cap: 'Obergrenze' },

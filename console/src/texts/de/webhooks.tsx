@@ -1,7 +1,7 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { webhooks as english } from '../en/webhooks.tsx'
 
-export const webhooks: Texts['webhooks'] = {
+export const webhooks: typeof english = {
   list: {
     title: 'Webhooks',
     about: 'Ereignisse an andere Systeme senden.',

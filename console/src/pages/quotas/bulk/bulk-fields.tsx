@@ -1,9 +1,9 @@
 import { Group, NativeSelect, Radio, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { DayField } from '../../../components/day-field.tsx'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import type { BulkAction, BulkInput } from './bulk-change.ts'
 
-const { bulk } = manyTexts
+const { bulk } = texts.manyQuotas
 
 /** A whole number from 1, as `wholeNumber` reads it: also 1,000 and 1.000. */
 export const UNITS_PATTERN = String.raw`\s*[1-9][\d\s.,'’_]*`

@@ -6,7 +6,7 @@ import { Section } from '../../../components/section.tsx'
 import { bulkJob, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { useCaller } from '../../../session/session.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import type { Selection } from '../selection.tsx'
 import { type BulkAction, type BulkInput, changeOf, EMPTY_INPUT, needsInput, selectOf } from './bulk-change.ts'
@@ -14,7 +14,7 @@ import { BulkFields } from './bulk-fields.tsx'
 import { BulkPreviewView, type Confirmed, ExtraPreviewView } from './bulk-preview.tsx'
 import { forgetUnfinished, keepUnfinished } from './unfinished.ts'
 
-const { bulk, jobs } = manyTexts
+const { bulk, jobs } = texts.manyQuotas
 
 interface BulkPanelProps {
   action: BulkAction

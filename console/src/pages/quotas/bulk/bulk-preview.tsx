@@ -12,7 +12,6 @@ import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
 import type { BulkCall, ImportLine, Sample } from '../../../queries/jobs.ts'
 import { bulkPreviewQuery, moreSamplesQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
 import { extraLine, whyNoExtra } from '../extra-grants.ts'
 import { ExtrasTable } from '../extras-table.tsx'
@@ -22,7 +21,7 @@ import { PreviewTable } from '../jobs/preview-table.tsx'
 import type { Selection } from '../selection.tsx'
 import type { BulkAction, BulkInput } from './bulk-change.ts'
 
-const { bulk, jobs } = manyTexts
+const { bulk, jobs } = texts.manyQuotas
 
 type Quota = Api['SmsQuota']
 

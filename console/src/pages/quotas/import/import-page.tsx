@@ -3,14 +3,14 @@ import { type DragEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Icon } from '../../../components/icon.tsx'
 import { PageTitle } from '../../../components/page-title.tsx'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { parseCsv, UnclosedQuote } from './csv.ts'
 import classes from './import.module.css'
 import { QuotaImport } from './quota-import.tsx'
 import { type FileContent, readRows, UNIT_NAMES, USER_NAMES } from './rows.ts'
 import { TopUp } from './top-up.tsx'
 
-const { importing } = manyTexts
+const { importing } = texts.manyQuotas
 
 /** The largest file that is read into the page: some 100,000 quotas. */
 const MAX_MEGABYTES = 30

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { type ImportLine, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import type { Failure } from '../jobs/job.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
 
-const { importing } = manyTexts
+const { importing } = texts.manyQuotas
 
 interface QuotaImportProps {
   lines: readonly ImportLine[]

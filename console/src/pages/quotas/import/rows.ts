@@ -3,11 +3,11 @@ import { type FieldSchema, readCell } from '../../../../../src/domain/csv.ts'
 import type { Api } from '../../../api/types.ts'
 import { uint } from '../../../components/url-state.ts'
 import type { ImportLine } from '../../../queries/jobs.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import type { Failure } from '../jobs/job.ts'
 import type { CsvRow } from './csv.ts'
 
-const { importing, jobs, topUp } = manyTexts
+const { importing, jobs, topUp } = texts.manyQuotas
 
 const TEXT: FieldSchema = { type: 'string' }
 const INTEGER: FieldSchema = { type: 'integer' }

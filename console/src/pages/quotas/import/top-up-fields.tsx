@@ -1,11 +1,11 @@
 import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 import type { UserLine } from './rows.ts'
 import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from './top-up-input.ts'
 
-const { topUp, bulk } = manyTexts
+const { topUp, bulk } = texts.manyQuotas
 
 interface FieldsProps {
   users: readonly UserLine[]

@@ -5,7 +5,7 @@ import { isLive } from '../../../components/quota-dialogs/sendable.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import type { Failure } from '../jobs/job.ts'
 import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
 import { monthEnd } from './month-end.ts'
@@ -17,7 +17,7 @@ import { zonedTime } from './zoned-time.ts'
 
 type Quota = Api['SmsQuota']
 
-const { topUp, jobs } = manyTexts
+const { topUp, jobs } = texts.manyQuotas
 
 export const periodOf = ({ period }: Quota): Which => period ?? 'once'
 

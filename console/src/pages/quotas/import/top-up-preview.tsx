@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
 import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { saveFile } from '../jobs/download.ts'
 import { Failures } from '../jobs/job-view.tsx'
@@ -24,7 +24,7 @@ import {
 } from './top-up-plan.ts'
 import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
 
-const { topUp, bulk, jobs } = manyTexts
+const { topUp, bulk, jobs } = texts.manyQuotas
 
 interface PreviewProps {
   users: readonly UserLine[]

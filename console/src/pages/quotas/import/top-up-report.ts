@@ -1,7 +1,7 @@
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
 import type { LineFailure } from './rows.ts'
 import { extrasOf, type Gift, inOrder, type Plan } from './top-up-plan.ts'
@@ -9,7 +9,7 @@ import { zonedTime } from './zoned-time.ts'
 
 /** What users of a file get, or have got, in words and as CSV. */
 
-const { topUp } = manyTexts
+const { topUp } = texts.manyQuotas
 
 /** Units that were given, or would be, to some of the users of a file. */
 export interface Run {

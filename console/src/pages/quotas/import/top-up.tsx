@@ -6,7 +6,7 @@ import { newIdempotencyKey } from '../../../api/http.ts'
 import { type BulkCall, bulkJob, importJob, inSequence } from '../../../queries/jobs.ts'
 import { MAX_SELECTED } from '../../../queries/many-quotas.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { extraLine } from '../extra-grants.ts'
 import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
 import { JobView } from '../jobs/job-view.tsx'
@@ -20,10 +20,10 @@ import { CapsInTheWay, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx
 import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
 import { Undo } from './undo.tsx'
 
-const { topUp, importing, bulk } = manyTexts
+const { topUp, importing, bulk } = texts.manyQuotas
 
 /** The list of the grants that imports have added. */
-const EXTRAS = `/quotas?${searchOf({ name: manyTexts.extra.name('').trim() })}`
+const EXTRAS = `/quotas?${searchOf({ name: texts.manyQuotas.extra.name('').trim() })}`
 
 interface TopUpProps {
   users: readonly UserLine[]
@@ -156,7 +156,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
           </>
         )}
       </JobView>
-      {extras.length > 0 && <Text size="sm">{topUp.undo.later(manyTexts.extra.name(''))}</Text>}
+      {extras.length > 0 && <Text size="sm">{topUp.undo.later(texts.manyQuotas.extra.name(''))}</Text>}
       {isUndoing && <Undo gifts={given} onClose={() => setUndoing(false)} />}
       <LeftOut left={leftOf(runs)} />
       <CapsInTheWay gifts={given} />

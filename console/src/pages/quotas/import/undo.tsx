@@ -5,12 +5,12 @@ import type { Api } from '../../../api/types.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import { formatUnits } from '../../../formats.ts'
 import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import BulkPanel from '../bulk/bulk-panel.tsx'
 import { Failures } from '../jobs/job-view.tsx'
 import { extrasOf, type Gift } from './top-up-plan.ts'
 
-const { topUp, jobs } = manyTexts
+const { topUp, jobs } = texts.manyQuotas
 
 type Quota = Api['SmsQuota']
 

@@ -5,7 +5,7 @@ import { Announcement } from '../../../components/announcement.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
 import table from '../../../components/panel-table.module.css'
 import { Table } from '../../../components/table.tsx'
-import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
 import { saveFile } from './download.ts'
 import { type CountName, type Failure, type Job, type Progress, useJob, whyOf } from './job.ts'
 import classes from './jobs.module.css'
@@ -28,7 +28,7 @@ interface JobViewProps {
   children: (result: Progress) => ReactNode
 }
 
-const { jobs } = manyTexts
+const { jobs } = texts.manyQuotas
 
 /** Runs a job and shows how far it is, what failed and why. It can be stopped and continued. */
 export function JobView({ job, total, reportName, onEnd = () => {}, children, ...more }: JobViewProps) {

@@ -1,5 +1,3 @@
-import '@mantine/core/styles.layer.css'
-import './shell/base.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { setNonce } from 'get-nonce'
@@ -7,11 +5,10 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { queryClient } from './api/query-client.ts'
+import { App } from './app.tsx'
 import { aroundNavigation, guardLeaving } from './components/unsaved-input.ts'
 import { resume, takeLinkToken } from './session/session.ts'
 import { theme, themeVariables } from './shell/theme.ts'
-import { language } from './texts/language.ts'
-import { loadTexts } from './texts/texts.ts'
 
 takeLinkToken()
 guardLeaving()
@@ -28,29 +25,19 @@ setNonce(nonce)
 
 const container = document.getElementById('root')
 if (container === null) throw new Error('the page has no #root')
-const root = createRoot(container)
-document.documentElement.lang = language
-
-/** The app is loaded after the texts, so that its files can use them as they are evaluated. */
-async function start() {
-  await loadTexts()
-  const { App } = await import('./app.tsx')
-  root.render(
-    <StrictMode>
-      <MantineProvider
-        theme={theme}
-        cssVariablesResolver={themeVariables}
-        defaultColorScheme="auto"
-        getStyleNonce={() => nonce}
-      >
-        <QueryClientProvider client={queryClient}>
-          <Router base="/console" aroundNav={aroundNavigation}>
-            <App />
-          </Router>
-        </QueryClientProvider>
-      </MantineProvider>
-    </StrictMode>,
-  )
-}
-
-void start()
+createRoot(container).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={themeVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <Router base="/console" aroundNav={aroundNavigation}>
+          <App />
+        </Router>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)
