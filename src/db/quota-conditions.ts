@@ -6,20 +6,41 @@ import { bind } from './parameters.ts'
 import { joinSql, type Sql, sql } from './sql.ts'
 import { timestampParam } from './values.ts'
 
-/** What a list selects. Deleted quotas only if the status says so. */
-export interface QuotaFilter {
-  userId?: number
-  kind?: QuotaKind
-  status?: QuotaStatus
+/** The parts of which a filter is made. */
+interface QuotaFilterParts {
+  userId: number
+  kind: QuotaKind
+  status: QuotaStatus
   /** The name begins so; case is ignored as far as `lower` of the database knows. */
-  name?: string
-  externalRef?: string
+  name: string
+  externalRef: string
   /** The scope names this country, or this type of messages. */
-  country?: string
-  messageType?: string
+  country: string
+  messageType: string
   /** Expires at that time or later, and before that time. A quota that never expires is in neither. */
-  expiresAfter?: EpochMs
-  expiresBefore?: EpochMs
+  expiresAfter: EpochMs
+  expiresBefore: EpochMs
+}
+
+export type FilterPart = keyof QuotaFilterParts
+
+/** What a list selects. Deleted quotas only if the status says so. */
+export type QuotaFilter = Partial<QuotaFilterParts>
+
+/** Something about a filter's value, for each part of which it may be made. */
+export type ByFilterPart<Arguments extends unknown[], Result> = {
+  [Part in FilterPart]: (value: QuotaFilterParts[Part], ...rest: Arguments) => Result
+}
+
+/** Applies the entry of a part to its value in the filter; undefined if the filter has none. */
+export function applyPart<Part extends FilterPart, Arguments extends unknown[], Result>(
+  entries: ByFilterPart<Arguments, Result>,
+  part: Part,
+  filter: QuotaFilter,
+  ...rest: Arguments
+): Result | undefined {
+  const value: QuotaFilterParts[Part] | undefined = filter[part]
+  return value === undefined ? undefined : entries[part](value, ...rest)
 }
 
 /** The columns of `shard_head` with the numbers of quotas. */
@@ -39,21 +60,34 @@ export function presenceOf({ status }: QuotaFilter): Sql {
  */
 export const NOT_DELETED = sql`coalesce(q.deleted_at, 'infinity') = 'infinity'`
 
+/** The condition on a row of each part; null: `presenceOf`, or the list itself, sees to it. A part without one does not compile. */
+const CONDITIONS: ByFilterPart<[values: SqlValue[], now: EpochMs], Sql | null> = {
+  userId: () => null,
+  kind: (kind, values) => sql`kind = ${bind(values, kind)}`,
+  name: (name, values) => sql`starts_with(lower(name), lower(${bind(values, name)}::text))`,
+  externalRef: (reference, values) => sql`external_ref = ${bind(values, reference)}`,
+  country: (country, values) => sql`${bind(values, country)} = any(countries)`,
+  messageType: (type, values) => sql`${bind(values, type)} = any(message_types)`,
+  expiresAfter: (time, values) => sql`expires_at >= ${bind(values, timestampParam(time))}`,
+  expiresBefore: (time, values) => sql`expires_at < ${bind(values, timestampParam(time))}`,
+  status: (status, values, now) =>
+    status === 'deleted' ? null : statusCondition(status, sql`${bind(values, timestampParam(now))}::timestamptz`),
+}
+
+const PARTS = Object.keys(CONDITIONS) as FilterPart[]
+
+const conditionOf = (part: FilterPart, filter: QuotaFilter, values: SqlValue[], now: EpochMs) =>
+  applyPart(CONDITIONS, part, filter, values, now) ?? null
+
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
 export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
-  const { kind, status, name, externalRef, country, messageType, expiresAfter, expiresBefore } = filter
-  const conditions: Sql[] = []
-  if (kind !== undefined) conditions.push(sql`kind = ${bind(values, kind)}`)
-  if (name !== undefined) conditions.push(sql`starts_with(lower(name), lower(${bind(values, name)}::text))`)
-  if (externalRef !== undefined) conditions.push(sql`external_ref = ${bind(values, externalRef)}`)
-  if (country !== undefined) conditions.push(sql`${bind(values, country)} = any(countries)`)
-  if (messageType !== undefined) conditions.push(sql`${bind(values, messageType)} = any(message_types)`)
-  if (expiresAfter !== undefined) conditions.push(sql`expires_at >= ${bind(values, timestampParam(expiresAfter))}`)
-  if (expiresBefore !== undefined) conditions.push(sql`expires_at < ${bind(values, timestampParam(expiresBefore))}`)
-  if (status !== undefined && status !== 'deleted') {
-    conditions.push(statusCondition(status, sql`${bind(values, timestampParam(now))}::timestamptz`))
-  }
+  const conditions = PARTS.map(part => conditionOf(part, filter, values, now)).filter(condition => condition !== null)
   return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+/** The parts of the filter that are conditions on a row. */
+export function conditionalPartsOf(filter: QuotaFilter): FilterPart[] {
+  return PARTS.filter(part => conditionOf(part, filter, [], 0) !== null)
 }
 
 /** Whether `statusOf` of the rolled quota is this one, in SQL. */

@@ -6,7 +6,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
 import { LISTS } from './planner-settings.ts'
-import { presenceOf, type QuotaFilter, selectionOf, TOTALS } from './quota-conditions.ts'
+import { conditionalPartsOf, presenceOf, type QuotaFilter, selectionOf, TOTALS } from './quota-conditions.ts'
 import {
   afterKey,
   hasIndex,
@@ -252,15 +252,7 @@ function scanBound({ filter, size, bounds }: IndexedQuery, stream: Stream, skip:
 }
 
 function holdsOnly({ fulfills }: Stream, filter: QuotaFilter): boolean {
-  const parts = {
-    kind: filter.kind !== undefined,
-    status: filter.status !== undefined && filter.status !== 'deleted',
-    name: filter.name !== undefined,
-    externalRef: filter.externalRef !== undefined,
-    scope: filter.country !== undefined || filter.messageType !== undefined,
-    expiry: filter.expiresAfter !== undefined || filter.expiresBefore !== undefined,
-  }
-  return Object.entries(parts).every(([part, isAsked]) => !isAsked || fulfills.some(fulfilled => fulfilled === part))
+  return conditionalPartsOf(filter).every(part => fulfills.includes(part))
 }
 
 /** The last row that a page read, if there are more behind it. */

@@ -7,7 +7,7 @@ import { EXHAUSTED } from '../domain/alerts.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
-import { NOT_DELETED, presenceOf, type QuotaFilter } from './quota-conditions.ts'
+import { type FilterPart, NOT_DELETED, presenceOf, type QuotaFilter } from './quota-conditions.ts'
 import { joinSql, type Sql, sql, sqlInteger } from './sql.ts'
 import { timestampParam } from './values.ts'
 
@@ -70,9 +70,6 @@ function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], val
   return sql`${bind(values, value === null ? 'infinity' : timestampParam(Number(value)))}::timestamptz`
 }
 
-/** The parts of a filter that are checked on each row, unless a stream's rows all fulfill them. */
-type FilterPart = 'kind' | 'status' | 'name' | 'externalRef' | 'scope' | 'expiry'
-
 export interface Stream {
   /**
    * SQL of the first rows, in the stream's order: `columns`, which is SQL of a row of `quota` and all of its columns unless
@@ -80,7 +77,7 @@ export interface Stream {
    * to send.
    */
   rows(values: SqlValue[], limit: number, columns?: Sql): Sql
-  /** What is true of all its rows. */
+  /** The parts of the filter that all its rows fulfill. */
   readonly fulfills: readonly FilterPart[]
 }
 
@@ -146,7 +143,7 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
   const { by, descending, after } = walk
   const key = SORT_KEYS[by]
   const fulfilled: Partial<Record<IndexedOrder, FilterPart[]>> = {
-    expires_at: filter.status === 'expired' ? ['expiry', 'status'] : ['expiry'],
+    expires_at: ['expiresAfter', 'expiresBefore', ...(filter.status === 'expired' ? (['status'] as const) : [])],
     external_ref: ['externalRef'],
     name: ['name'],
   }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { disableAutovacuum } from '../../bench/fill.ts'
 import { loadQuotas } from '../../bench/load.ts'
-import type { QuotaFilter } from '../../src/db/quota-conditions.ts'
+import { applyPart, type ByFilterPart, type FilterPart, type QuotaFilter } from '../../src/db/quota-conditions.ts'
 import { BOUNDS, type Bounds, listQuotas, MAX_SKIPPED, type QuotaOrder } from '../../src/db/quota-lists.ts'
 import { hasIndex, type PageKey } from '../../src/db/quota-streams.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -83,20 +83,30 @@ const CASES = FILTERS.flatMap((filter, nth) =>
 /** PostgreSQL's lower in the C locale. */
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase())
 
+/** What each filter selects, by the definition of the API. */
+const SELECTS: ByFilterPart<[quota: Quota], boolean> = {
+  userId: (userId, quota) => quota.user_id === userId,
+  kind: (kind, quota) => quota.kind === kind,
+  status: (status, quota) => statusOf(roll(quota, NOW).quota, NOW) === status,
+  name: (name, quota) => quota.name !== null && lower(quota.name).startsWith(lower(name)),
+  externalRef: (reference, quota) => quota.external_ref === reference,
+  country: (country, quota) => (quota.countries ?? []).includes(country),
+  messageType: (type, quota) => (quota.message_types ?? []).includes(type),
+  expiresAfter: (time, quota) => quota.expires_at !== null && quota.expires_at >= time,
+  expiresBefore: (time, quota) => quota.expires_at !== null && quota.expires_at < time,
+}
+const PARTS = Object.keys(SELECTS) as FilterPart[]
+
+test('every filter of a list over all users is tried', () => {
+  const untried = PARTS.filter(part => part !== 'userId' && !FILTERS.some(filter => filter[part] !== undefined))
+  expect(untried).toEqual([])
+})
+
 /** The list by the definition of the API. */
 function expected({ filter, order }: { filter: QuotaFilter; order: QuotaOrder }): number[] {
-  const { kind, status, name, externalRef, country, messageType, expiresAfter, expiresBefore } = filter
-  const isSelected = (quota: Quota) =>
-    (kind === undefined || quota.kind === kind) &&
-    (status === undefined || statusOf(roll(quota, NOW).quota, NOW) === status) &&
-    (name === undefined || (quota.name !== null && lower(quota.name).startsWith(lower(name)))) &&
-    (externalRef === undefined || quota.external_ref === externalRef) &&
-    (country === undefined || (quota.countries ?? []).includes(country)) &&
-    (messageType === undefined || (quota.message_types ?? []).includes(messageType)) &&
-    (expiresAfter === undefined || (quota.expires_at !== null && quota.expires_at >= expiresAfter)) &&
-    (expiresBefore === undefined || (quota.expires_at !== null && quota.expires_at < expiresBefore))
+  const isSelected = (quota: Quota) => PARTS.every(part => applyPart(SELECTS, part, filter, quota) ?? true)
   const sign = order.descending ? -1 : 1
-  return (status === 'deleted' ? deleted : present)
+  return (filter.status === 'deleted' ? deleted : present)
     .filter(isSelected)
     .sort((one, other) => sign * (compare(keyOf(one, order), keyOf(other, order)) || one.id - other.id))
     .map(({ id }) => id)
