@@ -5,20 +5,20 @@ import { queryClient } from './api/query-client.ts'
 import { useReachable } from './api/reachability.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PageBoundary } from './components/page-boundary.tsx'
+import { SigningIn } from './pages/sign-in/signing-in.tsx'
 import { PAGES, type PageEntry } from './pages.tsx'
 import { newestQuotaQuery } from './queries/start.ts'
 import { may } from './session/rights.ts'
 import { type Caller, useSession } from './session/session.ts'
-import { SigningIn } from './session/signing-in.tsx'
 import { Shell } from './shell/shell.tsx'
 import { FrameSkeleton, PageSkeleton } from './shell/skeletons.tsx'
 
-const ProviderReturn = lazy(() => import('./session/provider-return.tsx'))
-const loadSignIn = () => import('./session/sign-in.tsx')
+const ProviderReturn = lazy(() => import('./pages/sign-in/provider-return.tsx'))
+const loadSignIn = () => import('./pages/sign-in/sign-in.tsx')
 const SignIn = lazy(async () => ({ default: (await loadSignIn()).SignIn }))
 const SignInByLink = lazy(async () => ({ default: (await loadSignIn()).SignInByLink }))
 const NoAccess = lazy(async () => ({ default: (await loadSignIn()).NoAccess }))
-const SessionDialogs = lazy(() => import('./session/session-dialogs.tsx'))
+const SessionDialogs = lazy(() => import('./pages/sign-in/session-dialogs.tsx'))
 
 /** Chooses what to show by URL and session. */
 export function App() {

@@ -116,13 +116,6 @@ export function formatDistance(at: string, now: number): string {
   return DISTANCE.format(0, 'second')
 }
 
-const SOON_MS = 15 * 60_000
-
-/** Whether an estimated time is so near that people say "within minutes". */
-export function isWithinMinutes(at: string, now: string): boolean {
-  return Date.parse(at) - Date.parse(now) < SOON_MS
-}
-
 const COUNTRY_NAMES = new Intl.DisplayNames(locale, { type: 'region' })
 
 /** The name of a country, or the code if the browser knows no name for it. @param code ISO 3166 alpha-2 */

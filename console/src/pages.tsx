@@ -2,8 +2,11 @@ import { type ComponentType, lazy } from 'react'
 import type { IconName } from './components/icon.tsx'
 import { may, readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
-import type { PageShape } from './shell/skeletons.tsx'
+
 import { texts } from './texts/texts.ts'
+
+/** What a page mostly consists of. */
+export type PageShape = 'table' | 'tiles' | 'form'
 
 /** A page of the console, loaded when it is first opened. */
 export interface PageEntry {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { axisTicks } from '../../console/src/components/usage/axis-ticks.ts'
+import { axisTicks } from '../../console/src/model/usage-chart.ts'
 
 test.each([
   [0, [0, 1]],

@@ -71,29 +71,11 @@ test('lists the characters that force UCS-2, and replaces them', async () => {
   await fact(page, 'Free in the last segment', /119/)
 })
 
-test('shows the text of each segment', async () => {
-  const page = await open()
-  await page.getByLabel('Text').fill(`${'a'.repeat(152)}€${'b'.repeat(10)}`)
-  const segments = page.getByRole('region', { name: 'Segments' }).getByRole('listitem')
-  await soon(() => segments.allInnerTexts()).toEqual([
-    expect.stringMatching(/^1 · 152 of 153\s+a{152}$/),
-    expect.stringMatching(/^2 · 12 of 153\s+€b{10}$/),
-  ])
-})
-
 test('validates a number like the service', async () => {
   const page = await open()
   const number = page.getByLabel('Number')
-  for (const [typed, message] of [
-    ['0049 151', 'Start with + instead of 00.'],
-    ['0151123', 'Start with + and the country code'],
-    ['+49x', 'Use the international format'],
-    [`+${'9'.repeat(10_000)}`, 'up to 15 digits'],
-    ['<script>alert(1)</script>', 'Use the international format'],
-  ] as const) {
-    await number.fill(typed)
-    await page.getByRole('alert').filter({ hasText: message }).waitFor()
-  }
+  await number.fill(`+${'9'.repeat(10_000)}`)
+  await page.getByRole('alert').filter({ hasText: 'up to 15 digits' }).waitFor()
   for (const [typed, country] of [
     ['+43 (664) 123-4567', 'Austria (AT)'],
     ['+883510000000001', 'Unknown country'],

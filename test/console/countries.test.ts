@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CALLING_CODES } from '../../console/src/calling-codes.ts'
+import { CALLING_CODES } from '../../console/src/model/calling-codes.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
-const { countriesLike, countryOfText, dialedCountryLabel } = await import(join(PROJECT, 'console/src/countries.ts'))
+const { countriesLike, countryOfText, dialedCountryLabel } = await import(
+  join(PROJECT, 'console/src/model/countries.ts')
+)
 
 test('the calling codes are those of the numbering plan', async () => {
   const plan = join(PROJECT, 'node_modules/libphonenumber-js/metadata.min.json')

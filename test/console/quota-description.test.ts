@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
-import { windowsFrom } from '../../console/src/pages/quota/next-windows.ts'
-import {
-  describeQuota as describe,
-  type Formatters,
-  type Terms,
-} from '../../console/src/pages/quota/quota-description.ts'
+import { windowsFrom } from '../../console/src/model/next-windows.ts'
+import type { Terms } from '../../console/src/model/quota-form.ts'
+import { describeQuota as describe, type Formatters } from '../../console/src/pages/quota/quota-description.ts'
 import { description as de } from '../../console/src/texts/de/quota-description.ts'
 import { description as en } from '../../console/src/texts/en/quota-description.ts'
 

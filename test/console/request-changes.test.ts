@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requestsOf } from '../../console/src/components/request-changes.ts'
+import { requestsOf } from '../../console/src/model/request-changes.ts'
 
 const change = (actor: string, request_id: string | null, reason: string | null = null) => ({
   actor,

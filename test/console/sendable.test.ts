@@ -1,42 +1,10 @@
 import { expect, test } from 'vitest'
-import { messageKindOf, sendableUnits } from '../../console/src/components/quota-dialogs/sendable.ts'
-import { capsInTheWay } from '../../console/src/pages/quotas/import/caps-in-the-way.ts'
-import { zonedTime } from '../../console/src/pages/quotas/import/zoned-time.ts'
+import { capsInTheWay } from '../../console/src/model/caps-in-the-way.ts'
+import { messageKindOf, sendableUnits } from '../../console/src/model/sendable.ts'
+import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
+import { QUOTA } from './quota-fixture.ts'
 
-const QUOTA: SmsQuota = {
-  id: 1,
-  user_id: 7,
-  kind: 'grant',
-  name: null,
-  limit: 100,
-  period: null,
-  time_zone: 'UTC',
-  rollover_limit: 0,
-  overage_limit: 0,
-  priority: 100,
-  starts_at: '2026-03-01T00:00:00.000Z',
-  expires_at: null,
-  countries: null,
-  message_types: null,
-  alert_at: [],
-  enabled: true,
-  external_ref: null,
-  metadata: {},
-  used: 0,
-  reserved: 0,
-  rolled_over: 0,
-  remaining: 100,
-  overage: 0,
-  window_start: '2026-03-01T00:00:00.000Z',
-  window_end: null,
-  status: 'active',
-  version: 1,
-  created_at: '2026-03-01T00:00:00.000Z',
-  created_by: '1',
-  updated_at: '2026-03-01T00:00:00.000Z',
-  updated_by: '1',
-}
 const CAP = { kind: 'cap' } as const
 const ANY = { country: null, message_type: null }
 const TO_GERMANY = { country: 'DE', message_type: null }
@@ -81,6 +49,18 @@ test.each<[string, Partial<SmsQuota>, 'reached' | 'short' | undefined]>([
 ])('a cap that %s', (_title, cap, found) => {
   const caps = capsInTheWay([MONTHLY, { ...DAILY, ...cap }], { quota: MONTHLY, units: 50, end: MONTHLY.window_end })
   expect(caps.map(({ isReached }) => (isReached ? 'reached' : 'short'))).toEqual(found === undefined ? [] : [found])
+})
+
+test.each<[string, Partial<SmsQuota>, number | null, number]>([
+  ['ends by then is sent first', {}, 200, 50],
+  ['rolls over stays', { rollover_limit: 10 }, 100, 150],
+  ['ends later stays', { window_end: '2026-04-02T00:00:00.000Z' }, 100, 150],
+  ['is unlimited is sent instead', { limit: null, remaining: null }, null, 0],
+])('of the units that a cap lets pass, what %s', (_title, other, ending, usable) => {
+  const cap: SmsQuota = { ...DAILY, period: null, window_end: null, limit: 250, remaining: 250 }
+  const quotas = [MONTHLY, { ...MONTHLY, id: 3, ...other }, cap]
+  const found = capsInTheWay(quotas, { quota: MONTHLY, units: 200, end: MONTHLY.window_end })
+  expect(found).toMatchObject([{ capacity: 250, ending, usable }])
 })
 
 test.each([

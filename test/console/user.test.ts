@@ -361,8 +361,6 @@ test('says for which messages, from when, or why not a user can send', async () 
   await create({ user_id: 22, limit: 500, starts_at })
   await create({ user_id: 23, limit: 500, enabled: false })
   await create({ user_id: 24, limit: 0 })
-  await create({ user_id: 25, limit: null })
-  await create({ user_id: 26, limit: 5, kind: 'cap' })
   const page = await site.visit('/users/21', { now: site.clock.now })
   await page.getByText('All other messages: blocked, no grant covers them.').waitFor()
   for (const [user, sentence, action] of [
@@ -370,9 +368,6 @@ test('says for which messages, from when, or why not a user can send', async () 
     [22, 'Can send from 20 Jun 2026, 15:00 (Europe/Berlin), in 8 days.', 'Create a quota'],
     [23, 'Blocked: the quotas are suspended.', 'Resume a quota'],
     [24, 'Blocked: all units are used up.', 'Add units'],
-    [25, 'Can send without limit.', null],
-    [26, 'Blocked: there are caps, but no grant that pays.', 'Create a quota'],
-    [27, 'Blocked: there are no quotas yet.', 'Create a quota'],
   ] as const) {
     await page.goto(`${site.url}/console/users/${user}`)
     const status = page.getByRole('region', { name: 'Can this user send?' })

@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseCsv } from '../../console/src/pages/quotas/import/csv.ts'
+import { parseCsv } from '../../console/src/model/csv.ts'
 import { csvLine, readCell } from '../../src/domain/csv.ts'
 
 const TEXT = { type: 'string' }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Api } from '../api/types.ts'
+import { isBlock, type WithStatus } from '../model/quota-status.ts'
 import { texts } from '../texts/texts.ts'
 import classes from './badge.module.css'
 import { Icon, type IconName } from './icon.tsx'
@@ -38,14 +39,6 @@ const STATUS_TONES: Record<Status, Tone> = {
 
 /** What does not count now, but may again. */
 const ICONS: Partial<Record<Status, IconName>> = { scheduled: 'clock', suspended: 'pause' }
-
-/** What decides about the word for a status. */
-export type WithStatus = Pick<Api['SmsQuota'], 'status' | 'kind' | 'limit'>
-
-/** Whether a quota is a cap that lets nothing pass: it was made to block, and has not run out. */
-export function isBlock({ status, kind, limit }: WithStatus): boolean {
-  return kind === 'cap' && limit === 0 && status === 'exhausted'
-}
 
 export function statusLabel(quota: WithStatus): string {
   return isBlock(quota) ? texts.components.blocked : STATUS_LABELS[quota.status]

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { Ref } from 'react'
+import { MAX_REASON } from '../model/extra-grant.ts'
 import { texts } from '../texts/texts.ts'
-import { MAX_REASON } from './extra-grant.ts'
 
 interface BlockReasonProps {
   value: string

@@ -1,8 +1,6 @@
 import { useEffect, useState } from 'react'
-import { E164_PATTERN } from '../../../src/domain/bounds.ts'
+import { problemOfNumber, withoutGroups } from '../model/typed.ts'
 import { texts } from '../texts/texts.ts'
-
-const E164 = new RegExp(E164_PATTERN)
 
 export interface Destination {
   /** ISO 3166 alpha-2; null if the number belongs to no country; undefined without a number, during the lookup, and if it fails. */
@@ -12,9 +10,6 @@ export interface Destination {
   /** Whether the country is being looked up. */
   isPending: boolean
 }
-
-/** Users group digits with spaces and punctuation. */
-const withoutGroups = (text: string) => text.replace(/[\s()./-]/g, '')
 
 /**
  * The country of a typed number; null if it belongs to none, undefined if the numbering plan cannot be loaded. That is large, so
@@ -30,7 +25,8 @@ export function countryOfNumber(text: string): Promise<string | null | undefined
 /** The country of a typed number. */
 export function useDestination(text: string): Destination {
   const number = withoutGroups(text)
-  const isNumber = E164.test(number)
+  const problem = problemOfNumber(number)
+  const isNumber = problem === null
   const [found, setFound] = useState<{ number: string; country: string | null | undefined } | null>(null)
 
   useEffect(() => {
@@ -45,15 +41,8 @@ export function useDestination(text: string): Destination {
   }, [number, isNumber])
 
   if (text === '') return { country: undefined, error: null, isPending: false }
-  if (!isNumber) return { country: undefined, error: formatErrorOf(number), isPending: false }
+  if (problem !== null)
+    return { country: undefined, error: problem === 'incomplete' ? null : texts.cost.number[problem], isPending: false }
   const isFound = found?.number === number
   return { country: isFound ? found.country : undefined, error: null, isPending: !isFound }
-}
-
-function formatErrorOf(number: string): string | null {
-  // An incomplete number is not an error yet.
-  if (/^\+\d?$/.test(number)) return null
-  if (/^00/.test(number)) return texts.cost.number.doubleZero
-  if (/^\d+$/.test(number)) return texts.cost.number.noPlus
-  return texts.cost.number.format
 }

@@ -1,6 +1,7 @@
 import { Button, Code, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiProblem, retryDelayOf, Unreachable } from '../api/problem.ts'
+import { problemTexts } from '../texts/problems.ts'
 import { texts } from '../texts/texts.ts'
 import classes from './notice.module.css'
 
@@ -24,12 +25,6 @@ export function ErrorNotice(props: ErrorNoticeProps) {
     case 'form':
       return <FormError {...props} />
   }
-}
-
-/** A code of the service in the language of the page; undefined for one of a newer service. */
-export function problemTexts(code: string): { title: string; text: string } | undefined {
-  const known: Partial<Record<string, { title: string; text: string }>> = ERRORS.problems
-  return known[code]
 }
 
 /** What happened in the language of the page. */

@@ -31,6 +31,10 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
+export function isIconName(name: string): name is IconName {
+  return Object.hasOwn(PATHS, name)
+}
+
 /** Decorates a text or a control that has a name of its own. @param size in pixels */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (

@@ -2,7 +2,9 @@ import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
-import { useQuotaNames, type ViewedUser } from '../queries/user.ts'
+import type { ViewedUser } from '../model/addresses.ts'
+import { messageUrl } from '../model/addresses.ts'
+import { useQuotaNames } from '../queries/user.ts'
 import { texts } from '../texts/texts.ts'
 import { Kind } from './kind.tsx'
 import classes from './panel-table.module.css'
@@ -34,12 +36,6 @@ export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
   )
 }
 
-/** The form of a cap of 0, for a user, a destination or both. */
-export function blockUrl(of: { user_id?: number; countries?: string; message_types?: string }): string {
-  const named = Object.entries(of).map(([name, value]) => [name, String(value)])
-  return `/quotas/new?${new URLSearchParams([['kind', 'cap'], ['limit', '0'], ...named])}`
-}
-
 interface QuotaNameProps {
   quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'>
   /** What can be done to the quota. */
@@ -59,11 +55,6 @@ export function QuotaName({ quota: { id, kind, name }, actions }: QuotaNameProps
       {actions}
     </div>
   )
-}
-
-/** The page of the life of a message. @param id the sender's */
-export function messageUrl({ user_id, isOwn }: ViewedUser, id: string): string {
-  return `${isOwn ? '/mine' : `/users/${user_id}`}/messages/${encodeURIComponent(id)}`
 }
 
 /** A message's id as a link to its life. */

@@ -26,7 +26,7 @@ export default function ModalDialog({ title, isOpen, onClose, closesEasily, chil
       <Modal.Content>
         {/* Not Modal.Header: its <header> element would be a second banner landmark. */}
         <div className={classes.head}>
-          <Modal.Title className={classes.title ?? ''}>{title}</Modal.Title>
+          <Modal.Title className={classes.title}>{title}</Modal.Title>
           {onClose !== undefined && <Modal.CloseButton aria-label={texts.components.close} />}
         </div>
         <Modal.Body>{children}</Modal.Body>

@@ -3,12 +3,13 @@ import { memo, type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import { countryName, formatDistance, formatList, formatTimestamp } from '../formats.ts'
+import { isSortedByUse, type Sort, type SortedBy } from '../model/quota-lists.ts'
+import { CONTINUES, currentRaise } from '../model/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { StatusBadge } from './badge.tsx'
 import { Kind } from './kind.tsx'
-import { isSortedByUse, quotaName, type Sort, type SortedBy } from './quota-labels.ts'
+import { quotaName } from './quota-labels.ts'
 import classes from './quota-table.module.css'
-import { CONTINUES, currentRaise } from './raised-cap.ts'
 import { Table } from './table.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
@@ -137,7 +138,7 @@ export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable',
   return (
     <div className={shown.length > MAX_FITTING ? classes.wide : undefined}>
       <Table
-        className={classes.table ?? ''}
+        className={classes.table}
         aria-label={texts.quotas.title}
         aria-busy={isStale}
         data-stale={isStale || undefined}
@@ -191,7 +192,7 @@ const Row = memo(({ quota, owner, columns, density, isSelected, onSelect, action
   return (
     <Table.Tr data-status={quota.status} data-selected={isSelected || undefined}>
       {onSelect !== undefined && (
-        <Table.Td className={classes.check ?? ''}>
+        <Table.Td className={classes.check}>
           {/* Not Mantine's: two hundred of them would be slow to render. The label makes it easier to hit. */}
           <label>
             <input
@@ -216,14 +217,14 @@ const Row = memo(({ quota, owner, columns, density, isSelected, onSelect, action
         )}
       </Table.Th>
       {columns.map(column => {
-        const { label, className, cell }: Column = COLUMNS[column]
+        const { label, className = '', cell }: Column = COLUMNS[column]
         return (
-          <Table.Td key={column} data-label={label} className={className ?? ''}>
+          <Table.Td key={column} data-label={label} className={className}>
             {cell(quota)}
           </Table.Td>
         )
       })}
-      {actions !== undefined && <Table.Td className={classes.actions ?? ''}>{actions(quota)}</Table.Td>}
+      {actions !== undefined && <Table.Td className={classes.actions}>{actions(quota)}</Table.Td>}
     </Table.Tr>
   )
 })
@@ -237,7 +238,7 @@ function Name({ quota, owner }: { quota: Quota; owner: Owner }) {
       </span>
     )
   return (
-    <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
+    <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name}>
       <bdi>{quotaName(quota)}</bdi>
     </Anchor>
   )
@@ -296,7 +297,7 @@ function SelectAll({ quotas, selection }: { quotas: readonly Quota[]; selection:
   const count = quotas.filter(quota => selection.isSelected(quota)).length
   const isAll = count === quotas.length
   return (
-    <Table.Td className={classes.check ?? ''}>
+    <Table.Td className={classes.check}>
       <label>
         <input
           ref={element => {
@@ -314,18 +315,18 @@ function SelectAll({ quotas, selection }: { quotas: readonly Quota[]; selection:
 
 interface HeadingProps extends Pick<TableProps, 'sort' | 'onSort'>, Pick<Column, 'label' | 'orders' | 'className'> {}
 
-function Heading({ label, orders, className, sort, onSort }: HeadingProps) {
+function Heading({ label, orders, className = '', sort, onSort }: HeadingProps) {
   if (orders === undefined)
     return (
-      <Table.Th scope="col" className={className ?? ''}>
+      <Table.Th scope="col" className={className}>
         {label}
       </Table.Th>
     )
   const [first, second] = orders
   const order = orders.includes(sort) ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none'
   return (
-    <Table.Th scope="col" aria-sort={order} className={className ?? ''}>
-      <UnstyledButton className={classes.sort ?? ''} onClick={() => onSort(sort === first ? second : first)}>
+    <Table.Th scope="col" aria-sort={order} className={className}>
+      <UnstyledButton className={classes.sort} onClick={() => onSort(sort === first ? second : first)}>
         {label}
         <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : '↕'}</span>
       </UnstyledButton>

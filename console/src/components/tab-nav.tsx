@@ -12,12 +12,7 @@ export function TabNav({ label, tabs }: { label: string; tabs: readonly Tab[] })
   return (
     <nav aria-label={label} className={classes.tabs}>
       {tabs.map(tab => (
-        <Link
-          key={tab.href}
-          href={tab.href}
-          className={classes.tab ?? ''}
-          aria-current={tab.isCurrent ? 'page' : undefined}
-        >
+        <Link key={tab.href} href={tab.href} className={classes.tab} aria-current={tab.isCurrent ? 'page' : undefined}>
           {tab.label}
         </Link>
       ))}

@@ -34,17 +34,3 @@ export function TextField({ label, about, value, onChange, error, isNumber = fal
     />
   )
 }
-
-/**
- * Parses a whole number. In 1 000, 1,000 and 1.000 the separator groups thousands, because units have no fractions.
- *
- * @param empty the value of an empty text
- * @returns the text if it is not a whole number: the service rejects it with a message
- */
-export function wholeNumber(text: string, empty: number | '' = ''): number | string {
-  const trimmed = text.trim()
-  if (trimmed === '') return empty
-  const digits = /^\d{1,3}(?:[\s.,'’_]\d{3})+$/.test(trimmed) ? trimmed.replaceAll(/\D/g, '') : trimmed
-  const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
-  return Number.isSafeInteger(value) ? value : trimmed
-}

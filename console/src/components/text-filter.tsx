@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type FormEvent, useId, useMemo, useState } from 'react'
-import { countryOfText, countryOptions, dialedCountryLabel } from '../countries.ts'
+import { countryOfText, countryOptions, dialedCountryLabel } from '../model/countries.ts'
 import { texts } from '../texts/texts.ts'
 
 interface TextFilterProps {

@@ -1,28 +1,15 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
-import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
-import { isBlock } from '../components/badge.tsx'
-import { counts } from '../components/quota-dialogs/sendable.ts'
+import { comparedPeriod, type Demand, WINDOWS_BEFORE } from '../model/demand.ts'
+import { isBlock } from '../model/quota-status.ts'
+import { counts } from '../model/sendable.ts'
+import { lastDay, type TimeRange, wholeQuarters } from '../model/time-ranges.ts'
+import { request } from '../session/client.ts'
 import { liveQuotasQuery } from './quota.ts'
-import { lastDay, type TimeRange, wholeQuarters } from './time-ranges.ts'
 
 type Quota = Api['SmsQuota']
 type Group = Api['Usage']['items'][number]
-
-/** What was asked for of the messages that a quota counts, in its current window, or in the last 24 hours if it has none. */
-export interface Demand {
-  committed: number
-  /** For the reason of which the quota can be the cause: a cap, or too few units. Each attempt counts. */
-  denied: number
-  /** The most that was asked for in one of the windows before, as many as `WINDOWS_BEFORE` says; null without such windows. */
-  busiest: number | null
-  /** In how many of those windows something was denied for that reason; 0 without such windows. */
-  deniedBefore: number
-}
-
-/** So many windows before the current one show what is usual. */
-export const WINDOWS_BEFORE = { hour: 24, day: 7, week: 4, month: 3 }
 
 const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 31 * DAY_MS }
 
@@ -42,8 +29,9 @@ export function demandQuery(quota: Quota) {
         return items.filter(item => isCounted(quota, item) && !blocks.some(block => isCounted(block, item)))
       }
       const now = sumOf(quota, await read(windowOf(quota), 'month'))
-      const { period, window_start } = quota
-      if (period === null || period === 'year') return { ...now, busiest: null, deniedBefore: 0 }
+      const { window_start } = quota
+      const period = comparedPeriod(quota)
+      if (period === null) return { ...now, busiest: null, deniedBefore: 0 }
       const from = new Date(Date.parse(window_start) - WINDOWS_BEFORE[period] * WINDOW_MS[period]).toISOString()
       const before = Map.groupBy(await read(wholeQuarters(from, window_start), period), ({ start }) => start)
       const sums = [...before.values()].map(groups => sumOf(quota, groups))

@@ -1,8 +1,9 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
-import type { DenialsState } from '../components/denials/denials-state.ts'
-import { messagesInterval, type ViewedUser } from './user.ts'
+import type { ViewedUser } from '../model/addresses.ts'
+import type { DenialsState } from '../model/denial-filters.ts'
+import { request } from '../session/client.ts'
+import { messagesInterval } from './user.ts'
 
 const PAGE_SIZE = 25
 

@@ -1,9 +1,9 @@
-import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { daysUntilNow } from '../model/time-ranges.ts'
+import { request } from '../session/client.ts'
 import { readAlerts, readTopUsers, useLive } from './overview.ts'
 import { readSummaries } from './summaries.ts'
-import { daysUntilNow } from './time-ranges.ts'
 
 /** Refetch interval: a forecast needs a call for each user. */
 const INTERVAL_MS = 300_000

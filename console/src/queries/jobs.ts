@@ -1,7 +1,8 @@
-import { requestLines } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
-import { problemTexts } from '../components/error-notice.tsx'
-import { type Failure, type Job, NOTHING_DONE, type Progress, Stopped, sumOf } from '../pages/quotas/jobs/job.ts'
+import type { BulkCall } from '../model/bulk-change.ts'
+import { type Failure, NOTHING_DONE, type Progress, sumOf } from '../model/job.ts'
+import { requestLines } from '../session/client.ts'
+import { problemTexts } from '../texts/problems.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Changes of many quotas, whose answers are streams of records. */
@@ -10,14 +11,15 @@ type Quota = Api['SmsQuota']
 type BulkRecord = Api['BulkRecord']
 type ImportRecord = Api['ImportRecord']
 
-/** One bulk change of the API. */
-export interface BulkCall {
-  /** Which quotas: their ids, or filters of the list. */
-  select: Readonly<Record<string, unknown>>
-  change: Readonly<Record<string, unknown>>
-  /** Names the call, so that a repeated one changes each quota at most once. */
-  key: string
-}
+/**
+ * A change of many rows or quotas. Called again after a break, it goes on where it was and changes nothing twice.
+ *
+ * @throws ApiProblem, Unreachable, Stopped
+ */
+export type Job = (context: { report(progress: Progress): void; signal: AbortSignal }) => Promise<void>
+
+/** The service ended its answer before all was done. */
+export class Stopped extends Error {}
 
 /** A quota that would change, as it is and as it would be. */
 export interface Sample {

@@ -1,14 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE, MAX_SAMPLES } from '../../../src/domain/bounds.ts'
 import { csvLine } from '../../../src/domain/csv.ts'
-import { request, requestLines } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { saveFile } from '../pages/quotas/jobs/download.ts'
-import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
-import type { Selection } from '../pages/quotas/selection.tsx'
+import type { BulkCall, Selection } from '../model/bulk-change.ts'
+import { type Filters, filterOf } from '../model/quota-lists.ts'
+import { request, requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
-import { type BulkCall, previewBulk, type Sample } from './jobs.ts'
+import { previewBulk, type Sample } from './jobs.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
 
@@ -85,17 +84,21 @@ const NOT_READ: readonly number[] | null = null
 
 /** All quotas that match filters, by id, as the service reads them. */
 function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {
-  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters), signal })
+  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters, Date.now()), signal })
 }
 
 /** Lines of CSV that are joined before they are passed to the browser. */
 const LINES_PER_PART = 2_000
+
+/** Takes the parts of a file. */
+export type Save = (name: string, parts: readonly BlobPart[]) => void
 
 /** Writes all quotas that match filters to a file. @param onCount gets how many have been read */
 export async function exportToFile(
   filters: Filters,
   signal: AbortSignal,
   onCount: (count: number) => void,
+  save: Save,
 ): Promise<void> {
   const parts: Blob[] = []
   let lines: string[] = []
@@ -111,7 +114,7 @@ export async function exportToFile(
     onCount(count)
   }
   onCount(count)
-  saveFile('sms-quota-quotas.csv', [...parts, ...lines])
+  save('sms-quota-quotas.csv', [...parts, ...lines])
 }
 
 /** Users that are looked up at the same time. */

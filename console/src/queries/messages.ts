@@ -1,7 +1,8 @@
-import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { messagesInterval, type ViewedUser } from './user.ts'
+import type { ViewedUser } from '../model/addresses.ts'
+import { request } from '../session/client.ts'
+import { messagesInterval } from './user.ts'
 
 /** What is shown of the denials of one message: the newest. */
 const MAX_DENIALS = 20

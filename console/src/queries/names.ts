@@ -1,6 +1,6 @@
 import { queryOptions, useQueries } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
+import { request } from '../session/client.ts'
 import { readsAllUsers } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
 

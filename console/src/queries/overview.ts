@@ -1,11 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
-import { request } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { isBlock } from '../components/badge.tsx'
 import { LOCAL_ZONE } from '../formats.ts'
+import type { Blocks } from '../model/blocked-users.ts'
 import {
   daysUntilNow,
   lastDay,
@@ -14,7 +13,9 @@ import {
   weekBefore,
   yesterday,
   yesterdayUntilNow,
-} from './time-ranges.ts'
+} from '../model/time-ranges.ts'
+import { blocksAll, type DestinationGroup, type GroupSums, type TrafficGroup } from '../model/traffic.ts'
+import { request } from '../session/client.ts'
 
 type Usage = Api['Usage']
 type Alert = Api['QuotaAlerts']['items'][number]
@@ -103,23 +104,6 @@ export function readTopUsers(period: TimeRange, limit: number, signal: AbortSign
 
 /* ── Destinations ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
-const DESTINATION_GROUPS = ['country', 'message_type'] as const
-export type DestinationGroup = (typeof DESTINATION_GROUPS)[number]
-
-/** The senders of the same messages are shown beside their destinations. */
-export const TRAFFIC_GROUPS = [...DESTINATION_GROUPS, 'sender'] as const
-export type TrafficGroup = (typeof TRAFFIC_GROUPS)[number]
-
-/** Units of all users to one country, of one message type or by one sender; `key` is null for messages that named none. */
-export interface Destination {
-  key: string | null
-  /** In the last 24 hours: sent or denied. */
-  asked: number
-  denied: number
-  /** Sent or denied on an average day of the 7 days before; null until it is loaded. */
-  usual: number | null
-}
-
 /** Where messages went in the last 24 hours, and usually go; or who sent them. */
 export function useDestinations(group: TrafficGroup) {
   // A new key, and a new report of the week, every hour.
@@ -140,9 +124,6 @@ export function useLastHour(group: TrafficGroup) {
   const read = (signal: AbortSignal) => readGroups(lastHour(new Date()), group, signal)
   return useLive(['usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
 }
-
-/** Sums of the country, message type or sender of a period's messages. */
-export type GroupSums = ReadonlyMap<string | null, { asked: number; denied: number; sent: number }>
 
 async function readGroups(
   period: TimeRange,
@@ -210,9 +191,7 @@ export function useBlocksOfDestination(group: DestinationGroup, key: string) {
       const filter = { kind: 'cap', status: 'exhausted', [group]: key }
       const query = { ...filter, sort: '-id', page_size: MAX_DESTINATION_BLOCKS }
       const { items } = await request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
-      const blocks = items.filter(
-        quota => isBlock(quota) && (group === 'country' ? quota.message_types : quota.countries) === null,
-      )
+      const blocks = items.filter(quota => blocksAll(group, quota))
       return new Map(blocks.map(({ user_id, id }) => [user_id, id]))
     },
   })
@@ -230,16 +209,6 @@ const MAX_DENIALS = 100
 /** The first alerts below 100%, highest first. */
 export function useNearLimit(count: number) {
   return useLive(['alerts', 'near', count], signal => readAlerts(100, signal, count), INTERVAL_MS)
-}
-
-/** What blocks users: quotas at 100% in their window, latest first, and the latest denials of the last hour. */
-export interface Blocks {
-  alerts: Alert[]
-  denials: Api['DenialRecord'][]
-  /** The start of the hour. */
-  from: string
-  /** Whether there are more than were read. */
-  hasMore: boolean
 }
 
 export function useBlocks() {

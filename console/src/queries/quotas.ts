@@ -1,11 +1,12 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { SearchResult } from '../../../src/contract/search.ts'
 import type { UserPage } from '../../../src/contract/users.ts'
-import { request } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { type Filters, filterOf, type ListState } from '../pages/quotas/list-state.ts'
-import { untilNextWindow } from './next-window.ts'
+import { untilNextWindow } from '../model/next-window.ts'
+import { type Filters, filterOf, type ListState } from '../model/quota-lists.ts'
+import { request } from '../session/client.ts'
+import type { Save } from './many-quotas.ts'
 
 /** Every list of quotas begins its key so. */
 const QUOTAS = 'quotas'
@@ -17,7 +18,7 @@ export const quotaListQuery = (state: ListState) =>
     queryFn: ({ signal }) => {
       const { sort, page, page_size, cursor } = state
       // A cursor fixes the filters, so they are not repeated: the end of a week has moved since the first page.
-      const query = cursor === null ? { ...filterOf(state), sort, page, page_size } : { cursor, page_size }
+      const query = cursor === null ? { ...filterOf(state, Date.now()), sort, page, page_size } : { cursor, page_size }
       return request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
     },
     placeholderData: keepPreviousData,
@@ -45,9 +46,9 @@ export const userSearchQuery = (digits: string) =>
   })
 
 /** Writes all quotas that match filters to a file of CSV. @param onCount gets how many have been read */
-export const exportMutation = (onCount: (count: number) => void) => ({
+export const exportMutation = (onCount: (count: number) => void, save: Save) => ({
   mutationFn: async ({ filters, signal }: { filters: Filters; signal: AbortSignal }) => {
     const { exportToFile } = await import('./many-quotas.ts')
-    await exportToFile(filters, signal, onCount)
+    await exportToFile(filters, signal, onCount, save)
   },
 })

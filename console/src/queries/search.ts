@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
-import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { uint } from '../components/url-state.ts'
+import { uint } from '../model/url-parameters.ts'
+import { request } from '../session/client.ts'
 
 export type Found = Api['SearchResult'] & {
   /** Denied messages with exactly the id that was searched for, one of each user, which were not granted later. */

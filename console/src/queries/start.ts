@@ -1,8 +1,8 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
+import { request } from '../session/client.ts'
 
 const NEWEST_QUOTA = ['quotas', 'newest']
 

@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
+import { request } from '../session/client.ts'
 import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
 /** A list that grows by so many users is read anew. */

@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { LOCAL_ZONE } from '../formats.ts'
-import { addDays, startOfDay } from '../local-time.ts'
-import { requestOfUser, type ViewedUser } from './user.ts'
+import type { ViewedUser } from '../model/addresses.ts'
+import { addDays, startOfDay } from '../model/local-time.ts'
+import { requestOfUser } from './user.ts'
 
 export interface UsageReport {
   /** The first and the last day, inclusive. */

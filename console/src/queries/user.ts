@@ -1,22 +1,16 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import { request } from '../api/client.ts'
 import type { RequestOptions } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import type { Sort } from '../components/quota-labels.ts'
-import { CONTINUES, currentRaise, type Raise, withMarks } from '../components/raised-cap.ts'
+import type { ViewedUser } from '../model/addresses.ts'
+import { untilNextWindow } from '../model/next-window.ts'
+import type { Sort } from '../model/quota-lists.ts'
+import { CONTINUES, currentRaise, type Raise, withMarks } from '../model/raised-cap.ts'
+import { request } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
-import { untilNextWindow } from './next-window.ts'
 
 /** What is read of one user. Users read it on paths of their own, without naming themselves. */
-
-/** The user whose data a page shows: any user to an administrator, or the signed-in user. */
-export interface ViewedUser {
-  user_id: number
-  /** Reads the user's own endpoints instead of the administrators'. */
-  isOwn: boolean
-}
 
 /** The resources of a user, by the last segment of their path. */
 interface Resources {

@@ -1,8 +1,8 @@
 import { keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
-import { request } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
+import { request } from '../session/client.ts'
 
 type Webhook = Api['Webhook']
 /** What a form sends. */

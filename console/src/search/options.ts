@@ -1,16 +1,16 @@
 import { RESERVATION_STATE_LABELS, STATUS_LABELS } from '../components/badge.tsx'
-import type { IconName } from '../components/icon.tsx'
-import { blockUrl } from '../components/links.tsx'
+import { type IconName, isIconName } from '../components/icon.tsx'
 import { quotaName } from '../components/quota-labels.ts'
-import { countriesLike, dialedCountryLabel } from '../countries.ts'
 import { formatTimestamp } from '../formats.ts'
+import { blockUrl, messageUrl } from '../model/addresses.ts'
+import { countriesLike, dialedCountryLabel } from '../model/countries.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
+import { recentOf } from '../session/recent.ts'
 import { may } from '../session/rights.ts'
 import { type Caller, signOut } from '../session/session.ts'
 import { chooseLanguage, LANGUAGE_TAGS, LANGUAGES, language } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
-import { recentOf } from './recent.ts'
 
 /** Something that the search can open or do. */
 export interface Option {
@@ -61,7 +61,7 @@ export function groupsFor(
 function recentOptions({ subject }: Caller): Option[] {
   return recentOf(subject).map(({ href, icon, label }) => ({
     key: `recent ${href}`,
-    icon,
+    icon: isIconName(icon) ? icon : 'search',
     label,
     target: href,
     isKept: true,
@@ -165,17 +165,13 @@ function quotaOption(quota: Found['quotas'][number]): Option {
 
 function denialOption({ id, user_id, at }: Found['denials'][number]): Option {
   const { hits } = texts.search
-  const target = messagePath(user_id, id)
+  const target = messageUrl({ user_id, isOwn: false }, id)
   const about = [hits.user(user_id), hits.denied, formatTimestamp(at)].join(' · ')
   return { key: target, icon: 'denials', label: id, about, target, isKept: true }
 }
 
-function messagePath(user_id: number, id: string): string {
-  return `/users/${user_id}/messages/${encodeURIComponent(id)}`
-}
-
 function messageOption({ id, user_id, state, units, created_at }: Found['reservations'][number]): Option {
-  const target = messagePath(user_id, id)
+  const target = messageUrl({ user_id, isOwn: false }, id)
   const about = [
     texts.search.hits.user(user_id),
     RESERVATION_STATE_LABELS[state],

@@ -7,11 +7,11 @@ import { ErrorNotice } from '../components/error-notice.tsx'
 import { Icon } from '../components/icon.tsx'
 import type { PageEntry } from '../pages.tsx'
 import { searchQuery } from '../queries/search.ts'
+import { remember } from '../session/recent.ts'
 import type { Caller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
 import type { SearchInput } from './early-keys.ts'
 import { groupsFor, type Option, type OptionGroup } from './options.ts'
-import { remember } from './recent.ts'
 import classes from './search.module.css'
 
 const LIST = 'search-results'
@@ -39,7 +39,7 @@ export default function Search(props: SearchProps) {
       size="40rem"
       yOffset="8dvh"
       transitionProps={{ duration: 0 }}
-      classNames={{ content: classes.dialog ?? '' }}
+      classNames={{ content: classes.dialog }}
     >
       <Modal.Overlay />
       <Modal.Content aria-label={texts.search.label}>

@@ -2,8 +2,8 @@ import { useSyncExternalStore } from 'react'
 import { send } from '../api/http.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { forgetRecent } from '../search/recent.ts'
 import { texts } from '../texts/texts.ts'
+import { forgetRecent } from './recent.ts'
 
 /** The session. Only this file and the tab's session storage hold the token. */
 

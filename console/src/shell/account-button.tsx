@@ -12,7 +12,7 @@ interface AccountButtonProps extends ComponentProps<'button'> {
 /** Opens the account menu. On narrow screens it shows the icon alone. */
 export function AccountButton({ caller: { subject, name, user_id }, ...props }: AccountButtonProps) {
   return (
-    <UnstyledButton {...props} className={classes.account ?? ''}>
+    <UnstyledButton {...props} className={classes.account}>
       <Icon name="user" />
       <VisuallyHidden>{texts.shell.account.label}</VisuallyHidden>
       <span>{name ?? (user_id === null ? subject : texts.shell.account.user(user_id))}</span>

@@ -32,7 +32,7 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
         <AccountButton caller={caller} />
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label className={classes.signedIn ?? ''}>
+        <Menu.Label className={classes.signedIn}>
           <span>{account.signedInAs(caller.name ?? caller.subject)}</span>
           {caller.roles.length > 0 && <span>{caller.roles.map(role => roles[role]).join(', ')}</span>}
         </Menu.Label>

@@ -41,7 +41,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           aria-expanded={isOpen}
           aria-controls="navigation"
         />
-        <Link href="/" className={classes.brand ?? ''}>
+        <Link href="/" className={classes.brand}>
           <img src={iconUrl} width={26} height={26} alt="" />
           <Text component="span" fw={600} size="sm">
             sms-quota
@@ -87,7 +87,7 @@ function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEn
   }, [open])
   return (
     <>
-      <UnstyledButton className={classes.search ?? ''} onClick={open} aria-keyshortcuts="Control+K Meta+K">
+      <UnstyledButton className={classes.search} onClick={open} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className={classes.searchLabel}>{texts.shell.search}</span>
         <kbd aria-hidden>{SHORTCUT}</kbd>
@@ -135,7 +135,7 @@ function NavItem({ page: { path, label, icon }, location, onClick }: NavItemProp
       <Link
         href={path}
         onClick={onClick}
-        className={classes.link ?? ''}
+        className={classes.link}
         aria-current={isCurrent ? 'page' : isWithin ? 'true' : undefined}
       >
         {icon && <Icon name={icon} />}

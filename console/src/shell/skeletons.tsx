@@ -1,14 +1,14 @@
 import { Skeleton, VisuallyHidden } from '@mantine/core'
+import type { PageShape } from '../pages.tsx'
 import { texts } from '../texts/texts.ts'
 import classes from './skeletons.module.css'
 
-/** What a page mostly consists of. */
+/** The placeholders of each shape. */
 const PARTS = {
   table: { count: 10, height: 40 },
   tiles: { count: 4, height: 180 },
   form: { count: 6, height: 56 },
-} as const
-export type PageShape = keyof typeof PARTS
+} as const satisfies Record<PageShape, object>
 
 /** The shape of a page while its file is loaded: its title, and below it what the page consists of. */
 export function PageSkeleton({ shape = 'table' }: { shape?: PageShape | undefined }) {

@@ -1,14 +1,21 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
-import { toFieldText, toTimestamp } from '../../local-time.ts'
+import {
+  type DenialFilters,
+  isFiltered,
+  messageId,
+  messageType,
+  NO_FILTERS,
+  subject,
+} from '../../model/denial-filters.ts'
+import { toFieldText, toTimestamp } from '../../model/local-time.ts'
+import { uint } from '../../model/url-parameters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { Icon } from '../icon.tsx'
 import { CountryFilter, TextFilter } from '../text-filter.tsx'
-import { uint } from '../url-state.ts'
 import classes from './denial-filters.module.css'
-import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS, subject } from './denials-state.ts'
 
 interface FiltersProps {
   state: DenialFilters

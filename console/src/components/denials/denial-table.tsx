@@ -24,14 +24,14 @@ interface TableProps {
 export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
   const { table, columns } = texts.denials
   return (
-    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{columns.message}</Table.Th>
           {scope === null && <Table.Th scope="col">{columns.user}</Table.Th>}
           <Table.Th scope="col">{columns.denied}</Table.Th>
           <Table.Th scope="col">{columns.reason}</Table.Th>
-          <Table.Th scope="col" className={classes.number ?? ''}>
+          <Table.Th scope="col" className={classes.number}>
             {columns.units}
           </Table.Th>
           <Table.Th scope="col">{columns.destination}</Table.Th>
@@ -53,7 +53,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
   const { columns } = texts.denials
   return (
     <Table.Tr>
-      <Table.Th scope="row" data-label={columns.message} className={classes.name ?? ''}>
+      <Table.Th scope="row" data-label={columns.message} className={classes.name}>
         <div className={classes.narrow}>
           <MessageLink user={userOf(scope, denial)} id={id} />
           {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
@@ -72,7 +72,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
       <Table.Td data-label={columns.reason}>
         <Reason denial={denial} scope={scope} onExplain={onExplain} />
       </Table.Td>
-      <Table.Td data-label={columns.units} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.units} className={classes.number}>
         <Units value={units} />
       </Table.Td>
       <Table.Td data-label={columns.destination}>

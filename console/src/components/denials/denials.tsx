@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { DENIALS_STATE, type DenialsState, FILTERS, isFiltered } from '../../model/denial-filters.ts'
 import { denialsQuery, type Scope } from '../../queries/denials.ts'
-import type { ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { KnownFilters } from '../known-filters.tsx'
@@ -9,7 +10,6 @@ import { useUrlState } from '../url-state.ts'
 import { DenialDialog } from './denial-dialog.tsx'
 import { DenialFilterFields } from './denial-filters.tsx'
 import { DenialTable } from './denial-table.tsx'
-import { DENIALS_STATE, type DenialsState, FILTERS, isFiltered } from './denials-state.ts'
 import { FoundMessages } from './found-messages.tsx'
 
 /** The denials of one user. */

@@ -3,24 +3,25 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
+import { type Amount, deltaOf, isException } from '../../model/demand.ts'
+import { extraGrant } from '../../model/extra-grant.ts'
+import { isLive } from '../../model/quota-status.ts'
+import { CONTINUED_BY, canRaiseForWindow, currentRaise } from '../../model/raised-cap.ts'
+import { demandQuery } from '../../queries/demand.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
-import { extraGrant } from '../extra-grant.ts'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
-import { CONTINUED_BY, canRaiseForWindow, currentRaise } from '../raised-cap.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { DistantTime } from '../values.tsx'
-import { type Amount, AmountFields, deltaOf } from './amount-fields.tsx'
+import { AmountFields } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
 import { AboutQuota, type QuotaFormProps } from './effect.tsx'
-import { isLive } from './sendable.ts'
 
 const TEXTS = texts.quota.adjust
 
@@ -138,12 +139,6 @@ function useCanBeThisWindowOnly(quota: Quota): boolean {
   const caller = useCaller()
   const fits = quota.kind === 'grant' ? quota.period !== null : canRaiseForWindow(quota)
   return fits && isLive(quota) && changesQuotas(caller)
-}
-
-/** Whether too little in the current window is an exception: in most of the windows before nothing was denied. */
-function isException({ period }: Quota, demand: Demand | null): boolean {
-  if (demand === null || period === null || period === 'year') return true
-  return demand.deniedBefore <= WINDOWS_BEFORE[period] / 2
 }
 
 function useSaving(quota: Quota, onSaved: (message: string) => void) {

@@ -1,21 +1,24 @@
 import { Button, Group, Radio, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatChange } from '../../formats.ts'
-import { type Demand, WINDOWS_BEFORE } from '../../queries/demand.ts'
+import {
+  type Amount,
+  addedTo,
+  comparedPeriod,
+  type Demand,
+  grantedOf,
+  type Proposal,
+  proposalOf,
+  WINDOWS_BEFORE,
+} from '../../model/demand.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { TextField, wholeNumber } from '../text-field.tsx'
+import { TextField } from '../text-field.tsx'
 import type { QuotaFormProps } from './effect.tsx'
 
 const TEXTS = texts.quota.adjust
 
 type Quota = QuotaFormProps['quota']
-
-/** The change as the user enters it. */
-export interface Amount {
-  units: string
-  isDecrease: boolean
-}
 
 const QUICK_AMOUNTS = [100, 500, 1_000, -100, -500, -1_000]
 
@@ -68,7 +71,7 @@ export function AmountFields({ quota, demand, input, onChange, isRemedy, error }
               variant="outline"
               onClick={() => onChange({ units: String(proposal.amount), isDecrease: false })}
             >
-              {proposal.label}
+              {proposalText(proposal)}
             </Button>
           )}
           {QUICK_AMOUNTS.filter(isAllowed).map(amount => (
@@ -87,52 +90,20 @@ export function AmountFields({ quota, demand, input, onChange, isRemedy, error }
   )
 }
 
-/** What is granted by the figures that the dialog shows; of a grant, and where nothing resets, by the report. */
-function grantedOf({ kind, period, used, reserved }: Quota, { committed }: Demand): number {
-  return kind === 'cap' && period !== null ? used + reserved : committed
-}
-
-interface Proposal {
-  amount: number
-  label: string
-}
-
-/** As much as in the busiest window before, or what is missing for all that was asked for, if that is more; null: nothing is missing. */
-function proposalOf(quota: Quota, { denied, busiest }: Demand): Proposal | null {
-  const { limit, rolled_over, used, reserved, period } = quota
-  if (limit === null) return null
-  const missing = denied - (limit + rolled_over - used - reserved)
-  const upToBusiest = (busiest ?? 0) - limit - rolled_over
-  if (period !== null && period !== 'year' && upToBusiest > Math.max(0, missing))
-    return {
-      amount: upToBusiest,
-      label: TEXTS.coversBusiest[period](formatChange(upToBusiest), WINDOWS_BEFORE[period]),
-    }
-  return missing > 0 ? { amount: missing, label: TEXTS.covers(formatChange(missing)) } : null
+function proposalText({ amount, busiestOf }: Proposal): string {
+  const change = formatChange(amount)
+  return busiestOf === null ? TEXTS.covers(change) : TEXTS.coversBusiest[busiestOf](change, WINDOWS_BEFORE[busiestOf])
 }
 
 function demandText(quota: Quota, demand: Demand): string {
-  const { period, limit, rolled_over, kind } = quota
-  const text = TEXTS.demand(TEXTS.demandIn[period ?? 'none'], grantedOf(quota, demand), demand.denied, kind)
-  if (limit === null || period === null || period === 'year') return text
+  const { limit, rolled_over, kind } = quota
+  const text = TEXTS.demand(TEXTS.demandIn[quota.period ?? 'none'], grantedOf(quota, demand), demand.denied, kind)
+  const period = comparedPeriod(quota)
+  if (limit === null || period === null) return text
   const [windows, busiest] = [WINDOWS_BEFORE[period], demand.busiest ?? 0]
   return [
     text,
     ...(busiest > limit + rolled_over ? [TEXTS.busiest[period](windows, busiest)] : []),
     ...(demand.deniedBefore > 0 ? [TEXTS.deniedBefore[period](demand.deniedBefore, windows)] : []),
   ].join(' ')
-}
-
-/** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */
-function addedTo(input: Amount, amount: number, bound: number | null): Partial<Amount> {
-  const current = deltaOf(input)
-  const sum = (typeof current === 'number' ? current : 0) + amount
-  const units = Math.min(Math.abs(sum), bound ?? Number.POSITIVE_INFINITY)
-  return { units: units === 0 ? '' : String(units), isDecrease: sum < 0 }
-}
-
-/** The signed change; invalid input stays a string, which the service rejects with a message. */
-export function deltaOf({ units, isDecrease }: Amount): number | string {
-  const value = wholeNumber(units)
-  return typeof value === 'number' && isDecrease ? -value : value
 }

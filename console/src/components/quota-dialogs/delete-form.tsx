@@ -1,12 +1,12 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { isLive } from '../../model/quota-status.ts'
 import { isOutdated, useDeleteQuota } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { TextField } from '../text-field.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
-import { isLive } from './sendable.ts'
 
 const TEXTS = texts.quota.delete
 

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { countryName } from '../../formats.ts'
+import { messageKindOf, sendableUnits } from '../../model/sendable.ts'
 import { liveQuotasQuery } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { Kind } from '../kind.tsx'
 import classes from '../notice.module.css'
 import { quotaName } from '../quota-labels.ts'
 import { DistantTime } from '../values.tsx'
-import { messageKindOf, sendableUnits } from './sendable.ts'
 
 type Quota = Api['SmsQuota']
 

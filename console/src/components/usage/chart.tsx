@@ -1,9 +1,8 @@
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatCompact, formatShortDay, formatUnits, formatWeekday } from '../../formats.ts'
+import { axisTicks, type ChartData, type DayRow, maxOf, seriesColor } from '../../model/usage-chart.ts'
 import { texts } from '../../texts/texts.ts'
-import { axisTicks } from './axis-ticks.ts'
 import classes from './chart.module.css'
-import { type ChartData, type DayRow, maxOf, seriesColor } from './chart-data.ts'
 
 interface ChartProps extends ChartData {
   /** The accessible name. */
@@ -16,7 +15,7 @@ export default function Chart({ series, rows, label }: ChartProps) {
   return (
     <ComposedChart
       responsive
-      className={classes.chart ?? ''}
+      className={classes.chart}
       data={[...rows]}
       margin={{ top: 8, right: 4, bottom: 0, left: 0 }}
       barCategoryGap="18%"

@@ -1,42 +1,9 @@
 import { Button, NativeSelect } from '@mantine/core'
-import type { Api } from '../../api/types.ts'
-import { addDays, dayOf } from '../../local-time.ts'
+import { DAYS, GROUPS, type Period, type UsageState } from '../../model/usage-report.ts'
 import { texts } from '../../texts/texts.ts'
 import { DayField } from '../day-field.tsx'
 import type { FieldErrors } from '../form-errors.ts'
-import { day, oneOf, type StateOf } from '../url-state.ts'
 import classes from './usage.module.css'
-
-/** A counted quantity. */
-export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>
-
-export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
-const GROUPS = ['country', 'message_type', 'quota'] as const
-export type Group = (typeof GROUPS)[number]
-const DAYS = ['7', '30', '90'] as const
-
-/** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
-export const USAGE_STATE = {
-  days: oneOf(DAYS, '30'),
-  from: day,
-  to: day,
-  measure: oneOf(MEASURES, 'committed'),
-  group_by: oneOf(GROUPS, null),
-  as: oneOf(['chart', 'table'], 'chart'),
-}
-export type UsageState = StateOf<typeof USAGE_STATE>
-
-/** The first and last shown day, inclusive. */
-interface Period {
-  first: string
-  last: string
-}
-
-/** @param now the time of the service; its day is the last one unless `to` is set */
-export function periodOf({ days, from, to }: UsageState, now: string): Period {
-  const last = to ?? dayOf(now)
-  return { first: from ?? addDays(last, 1 - Number(days)), last }
-}
 
 const CUSTOM = 'custom'
 
@@ -96,7 +63,7 @@ export function UsageControls({ state, period, errors, onChange }: ControlsProps
       <Button
         variant="default"
         size="xs"
-        className={classes.as ?? ''}
+        className={classes.as}
         onClick={() => onChange({ as: as === 'chart' ? 'table' : 'chart' })}
       >
         {as === 'chart' ? usage.showTable : usage.showChart}

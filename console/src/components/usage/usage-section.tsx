@@ -5,28 +5,30 @@ import { Link } from 'wouter'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
 import { countryLabel, formatUnits, formatWeekday, LOCAL_ZONE } from '../../formats.ts'
-import { dayOf } from '../../local-time.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { denialsUrl } from '../../model/denial-filters.ts'
+import { dayOf } from '../../model/local-time.ts'
+import { chartDataOf, daysAhead, type Series, seriesColor, withForecast } from '../../model/usage-chart.ts'
+import {
+  type Group,
+  MEASURES,
+  type Measure,
+  periodOf,
+  shownGroup,
+  USAGE_STATE,
+  type UsageState,
+} from '../../model/usage-report.ts'
 import { usageQuery } from '../../queries/usage.ts'
-import { summaryQuery, useQuotaNames, type ViewedUser } from '../../queries/user.ts'
+import { summaryQuery, useQuotaNames } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
-import { denialsUrl } from '../denials/denials-state.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../form-errors.ts'
 import { EmptyState, Loading } from '../loaded.tsx'
 import { Section } from '../section.tsx'
 import { useUrlState } from '../url-state.ts'
 import { Units } from '../values.tsx'
-import { chartDataOf, daysAhead, type Series, seriesColor, withForecast } from './chart-data.ts'
 import classes from './usage.module.css'
-import {
-  type Group,
-  MEASURES,
-  type Measure,
-  periodOf,
-  USAGE_STATE,
-  UsageControls,
-  type UsageState,
-} from './usage-controls.tsx'
+import { UsageControls } from './usage-controls.tsx'
 import { UsageTable } from './usage-table.tsx'
 
 /** The parameters with a field of their own. */
@@ -99,7 +101,7 @@ function Measures({ user, total, shown, onShow }: MeasuresProps) {
       {measures.map(measure => (
         <UnstyledButton
           key={measure}
-          className={classes.measure ?? ''}
+          className={classes.measure}
           aria-pressed={measure === shown}
           onClick={() => onShow(measure)}
         >
@@ -161,14 +163,14 @@ interface ChartOrTableProps {
 function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) {
   const { measure, as } = state
   // Stale rows may still have the previous grouping.
-  const group = groupOf(usage, state.group_by)
+  const group = shownGroup(usage, state.group_by)
   const names = useQuotaNames(user, group === 'quota')
   const labelOf = (key: string | number | null) =>
     group === null ? texts.usage.unit : groupLabel(group, key, names, user)
   if (as === 'table')
     return <UsageTable user={user} words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
 
-  const { series, rows } = chartDataOf(usage, measure, group, labelOf)
+  const { series, rows } = chartDataOf(usage, measure, group, { label: labelOf, others: texts.usage.others })
   if (series.length === 0) {
     return (
       <div className={classes.chart}>
@@ -199,14 +201,6 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
       <Legend series={series} forecast={forecast && texts.usage.forecast(forecast.daily_rate)} />
     </>
   )
-}
-
-function groupOf({ items }: Api['Usage'], wanted: Group | null): Group | null {
-  const [item] = items
-  if (item === undefined) return wanted
-  if (item.country !== undefined) return 'country'
-  if (item.message_type !== undefined) return 'message_type'
-  return item.quota_id === undefined ? null : 'quota'
 }
 
 /** The label of a group. @param names of the user's quotas, by id */

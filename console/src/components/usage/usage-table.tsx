@@ -2,14 +2,14 @@ import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { formatShortDay, formatWeekday } from '../../formats.ts'
-import type { ViewedUser } from '../../queries/user.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { type DenialsState, denialsUrl, groupFilter } from '../../model/denial-filters.ts'
+import { keyOf } from '../../model/usage-chart.ts'
+import { type Group, MEASURES, type Measure } from '../../model/usage-report.ts'
 import { texts } from '../../texts/texts.ts'
-import { type DenialsState, denialsUrl, groupFilter } from '../denials/denials-state.ts'
 import { Table } from '../table.tsx'
 import { Units } from '../values.tsx'
-import { keyOf } from './chart-data.ts'
 import classes from './usage.module.css'
-import { type Group, MEASURES, type Measure } from './usage-controls.tsx'
 
 type Item = Api['Usage']['items'][number]
 
@@ -30,13 +30,13 @@ export function UsageTable({ user, words, usage, group, labelOf }: UsageTablePro
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it.
     <section className={classes.scroll} aria-label={texts.usage.table} tabIndex={0}>
-      <Table className={classes.table ?? ''} stickyHeader>
+      <Table className={classes.table} stickyHeader>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{texts.usage.day}</Table.Th>
             {group !== null && <Table.Th scope="col">{texts.usage.groups[group]}</Table.Th>}
             {measures.map(measure => (
-              <Table.Th key={measure} scope="col" className={classes.number ?? ''}>
+              <Table.Th key={measure} scope="col" className={classes.number}>
                 {words[measure].label}
               </Table.Th>
             ))}
@@ -53,12 +53,12 @@ export function UsageTable({ user, words, usage, group, labelOf }: UsageTablePro
                   </time>
                 </Table.Th>
                 {group !== null && (
-                  <Table.Td className={classes.group ?? ''}>
+                  <Table.Td className={classes.group}>
                     <bdi>{labelOf(key)}</bdi>
                   </Table.Td>
                 )}
                 {measures.map(measure => (
-                  <Table.Td key={measure} className={classes.number ?? ''}>
+                  <Table.Td key={measure} className={classes.number}>
                     {measure === 'denied' ? (
                       <Denied user={user} item={item} filters={denialsOf(item, group, key)} />
                     ) : (

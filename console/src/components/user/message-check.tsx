@@ -3,22 +3,17 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
-import { countryOfText, dialedCountryLabel } from '../../countries.ts'
 import { countryLabel } from '../../formats.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { countryOfText, dialedCountryLabel } from '../../model/countries.ts'
+import { uint } from '../../model/url-parameters.ts'
 import { refetchDependents } from '../../queries/quota.ts'
-import {
-  type CheckAnswer,
-  type PlannedMessage,
-  useCheck,
-  useFollowingCaps,
-  type ViewedUser,
-} from '../../queries/user.ts'
+import { type CheckAnswer, type PlannedMessage, useCheck, useFollowingCaps } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { countryOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { QuotaLink } from '../links.tsx'
 import { Section } from '../section.tsx'
-import { uint } from '../url-state.ts'
 import { ExactTime, Timestamp } from '../values.tsx'
 import classes from './message-check.module.css'
 

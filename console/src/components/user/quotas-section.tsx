@@ -1,17 +1,19 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { userQuotasQuery, type ViewedUser } from '../../queries/user.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { SORTS } from '../../model/quota-lists.ts'
+import { count, oneOf } from '../../model/url-parameters.ts'
+import { userQuotasQuery } from '../../queries/user.ts'
 import { adjustsQuotas, changesQuotas, may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
 import { Pager } from '../pager.tsx'
-import { SORTS } from '../quota-labels.ts'
 import { QuotaTable } from '../quota-table.tsx'
 import { useRowActions } from '../row-actions.tsx'
 import { Section } from '../section.tsx'
-import { count, oneOf, useUrlState } from '../url-state.ts'
+import { useUrlState } from '../url-state.ts'
 
 const STATE = { sort: oneOf(SORTS, '-id'), page: count(1) }
 const PAGE_SIZE = 20

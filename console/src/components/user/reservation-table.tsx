@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
-import type { ViewedUser } from '../../queries/user.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
 import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
@@ -22,12 +22,12 @@ interface TableProps {
 export function ReservationTable({ reservations, user, isStale }: TableProps) {
   const { table, columns } = texts.user.reservations
   return (
-    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{columns.reservation}</Table.Th>
           <Table.Th scope="col">{columns.state}</Table.Th>
-          <Table.Th scope="col" className={classes.number ?? ''}>
+          <Table.Th scope="col" className={classes.number}>
             {columns.units}
           </Table.Th>
           <Table.Th scope="col">{columns.destination}</Table.Th>
@@ -72,7 +72,7 @@ function Row({ reservation, user }: RowProps) {
           </div>
         </div>
       </Table.Td>
-      <Table.Td data-label={columns.units} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.units} className={classes.number}>
         <Units value={units} />
       </Table.Td>
       <Table.Td data-label={columns.destination}>

@@ -4,8 +4,19 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { formatTimestamp, formatUnits } from '../../formats.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import {
+  blockingCaps,
+  type DeniedAnswer,
+  headlineOf,
+  isDenied,
+  remainsBeyond,
+  startsLater,
+  whyDenied,
+} from '../../model/answers.ts'
+import type { Answer, Scope } from '../../model/scopes.ts'
 import { quotaQuery } from '../../queries/quota.ts'
-import type { Raises, ViewedUser } from '../../queries/user.ts'
+import type { Raises } from '../../queries/user.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -16,12 +27,6 @@ import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
 
 type Summary = Api['QuotaSummary']
-type Cap = Summary['caps'][number]
-
-/** The answer to the messages of a scope; null values of the scope are all that no other answer names. */
-type Answer = Summary['scopes'][number]
-type Denied = Answer & { denial: NonNullable<Answer['denial']> }
-
 /** A dialog for a quota that is not loaded yet. */
 interface Opening {
   name: QuotaAction['name']
@@ -36,7 +41,7 @@ interface StatusProps {
 
 /** Whether a user can send now, as enforcement would decide, and what helps if not. */
 export function Status({ summary, raises, user }: StatusProps) {
-  const { main, others } = answersOf(summary)
+  const { main, others } = headlineOf(summary)
   const [action, setAction] = useState<QuotaAction | null>(null)
   const [message, setMessage] = useState('')
   const queryClient = useQueryClient()
@@ -69,38 +74,6 @@ export function Status({ summary, raises, user }: StatusProps) {
   )
 }
 
-function isDenied(answer: Answer): answer is Denied {
-  return answer.denial !== null
-}
-
-/** Whether a grant will start that covers the messages. */
-function startsLater({ denial }: Answer): boolean {
-  return denial !== null && denial.reason === 'no_quota' && denial.retry_at !== null
-}
-
-/**
- * The answer for the headline, and the others that differ from it. Messages without country and type come first, unless
- * they are simply not covered and others are.
- */
-function answersOf({ available, denial, scopes }: Summary): { main: Answer; others: Answer[] } {
-  const general: Answer = { countries: null, message_types: null, available, denial }
-  const isCovered = denial === null || denial.reason !== 'no_quota'
-  const covered = scopes.find(answer => !isDenied(answer)) ?? scopes.toSorted(bySoonest)[0]
-  const main = denial === null || (isCovered && covered?.denial !== null) ? general : (covered ?? general)
-  const rest = main === general ? scopes : [...scopes.filter(answer => answer !== main), general]
-  return { main, others: rest.filter(answer => differs(answer, main)) }
-}
-
-function bySoonest(one: Answer, other: Answer): number {
-  const [at, otherAt] = [one.denial?.retry_at ?? '~', other.denial?.retry_at ?? '~']
-  return at < otherAt ? -1 : at > otherAt ? 1 : 0
-}
-
-function differs(one: Answer, other: Answer): boolean {
-  if (!isDenied(one) || !isDenied(other)) return one.available !== other.available
-  return one.denial.reason !== other.denial.reason || one.denial.retry_at !== other.denial.retry_at
-}
-
 interface AnswerProps<A extends Answer> {
   answer: A
   summary: Summary
@@ -127,13 +100,13 @@ function CanSend({ answer, summary, isOwn, isOnly }: AnswerProps<Answer> & { isO
   )
 }
 
-function Blocked({ answer, summary, isOwn }: AnswerProps<Denied>) {
+function Blocked({ answer, summary, isOwn }: AnswerProps<DeniedAnswer>) {
   const { status } = texts.user
   const { retry_at } = answer.denial
   if (retry_at === null) {
     return (
       <>
-        {status.blocked(isOwn, whyOf(answer, summary, isOwn))}
+        {status.blocked(isOwn, whyText(answer, summary, isOwn))}
         <Remains answer={answer} sendable={0} summary={summary} isOwn={isOwn} />
       </>
     )
@@ -142,7 +115,7 @@ function Blocked({ answer, summary, isOwn }: AnswerProps<Denied>) {
   if (startsLater(answer)) return status.startsAt(isOwn, at)
   return (
     <>
-      {status.blockedUntil(isOwn, at, whyOf(answer, summary, isOwn))}
+      {status.blockedUntil(isOwn, at, whyText(answer, summary, isOwn))}
       <Remains answer={answer} sendable={0} summary={summary} isOwn={isOwn} />
     </>
   )
@@ -150,47 +123,23 @@ function Blocked({ answer, summary, isOwn }: AnswerProps<Denied>) {
 
 /** What lies in the grants, if that is more than can be sent. */
 function Remains({ answer, sendable, summary, isOwn }: AnswerProps<Answer> & { sendable: number | null }) {
-  const grants = summary.breakdown.filter(grant => covers(grant, answer))
-  const remaining = grants.reduce((sum, grant) => sum + (grant.remaining ?? 0), 0)
-  if (sendable === null || remaining <= sendable) return null
-  return ` ${texts.user.status.remain(remaining, isOwn)}`
+  const remaining = remainsBeyond(answer, sendable, summary)
+  return remaining !== null && ` ${texts.user.status.remain(remaining, isOwn)}`
 }
 
-type Scope = Pick<Answer, 'countries' | 'message_types'>
-
-/** Whether a quota counts the messages of an answer, which are all counted alike. */
-function covers(quota: Scope, messages: Scope): boolean {
-  const lists = (values: string[] | null, named: string[] | null) =>
-    values === null || (named !== null && values.includes(named[0] ?? ''))
-  return lists(quota.countries, messages.countries) && lists(quota.message_types, messages.message_types)
-}
-
-/** The caps that leave no room to the messages of an answer. */
-function blockingCaps(answer: Answer, { caps }: Summary): Cap[] {
-  return caps.filter(cap => cap.remaining === 0 && covers(cap, answer))
-}
-
-function whyOf(answer: Denied, summary: Summary, isOwn: boolean): string {
-  const { why } = texts.user.status
-  const { by_status } = summary
-  switch (answer.denial.reason) {
-    case 'cap_reached':
-      return whyOfCaps(blockingCaps(answer, summary), isOwn)
-    case 'quota_exhausted':
+function whyText(answer: DeniedAnswer, summary: Summary, isOwn: boolean): string {
+  const { why, cap, usedUp, allowsNone } = texts.user.status
+  const found = whyDenied(answer, summary)
+  switch (found.reason) {
+    case 'closed':
+      return allowsNone(cap(found.cap.period, 0, isOwn))
+    case 'usedUp':
+      return usedUp(found.caps.map(({ period, limit }) => cap(period, limit ?? 0, isOwn)))
+    case 'exhausted':
       return why.exhausted
-    case 'no_quota':
-      if (summary.breakdown.length > 0) return why.notCovered(isOwn)
-      if (by_status.suspended) return why.suspended(isOwn)
-      if (summary.caps.length > 0) return why.capsOnly(isOwn)
-      return by_status.expired ? why.expired(isOwn) : why.none(isOwn)
+    default:
+      return why[found.reason](isOwn)
   }
-}
-
-function whyOfCaps(caps: readonly Cap[], isOwn: boolean): string {
-  const { cap, usedUp, allowsNone } = texts.user.status
-  const closed = caps.find(({ limit }) => limit === 0)
-  if (closed !== undefined) return allowsNone(cap(closed.period, 0, isOwn))
-  return usedUp(caps.map(({ period, limit }) => cap(period, limit ?? 0, isOwn)))
 }
 
 /** The caps with another limit for their current window only: the headline speaks of that limit. */
@@ -237,7 +186,7 @@ function otherText(answer: Answer, summary: Summary, isOwn: boolean): ReactNode 
     )
   }
   const { retry_at } = answer.denial
-  const why = whyOf(answer, summary, isOwn)
+  const why = whyText(answer, summary, isOwn)
   if (retry_at === null) return status.scope.blocked(messages, why)
   const at = <ExactTime at={retry_at} />
   return startsLater(answer) ? status.scope.startsAt(messages, at) : status.scope.blockedUntil(messages, at, why)
@@ -253,7 +202,7 @@ export function capitalized(text: string): string {
 }
 
 interface RemedyProps {
-  answer: Denied
+  answer: DeniedAnswer
   summary: Summary
   user: ViewedUser
   /** Opens the dialog that changes a quota. */

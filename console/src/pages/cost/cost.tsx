@@ -11,6 +11,7 @@ import { Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { ExactTime } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
+import { answerTo } from '../../model/answers.ts'
 import { summaryQuery } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -69,7 +70,7 @@ export default function Cost() {
             onChange={event => setText(event.currentTarget.value)}
             error={units > MAX_SEGMENTS && texts.cost.tooLong}
             errorProps={{ role: 'alert' }}
-            classNames={{ input: classes.text ?? '' }}
+            classNames={{ input: classes.text }}
           />
         </div>
         <aside className={classes.result} aria-label={texts.cost.result} aria-busy={counted !== text}>
@@ -164,13 +165,8 @@ function RemainingUnits({ units, country }: MessageProps) {
 }
 
 function Available({ summary, units, country }: MessageProps & { summary: Api['QuotaSummary'] }) {
-  const { scopes } = summary
-  const toCountry = scopes.find(
-    ({ countries, message_types }) => message_types === null && countries?.includes(country ?? ''),
-  )
-  const { available, denial } = toCountry ?? summary
+  const { available, denial, canDiffer } = answerTo(country, summary)
   const retryAt = denial?.retry_at
-  const canDiffer = scopes.some(({ message_types }) => message_types !== null || country === undefined)
   return (
     <>
       <p className={classes.remaining}>

@@ -1,19 +1,13 @@
 import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import { type CostlyCharacter, plainerOf, writePlainly } from '../../../../src/domain/characters.ts'
+import { type CostlyCharacter, writePlainly } from '../../../../src/domain/characters.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
+import { type CharacterKind, categoryOf, codePointsOf, isVisible, kindsOf } from '../../model/costly-characters.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 
 /** Rows shown at first: a text in another script has a row for each letter. */
 const INITIAL_ROWS = 8
-
-interface Kind {
-  character: string
-  count: number
-  /** A GSM-7 replacement; null if there is none. */
-  replacement: string | null
-}
 
 interface CostlyProps {
   text: string
@@ -40,18 +34,7 @@ export function CostlyCharacters({ text, segmentation, costly, onReplace }: Cost
   )
 }
 
-/** Distinct characters in the order of the text. */
-function kindsOf(costly: readonly CostlyCharacter[], why: CostlyCharacter['why']): Kind[] {
-  const kinds = new Map<string, Kind>()
-  for (const { character } of costly.filter(one => one.why === why)) {
-    const kind = kinds.get(character)
-    if (kind !== undefined) kind.count++
-    else kinds.set(character, { character, count: 1, replacement: why === 'foreign' ? plainerOf(character) : null })
-  }
-  return [...kinds.values()]
-}
-
-function KindList({ kinds }: { kinds: readonly Kind[] }) {
+function KindList({ kinds }: { kinds: readonly CharacterKind[] }) {
   const [isExpanded, setExpanded] = useState(false)
   const shown = isExpanded ? kinds : kinds.slice(0, INITIAL_ROWS)
   return (
@@ -70,7 +53,7 @@ function KindList({ kinds }: { kinds: readonly Kind[] }) {
   )
 }
 
-function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
+function KindRow({ kind: { character, count, replacement } }: { kind: CharacterKind }) {
   return (
     <li>
       <bdi className={classes.character}>{isVisible(character) ? character : '␣'}</bdi>
@@ -113,48 +96,9 @@ function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
   )
 }
 
-/** Categories of other characters; the first match applies. */
-const KINDS: readonly [RegExp, keyof typeof texts.cost.kinds][] = [
-  [/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u, 'emoji'],
-  [/^\p{Cc}/u, 'control'],
-  [/^\p{Cf}/u, 'invisible'],
-  [/^\p{Z}/u, 'space'],
-  [/^\p{Script=Latin}/u, 'latin'],
-  [/^\p{Script=Cyrillic}/u, 'cyrillic'],
-  [/^\p{Script=Greek}/u, 'greek'],
-  [/^\p{Script=Arabic}/u, 'arabic'],
-  [/^\p{Script=Hebrew}/u, 'hebrew'],
-  [/^\p{Script=Han}/u, 'chinese'],
-  [/^\p{Script=Hiragana}|^\p{Script=Katakana}/u, 'japanese'],
-  [/^\p{Script=Hangul}/u, 'korean'],
-  [/^\p{Script=Thai}/u, 'thai'],
-  [/^\p{Script=Devanagari}/u, 'devanagari'],
-  [/^\p{L}/u, 'letter'],
-  [/^\p{N}/u, 'digit'],
-  [/^\p{M}/u, 'accent'],
-  [/^\p{P}/u, 'punctuation'],
-  [/^\p{S}/u, 'sign'],
-]
-
 /** The name of a character, or its category. */
 function characterName(character: string): string {
   const { characters, kinds } = texts.cost
   if (character in characters) return characters[character as keyof typeof characters]
-  const [, kind = 'other' as const] = KINDS.find(([pattern]) => pattern.test(character)) ?? []
-  return kinds[kind]
-}
-
-/** A letter can have any number of combining accents. */
-const MAX_CODE_POINTS = 8
-
-/** "U+2019"; several code points for combined characters. */
-function codePointsOf(character: string): string {
-  const parts = Array.from(character, part => part.codePointAt(0) ?? 0)
-  const shown = parts.slice(0, MAX_CODE_POINTS).map(part => `U+${part.toString(16).toUpperCase().padStart(4, '0')}`)
-  return [...shown, ...(parts.length > MAX_CODE_POINTS ? ['…'] : [])].join(' ')
-}
-
-/** Whether a character has a visible glyph. */
-function isVisible(character: string): boolean {
-  return !/^[\p{C}\p{Z}]+$/u.test(character)
+  return kinds[categoryOf(character)]
 }

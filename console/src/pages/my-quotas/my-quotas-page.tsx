@@ -2,7 +2,7 @@ import type { ComponentType } from 'react'
 import { useLocation } from 'wouter'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
-import type { ViewedUser } from '../../queries/user.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 

@@ -3,8 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
-import { Badge, isBlock, STATUS_LABELS } from '../../components/badge.tsx'
-import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { Badge, STATUS_LABELS } from '../../components/badge.tsx'
 import { MessageLink, QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
@@ -13,21 +12,26 @@ import { Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
-import { type Blocks, useBlocks } from '../../queries/overview.ts'
+import {
+  type BlockedUser,
+  type Blocking,
+  type Blocks,
+  blockedUntil,
+  blockedUsersOf,
+  deniedOf,
+  groupsOf,
+  type ShownUser,
+  whyBlocked,
+} from '../../model/blocked-users.ts'
+import { denialsUrl } from '../../model/denial-filters.ts'
+import { useBlocks } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
-import { type BlockedUser, type Blocking, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
 import layout from './overview.module.css'
 import { useFirstRows } from './parts.tsx'
 
 type Denial = Api['DenialRecord']
 type Quota = Api['SmsQuota']
-
-/** A user with what still blocks. */
-interface ShownUser extends BlockedUser {
-  blocking: Blocking
-  summary: Api['QuotaSummary'] | undefined
-}
 
 /** Users whose messages are denied at present, those with most denials first; apart, those blocked on purpose or able to send again. */
 export function Blocked() {
@@ -66,19 +70,12 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
   // Until summaries are read, users who can send again or are blocked on purpose would be shown as blocked by mistake.
   if (summaries.isPending) return <Loading rows={5} height={44} />
   const read = found.filter(({ user_id }) => !summaries.loading.has(user_id))
-  const users = read.map((user): ShownUser => {
-    const summary = summaries.data.get(user.user_id)
-    return { ...user, summary, blocking: stillBlocking(user, summary) }
-  })
-  const isBlocked = ({ blocking: { denials, usedUp } }: ShownUser) => denials.length + usedUp.length > 0
-  const again = users.filter(user => !isBlocked(user))
-  const now = users.filter(user => isBlocked(user) && !user.blocking.isOnPurpose)
-  const onPurpose = users.filter(user => isBlocked(user) && user.blocking.isOnPurpose)
+  const { now, onPurpose, again } = groupsOf(read, summaries.data)
   return (
     <>
       {now.length === 0 ? (
         <EmptyState title={onPurpose.length === 0 ? blocked.none : blocked.noneElse}>
-          {users.length === 0 && blocked.noneAbout}
+          {read.length === 0 && blocked.noneAbout}
         </EmptyState>
       ) : (
         <Users title={blocked.title} users={now} from={blocks.from} actions={actions} />
@@ -90,7 +87,7 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
         </details>
       )}
       {again.length > 0 && <CanSendAgain users={again} from={blocks.from} />}
-      {users.length > 0 && (
+      {read.length > 0 && (
         <p className={classes.more}>
           {blocked.about} {blocks.hasMore && blocked.bound}
         </p>
@@ -117,7 +114,7 @@ function Users({ title, users, from, actions }: UsersProps) {
           <Table.Tr>
             <Table.Th scope="col">{columns.user}</Table.Th>
             <Table.Th scope="col">{columns.why}</Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.denied}
             </Table.Th>
             <Table.Th scope="col">{columns.until}</Table.Th>
@@ -161,7 +158,7 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
 
 function Row({ user, from, actions }: { user: ShownUser; from: string; actions: Actions }) {
   const { user_id, blocking, summary } = user
-  const { columns, latest: latestOf, others } = texts.overview.blocked
+  const { columns, latest: latestOf, others, untilLifted, waitingDoesNotHelp } = texts.overview.blocked
   const [latest = null] = blocking.denials
   const viewed = { user_id, isOwn: false }
   return (
@@ -178,7 +175,7 @@ function Row({ user, from, actions }: { user: ShownUser; from: string; actions: 
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          <Badge tone="bad">{whyOf(latest, blocking)}</Badge>
+          <Badge tone="bad">{whyText(latest, blocking)}</Badge>
           {blocking.usedUp.map(quota => (
             <QuotaName key={quota.id} quota={quota} actions={actions(quota)} />
           ))}
@@ -188,10 +185,12 @@ function Row({ user, from, actions }: { user: ShownUser; from: string; actions: 
           {summary?.denial === null && <div className={classes.about}>{others(summary.available)}</div>}
         </div>
       </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.denied} className={classes.number}>
         <Denied user={user} from={from} />
       </Table.Td>
-      <Table.Td data-label={columns.until}>{untilOf(latest, blocking)}</Table.Td>
+      <Table.Td data-label={columns.until}>
+        <Timestamp at={blockedUntil(latest, blocking)} none={blocking.isOnPurpose ? untilLifted : waitingDoesNotHelp} />
+      </Table.Td>
     </Table.Tr>
   )
 }
@@ -213,21 +212,13 @@ function Denied({ user, from }: { user: BlockedUser; from: string }) {
   )
 }
 
-/** "Cap reached: otp, Nigeria (NG)" @param denial null: only a quota is used up */
-function whyOf(denial: Denial | null, { usedUp, isByBlock }: Blocking): string {
-  if (denial === null) return usedUp.every(isBlock) ? texts.components.blocked : STATUS_LABELS.exhausted
-  const { reason, message_type, country } = denial
-  // Its cap, which stands below, may block more than the latest message.
-  if (isByBlock(denial)) return texts.components.blocked
+/** "Cap reached: otp, Nigeria (NG)" */
+function whyText(latest: Denial | null, blocking: Blocking): string {
+  const why = whyBlocked(latest, blocking)
+  if (why === 'block') return texts.components.blocked
+  if (why === 'exhausted') return STATUS_LABELS.exhausted
+  const { reason, message_type, country } = why
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
   const label = texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`
-}
-
-/** When the latest denied message could be sent, or when the first used-up quota has units again. */
-function untilOf(latest: Denial | null, { usedUp, isOnPurpose }: Blocking): ReactNode {
-  const ends = usedUp.map(({ window_end }) => window_end).filter(end => end !== null)
-  const at = latest === null ? (ends.toSorted()[0] ?? null) : latest.retry_at
-  const { untilLifted, waitingDoesNotHelp } = texts.overview.blocked
-  return <Timestamp at={at} none={isOnPurpose ? untilLifted : waitingDoesNotHelp} />
 }

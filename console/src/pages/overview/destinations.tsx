@@ -2,26 +2,26 @@ import { Anchor, Button, SegmentedControl } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
-import { denialsUrl, groupFilter } from '../../components/denials/denials-state.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
-import { matching, oneOf, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { PrincipalName, Units } from '../../components/values.tsx'
-import { dialedCountryLabel } from '../../countries.ts'
+import { dialedCountryLabel } from '../../model/countries.ts'
+import { denialsUrl, groupFilter } from '../../model/denial-filters.ts'
+import { lastDay } from '../../model/time-ranges.ts'
+import type { Destination } from '../../model/traffic.ts'
 import {
-  type Destination,
   type DestinationGroup,
-  type GroupSums,
+  destinationsOf,
+  isUnusual,
   TRAFFIC_GROUPS,
   type TrafficGroup,
-  useBlocksOfDestination,
-  useDestinations,
-  useLastHour,
-} from '../../queries/overview.ts'
-import { lastDay } from '../../queries/time-ranges.ts'
+} from '../../model/traffic.ts'
+import { matching, oneOf } from '../../model/url-parameters.ts'
+import { useBlocksOfDestination, useDestinations, useLastHour } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
 
@@ -87,29 +87,6 @@ export function Destinations() {
   )
 }
 
-const USUAL_DAYS = 7
-
-/** What is not unusual yet, however rare it was: fewer units. */
-const MIN_UNUSUAL_UNITS = 20
-const UNUSUAL_FACTOR = 3
-
-/** @param usual of the week before; undefined until it is loaded */
-function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destination[] {
-  const destinations = [...sums].map(([key, { asked, denied }]) => ({
-    key,
-    asked,
-    denied,
-    usual: usual === undefined ? null : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
-  }))
-  const rankOf = (destination: Destination) => Number(isUnusual(destination))
-  return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
-}
-
-/** What was denied altogether is stopped already, mostly by a block. */
-function isUnusual({ asked, denied, usual }: Destination): boolean {
-  return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
-}
-
 interface RowsProps {
   group: TrafficGroup
   destinations: readonly Destination[]
@@ -132,7 +109,7 @@ function Rows({ group, destinations, isStale, onWho }: RowsProps) {
           <Table.Tr>
             <Table.Th scope="col">{columns[group]}</Table.Th>
             {([columns.asked, columns.usual, columns.denied] as const).map(column => (
-              <Table.Th key={column} scope="col" className={classes.number ?? ''}>
+              <Table.Th key={column} scope="col" className={classes.number}>
                 {column}
               </Table.Th>
             ))}
@@ -195,7 +172,7 @@ function Row({ group, destination, onWho }: RowProps) {
   const { columns, who } = texts.overview.destinations
   return (
     <Table.Tr>
-      <Table.Th scope="row" className={classes.name ?? ''}>
+      <Table.Th scope="row" className={classes.name}>
         {group === 'sender' && key !== null ? <PrincipalName subject={key} /> : <bdi>{nameOf(group, key)}</bdi>}
         {usual !== null && isUnusual(destination) && (
           <div>
@@ -208,13 +185,13 @@ function Row({ group, destination, onWho }: RowProps) {
           </div>
         )}
       </Table.Th>
-      <Table.Td data-label={columns.asked} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.asked} className={classes.number}>
         <Units value={asked} />
       </Table.Td>
-      <Table.Td data-label={columns.usual} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.usual} className={classes.number}>
         <Units value={usual === null ? null : Math.round(usual)} none="–" />
       </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.denied} className={classes.number}>
         {denied === 0 ? (
           <Units value={denied} />
         ) : (

@@ -1,15 +1,15 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { isExtra } from '../../components/extra-grant.ts'
 import { QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
-import { currentRaise } from '../../components/raised-cap.ts'
 import { Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
+import { isExtra } from '../../model/extra-grant.ts'
+import { currentRaise } from '../../model/raised-cap.ts'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
@@ -66,7 +66,7 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{columns.quota}</Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.left}
             </Table.Th>
             <Table.Th scope="col">{columns.usage}</Table.Th>
@@ -76,16 +76,16 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
         <Table.Tbody>
           {shown.map(quota => (
             <Table.Tr key={quota.id}>
-              <Table.Th scope="row" className={classes.name ?? ''}>
+              <Table.Th scope="row" className={classes.name}>
                 <QuotaName quota={quota} />
                 <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
                   {texts.overviewParts.user(quota.user_id)}
                 </Anchor>
               </Table.Th>
-              <Table.Td data-label={columns.left} className={classes.number ?? ''}>
+              <Table.Td data-label={columns.left} className={classes.number}>
                 <Units value={quota.remaining} />
               </Table.Td>
-              <Table.Td data-label={columns.usage} className={classes.usage ?? ''}>
+              <Table.Td data-label={columns.usage} className={classes.usage}>
                 <UsageBar {...quota} />
               </Table.Td>
               <Table.Td data-label={columns.ends}>

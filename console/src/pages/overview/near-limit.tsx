@@ -12,10 +12,10 @@ import { Table } from '../../components/table.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { TimeOrDate, Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
+import { sendableBeside } from '../../model/blocked-users.ts'
 import { MAX_ALERTS, useNearLimit } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
-import { sendableBeside } from './blocked-users.ts'
 import { useFirstRows, useKeptNumber } from './parts.tsx'
 
 type Quota = Api['SmsQuota']
@@ -78,7 +78,7 @@ function Quotas({ quotas, actions, onMore }: QuotasProps) {
             <Table.Th scope="col">{columns.quota}</Table.Th>
             <Table.Th scope="col">{columns.used}</Table.Th>
             <Table.Th scope="col">{columns.usage}</Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.sendable}
             </Table.Th>
             <Table.Th scope="col">{columns.resets}</Table.Th>
@@ -122,7 +122,7 @@ function Row({ quota, summary, actions }: RowProps) {
   const share = shareOf(quota)
   return (
     <Table.Tr>
-      <Table.Th scope="row" className={classes.name ?? ''}>
+      <Table.Th scope="row" className={classes.name}>
         <QuotaName quota={quota} actions={actions} />
         <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
           {texts.overviewParts.user(quota.user_id)}
@@ -132,10 +132,10 @@ function Row({ quota, summary, actions }: RowProps) {
         {/* Rounded down: 100% is only what has nothing left. */}
         <Badge tone={share >= 1 ? 'bad' : 'held'}>{formatPercent(Math.floor(share * 100) / 100)}</Badge>
       </Table.Td>
-      <Table.Td data-label={columns.usage} className={classes.usage ?? ''}>
+      <Table.Td data-label={columns.usage} className={classes.usage}>
         <UsageBar {...quota} />
       </Table.Td>
-      <Table.Td data-label={columns.sendable} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.sendable} className={classes.number}>
         {summary === undefined ? '–' : <Sendable quota={quota} summary={summary} />}
       </Table.Td>
       <Table.Td data-label={quota.period === null ? columns.ends : columns.resets}>

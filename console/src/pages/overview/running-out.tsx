@@ -1,33 +1,15 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
-import { DAY_MS } from '../../../../src/domain/time.ts'
-import type { Api } from '../../api/types.ts'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
 import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
-import { formatRate, isWithinMinutes } from '../../formats.ts'
+import { formatRate } from '../../formats.ts'
+import { type RunOut, runOutWithinDays } from '../../model/run-out.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows, useKeptChoice } from './parts.tsx'
-
-const DAYS = 7
-
-interface Forecast {
-  user_id: number
-  runsOutAt: string
-  isSoon: boolean
-  dailyRate: number
-  left: number | null
-  /** Of `left`, what would still be unused then: the units end before they run out. 0 if that is less than a day's. */
-  unused: number
-  /** The units that the user would send from then until the next reset, or to the end of the 7 days if that is before. */
-  missing: { units: number; until: string }
-}
-
-/** Caps that reset within the 7 days: a user that only they stop can go on before the week is over. */
-const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
@@ -38,7 +20,7 @@ export function RunningOut() {
     <Section isFramed title={runningOut.title}>
       <Loaded query={forecasts} loading={<Loading rows={3} height={36} />}>
         {({ summaries, coverage }) => {
-          const found = summaries.flatMap(forecastWithinDays)
+          const found = summaries.flatMap(runOutWithinDays)
           const covered = (
             <>
               {coverage === 'all' ? runningOut.all(summaries.length) : runningOut.bound(summaries.length)}{' '}
@@ -71,34 +53,7 @@ export function RunningOut() {
   )
 }
 
-/** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
-function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
-  const { user_id, as_of, forecast, available, remaining, caps, next_reset } = summary
-  if (forecast === null) return []
-  const { runs_out_at, units_run_out_at, daily_rate } = forecast
-  const isCapped = caps.some(({ period }) => period !== null && SHORT_PERIODS.includes(period))
-  const end = isCapped ? units_run_out_at : runs_out_at
-  if (end === null || end <= as_of) return []
-  const horizon = new Date(Date.parse(as_of) + DAYS * DAY_MS).toISOString()
-  if (end > horizon) return []
-  const left = isCapped ? remaining : available
-  const until = next_reset !== null && next_reset.at > end && next_reset.at < horizon ? next_reset.at : horizon
-  const missing = Math.ceil((daily_rate * (Date.parse(until) - Date.parse(end))) / DAY_MS)
-  const unused = Math.floor((left ?? 0) - (daily_rate * (Date.parse(end) - Date.parse(as_of))) / DAY_MS)
-  return [
-    {
-      user_id,
-      runsOutAt: end,
-      isSoon: isWithinMinutes(end, as_of),
-      dailyRate: daily_rate,
-      left,
-      unused: unused > daily_rate ? unused : 0,
-      missing: { units: missing, until },
-    },
-  ]
-}
-
-function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
+function Users({ forecasts }: { forecasts: readonly RunOut[] }) {
   const [shown, button] = useFirstRows('running out', forecasts)
   const { title, columns } = texts.overviewParts.runningOut
   return (
@@ -108,13 +63,13 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
           <Table.Tr>
             <Table.Th scope="col">{columns.user}</Table.Th>
             <Table.Th scope="col">{columns.runsOut}</Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.rate}
             </Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.left}
             </Table.Th>
-            <Table.Th scope="col" className={classes.number ?? ''}>
+            <Table.Th scope="col" className={classes.number}>
               {columns.missing}
             </Table.Th>
           </Table.Tr>
@@ -133,13 +88,13 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
                   {unused > 0 && <div className={classes.about}>{texts.overviewParts.runningOut.unused(unused)}</div>}
                 </div>
               </Table.Td>
-              <Table.Td data-label={columns.rate} className={classes.number ?? ''}>
+              <Table.Td data-label={columns.rate} className={classes.number}>
                 {formatRate(dailyRate)}
               </Table.Td>
-              <Table.Td data-label={columns.left} className={classes.number ?? ''}>
+              <Table.Td data-label={columns.left} className={classes.number}>
                 <Units value={left} />
               </Table.Td>
-              <Table.Td data-label={columns.missing} className={classes.number ?? ''}>
+              <Table.Td data-label={columns.missing} className={classes.number}>
                 <div>
                   <Units value={missing.units} />
                   <div className={classes.about}>

@@ -1,19 +1,15 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
-import { denialsUrl } from '../../components/denials/denials-state.ts'
-import { blockUrl } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Table } from '../../components/table.tsx'
 import { Units } from '../../components/values.tsx'
 import { countryName } from '../../formats.ts'
-import {
-  type DestinationGroup,
-  type DestinationUser,
-  useBlocksOfDestination,
-  useUsersOfDestination,
-} from '../../queries/overview.ts'
-import { lastDay } from '../../queries/time-ranges.ts'
+import { blockUrl } from '../../model/addresses.ts'
+import { denialsUrl } from '../../model/denial-filters.ts'
+import { lastDay } from '../../model/time-ranges.ts'
+import type { DestinationGroup } from '../../model/traffic.ts'
+import { type DestinationUser, useBlocksOfDestination, useUsersOfDestination } from '../../queries/overview.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -42,10 +38,10 @@ export default function Senders({ group, destination }: SendersProps) {
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th scope="col">{columns.user}</Table.Th>
-                  <Table.Th scope="col" className={classes.number ?? ''}>
+                  <Table.Th scope="col" className={classes.number}>
                     {columns.sent}
                   </Table.Th>
-                  <Table.Th scope="col" className={classes.number ?? ''}>
+                  <Table.Th scope="col" className={classes.number}>
                     {columns.denied}
                   </Table.Th>
                   {mayCap && <Table.Th scope="col">{columns.action}</Table.Th>}
@@ -84,10 +80,10 @@ function Row({ user, group, destination, mayCap }: SendersProps & { user: Destin
           {texts.overviewParts.user(user_id)}
         </Anchor>
       </Table.Th>
-      <Table.Td data-label={columns.sent} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.sent} className={classes.number}>
         <Units value={sent} />
       </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+      <Table.Td data-label={columns.denied} className={classes.number}>
         {denied === 0 ? (
           <Units value={0} />
         ) : (

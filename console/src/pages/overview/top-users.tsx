@@ -1,13 +1,14 @@
 import { Anchor, SegmentedControl } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { denialsUrl } from '../../components/denials/denials-state.ts'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { Table } from '../../components/table.tsx'
-import { oneOf, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
+import { denialsUrl } from '../../model/denial-filters.ts'
+import { oneOf } from '../../model/url-parameters.ts'
 import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -58,13 +59,13 @@ function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{columns.user}</Table.Th>
-          <Table.Th scope="col" className={classes.number ?? ''}>
+          <Table.Th scope="col" className={classes.number}>
             {columns.units}
           </Table.Th>
-          <Table.Th scope="col" className={classes.number ?? ''}>
+          <Table.Th scope="col" className={classes.number}>
             {columns.messages}
           </Table.Th>
-          <Table.Th scope="col" className={classes.number ?? ''}>
+          <Table.Th scope="col" className={classes.number}>
             {columns.denied}
           </Table.Th>
         </Table.Tr>
@@ -80,13 +81,13 @@ function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from
                 <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />
               </div>
             </Table.Th>
-            <Table.Td data-label={columns.units} className={classes.number ?? ''}>
+            <Table.Td data-label={columns.units} className={classes.number}>
               <Units value={committed.units} />
             </Table.Td>
-            <Table.Td data-label={columns.messages} className={classes.number ?? ''}>
+            <Table.Td data-label={columns.messages} className={classes.number}>
               <Units value={committed.messages} />
             </Table.Td>
-            <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+            <Table.Td data-label={columns.denied} className={classes.number}>
               {denied.units === 0 ? (
                 <Units value={0} />
               ) : (

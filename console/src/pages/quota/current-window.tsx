@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
 import type { Api } from '../../api/types.ts'
 import { StatusBadge } from '../../components/badge.tsx'
-import { currentRaise } from '../../components/raised-cap.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, DistantTime, Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance, formatTimestamp, LOCAL_ZONE } from '../../formats.ts'
+import { hasStarted } from '../../model/quota-form.ts'
+import { currentRaise } from '../../model/raised-cap.ts'
 import { texts } from '../../texts/texts.ts'
-import { hasStarted } from './form-values.ts'
 import { MetadataList } from './metadata.tsx'
 import classes from './quota.module.css'
 import { describe, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
@@ -25,7 +25,7 @@ interface CurrentWindowProps {
 export function CurrentWindow({ quota, message }: CurrentWindowProps) {
   const { window_start, window_end } = quota
   const raise = currentRaise(quota)
-  const terms = { ...quota, starts_at: hasStarted(quota) ? null : quota.starts_at }
+  const terms = { ...quota, starts_at: hasStarted(quota, Date.now()) ? null : quota.starts_at }
   return (
     <section className={classes.card} aria-label={TEXTS.label}>
       <div className={classes.head}>

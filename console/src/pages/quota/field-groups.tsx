@@ -4,7 +4,8 @@ import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatTimestamp } from '../../formats.ts'
-import { toTimestamp } from '../../local-time.ts'
+import { toTimestamp } from '../../model/local-time.ts'
+import { canHaveOverage, canRollOver, hasStarted, isUnlimited } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import {
   CountriesField,
@@ -15,7 +16,6 @@ import {
   TimestampField,
   TimeZoneField,
 } from './fields.tsx'
-import { canHaveOverage, canRollOver, hasStarted, isUnlimited } from './form-values.ts'
 import classes from './quota-form.module.css'
 import { PERIOD_LABELS, PERIODS, SETTING_LABELS, type Setting, settingText } from './settings.ts'
 
@@ -80,7 +80,7 @@ export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
       <div>
         <p className={classes.optional}>{TEXTS.optional}</p>
         <RolloverGroup form={form} />
-        <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />
+        <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original, Date.now())} />
         {!isOnlyBlock && (
           <>
             <ScopeGroup form={form} />
@@ -102,7 +102,7 @@ function FixedSettings({ quota }: { quota: Quota }) {
     'kind',
     'period',
     ...(quota.period === null ? [] : ['time_zone' as const]),
-    ...(hasStarted(quota) ? ['starts_at' as const] : []),
+    ...(hasStarted(quota, Date.now()) ? ['starts_at' as const] : []),
   ]
   return (
     <section className={classes.fixed} aria-label={TEXTS.cannotChange}>
@@ -155,7 +155,7 @@ function LimitField({ form }: GroupProps) {
       />
       {values.kind === 'grant' && (
         <Checkbox
-          className={classes.unlimited ?? ''}
+          className={classes.unlimited}
           label={TEXTS.unlimited}
           checked={values.is_unlimited}
           onChange={event => change({ is_unlimited: event.currentTarget.checked })}

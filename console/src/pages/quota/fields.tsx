@@ -2,11 +2,11 @@ import { Button, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextI
 import type { KeyboardEvent, ReactNode } from 'react'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
-import { countryOptions } from '../../countries.ts'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
-import { toTimestamp } from '../../local-time.ts'
+import { countryOptions } from '../../model/countries.ts'
+import { toTimestamp } from '../../model/local-time.ts'
+import type { FormValues, MetadataRow } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
-import type { FormValues, MetadataRow } from './form-values.ts'
 import classes from './quota-form.module.css'
 
 const TEXTS = texts.quota.form

@@ -5,14 +5,15 @@ import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import { requestsOf } from '../../components/request-changes.ts'
 import { Table } from '../../components/table.tsx'
-import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
+import { isSame } from '../../model/quota-form.ts'
+import { requestsOf } from '../../model/request-changes.ts'
+import { cursor, oneOf } from '../../model/url-parameters.ts'
 import { historyQuery, windowsQuery } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
-import { isSame } from './form-values.ts'
 import { MetadataChanges } from './metadata.tsx'
 import classes from './quota.module.css'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
@@ -191,12 +192,7 @@ const UNITS: readonly { label: string; of: (window: Window) => number | null; no
 
 function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean }) {
   return (
-    <Table
-      className={classes.table ?? ''}
-      aria-label={WINDOWS.label}
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-    >
+    <Table className={classes.table} aria-label={WINDOWS.label} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           {[WINDOWS.from, WINDOWS.until, WINDOWS.usage].map(label => (
@@ -205,7 +201,7 @@ function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean
             </Table.Th>
           ))}
           {UNITS.map(({ label }) => (
-            <Table.Th key={label} scope="col" className={classes.number ?? ''}>
+            <Table.Th key={label} scope="col" className={classes.number}>
               {label}
             </Table.Th>
           ))}
@@ -220,11 +216,11 @@ function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean
             <Table.Td data-label={WINDOWS.until}>
               <Timestamp at={window.window_end} />
             </Table.Td>
-            <Table.Td data-label={WINDOWS.usage} className={classes.usage ?? ''}>
+            <Table.Td data-label={WINDOWS.usage} className={classes.usage}>
               <UsageBar {...window} />
             </Table.Td>
             {UNITS.map(({ label, of, none }) => (
-              <Table.Td key={label} data-label={label} className={classes.number ?? ''}>
+              <Table.Td key={label} data-label={label} className={classes.number}>
                 <Units value={of(window)} {...(none === undefined ? {} : { none })} />
               </Table.Td>
             ))}

@@ -2,8 +2,8 @@ import { Button, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
+import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
-import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from './form-values.ts'
 import classes from './quota-form.module.css'
 import { SETTING_LABELS, settingText } from './settings.ts'
 
@@ -43,7 +43,7 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
       <h2 id="merge-title" className={classes.mergeTitle} tabIndex={-1} ref={title}>
         {TEXTS.title}
       </h2>
-      <Text size="sm" className={classes.mergeText ?? ''}>
+      <Text size="sm" className={classes.mergeText}>
         {TEXTS.about(
           <Actor subject={theirs.updated_by} />,
           theirs.version,
@@ -98,7 +98,7 @@ function Row({ difference: { name, by }, mine, theirs, side, onSide }: RowProps)
   const label = SETTING_LABELS[name]
   return (
     <Radio.Group
-      className={classes.mergeRow ?? ''}
+      className={classes.mergeRow}
       label={label}
       description={TEXTS.by[by]}
       value={side}

@@ -1,8 +1,8 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { CONTINUED_BY, CONTINUES } from '../../components/raised-cap.ts'
-import { uint } from '../../components/url-state.ts'
+import { CONTINUED_BY, CONTINUES } from '../../model/raised-cap.ts'
+import { uint } from '../../model/url-parameters.ts'
 import { texts } from '../../texts/texts.ts'
 import { metadataLabel } from './settings.ts'
 

@@ -10,49 +10,35 @@ import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
-import { matching, oneOf, type StateOf, uint, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { countryName, formatList } from '../../formats.ts'
+import {
+  copiedFormValues,
+  createBodyOf,
+  type FormValues,
+  isBlocking,
+  isSame,
+  linkedFormValues,
+  NEW_QUOTA_STATE,
+} from '../../model/quota-form.ts'
 import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
-import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isBlocking, isSame } from './form-values.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
 const TEXTS = texts.quota.form
-const URL_STATE = {
-  user_id: uint,
-  copy: uint,
-  kind: oneOf(['grant', 'cap'], 'grant'),
-  limit: uint,
-  period: oneOf(['hour', 'day', 'week', 'month', 'year'], null),
-  /** Separated by commas. */
-  countries: matching(/^[A-Z]{2}(?:,[A-Z]{2})*$/),
-  message_types: matching(/^[a-z0-9][a-z0-9_,-]*$/),
-}
 
 /**
  * The form that creates a quota, or a copy of the quota of `?copy=164`. Links fill some fields: `?kind=cap&limit=0` with
  * `user_id=7`, `period=day`, `countries=NG` and `message_types=otp`.
  */
 export default function NewQuotaPage() {
-  const [state] = useUrlState(URL_STATE)
+  const [state] = useUrlState(NEW_QUOTA_STATE)
   if (state.copy !== null) return <CopyOf key={state.copy} id={state.copy} />
   const initial = linkedFormValues(state)
   return (
     <NewQuota initial={initial} isBlockLink={isBlocking(initial)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
   )
-}
-
-function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
-  const { user_id, kind, limit, period, countries, message_types } = state
-  return {
-    ...emptyFormValues(user_id),
-    kind,
-    limit: limit === null ? '' : String(limit),
-    period,
-    countries: countries?.split(',') ?? [],
-    message_types: message_types?.split(',') ?? [],
-  }
 }
 
 /** The page that leads here. */
@@ -70,7 +56,11 @@ function CopyOf({ id }: { id: number }) {
   return (
     <Loaded query={source} loading={<Loading rows={8} height={36} />}>
       {quota => (
-        <NewQuota initial={copiedFormValues(quota)} about={TEXTS.copyAbout(link(quota))} back={`/quotas/${id}`} />
+        <NewQuota
+          initial={copiedFormValues(quota, Date.now())}
+          about={TEXTS.copyAbout(link(quota))}
+          back={`/quotas/${id}`}
+        />
       )}
     </Loaded>
   )

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
-import { toFieldText } from '../../local-time.ts'
+import { toFieldText } from '../../model/local-time.ts'
+import { emptyFormValues, type FormValues } from '../../model/quota-form.ts'
 import { locale } from '../../texts/language.ts'
 import { texts } from '../../texts/texts.ts'
-import { emptyFormValues, type FormValues } from './form-values.ts'
 import classes from './quota-form.module.css'
 
 const TEXTS = texts.quota.form
@@ -28,7 +28,7 @@ export function Presets({ values, onChange }: { values: FormValues; onChange: (v
     onChange({ ...emptyFormValues(null), name: TEXTS.preset[preset].name, ...VALUES[preset](), user_id })
   }
   return (
-    <Group gap="xs" mb="lg" role="group" aria-label={TEXTS.presets} className={classes.presets ?? ''}>
+    <Group gap="xs" mb="lg" role="group" aria-label={TEXTS.presets} className={classes.presets}>
       <span>{TEXTS.presets}</span>
       {PRESETS.map(preset => (
         <Button

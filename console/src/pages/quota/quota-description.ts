@@ -1,26 +1,7 @@
-import type { Api } from '../../api/types.ts'
+import type { Terms } from '../../model/quota-form.ts'
 import type { description } from '../../texts/en/quota-description.ts'
 
-type Quota = Api['SmsQuota']
 type Words = typeof description
-
-/** The settings that define the effect of a quota. */
-export interface Terms
-  extends Pick<
-    Quota,
-    | 'kind'
-    | 'limit'
-    | 'period'
-    | 'time_zone'
-    | 'rollover_limit'
-    | 'overage_limit'
-    | 'expires_at'
-    | 'countries'
-    | 'message_types'
-  > {
-  /** null if the quota has started or starts when it is created. */
-  starts_at: string | null
-}
 
 /** Formats values for the text; a parameter, so that the text can be tested in any locale. */
 export interface Formatters {

@@ -6,10 +6,10 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Loading } from '../../components/loaded.tsx'
+import type { Terms } from '../../model/quota-form.ts'
+import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { QuotaFields } from './field-groups.tsx'
-import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from './form-values.ts'
-import type { Terms } from './quota-description.ts'
 import classes from './quota-form.module.css'
 import { describe } from './settings.ts'
 
@@ -67,7 +67,7 @@ export function QuotaForm({ values, onChange, original, error, isBusy, onSubmit,
       </div>
       <div className={classes.aside}>
         <QuotaPreview
-          terms={termsOf(values, original)}
+          terms={termsOf(values, original, Date.now())}
           from={original === null ? Date.now() : Date.parse(original.window_start)}
         />
       </div>
@@ -86,7 +86,9 @@ export function QuotaForm({ values, onChange, original, error, isBusy, onSubmit,
 /** What the service, or the form itself, does not accept, by field. */
 function quotaFormErrors(error: Error | null, values: FormValues, original: Quota | null): FieldErrors {
   const shown =
-    original === null ? Object.keys(values) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original))
+    original === null
+      ? Object.keys(values)
+      : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original, Date.now()))
   const duplicateKey = duplicateMetadataKey(values)
   const isConflict = error instanceof ApiProblem && error.code === 'conflict'
   const { at, rest } = fieldErrors(error, shown, TEXTS.errors)

@@ -1,8 +1,9 @@
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
 import { countryLabel, countryName, formatList, formatPercent, formatTimestamp, formatUnits } from '../../formats.ts'
+import type { Terms } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
-import { describeQuota, type Terms } from './quota-description.ts'
+import { describeQuota } from './quota-description.ts'
 
 /** A quota or a recorded version of it. Old records can lack newer settings. */
 type Shown = Api['QuotaAsShown']

@@ -1,8 +1,8 @@
 import { Timestamp } from '../../components/values.tsx'
 import { LOCAL_ZONE, timestampFormat } from '../../formats.ts'
+import { windowsFrom } from '../../model/next-windows.ts'
+import type { Terms } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
-import { windowsFrom } from './next-windows.ts'
-import type { Terms } from './quota-description.ts'
 import classes from './quota-form.module.css'
 
 const TEXTS = texts.quota.preview

@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { saveFile } from '../../components/download.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
+import type { Filters } from '../../model/quota-lists.ts'
 import { exportMutation } from '../../queries/quotas.ts'
 import { texts } from '../../texts/texts.ts'
-import type { Filters } from './list-state.ts'
 import classes from './quotas.module.css'
 
 const { exporting } = texts.quotas
@@ -14,7 +15,7 @@ const { exporting } = texts.quotas
 export function ExportButton({ filters }: { filters: Filters }) {
   const [count, setCount] = useState(0)
   const controller = useRef<AbortController>(null)
-  const exportation = useMutation(exportMutation(setCount))
+  const exportation = useMutation(exportMutation(setCount, saveFile))
   const { isPending, isSuccess } = exportation
 
   function start(): void {

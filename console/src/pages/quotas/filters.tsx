@@ -2,20 +2,20 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { STATUS_LABELS } from '../../components/badge.tsx'
-import { isSortedByUse } from '../../components/quota-labels.ts'
 import { CountryFilter, TextFilter } from '../../components/text-filter.tsx'
-import { uint } from '../../components/url-state.ts'
-import { texts } from '../../texts/texts.ts'
 import {
   ENDS_WITHIN,
   filterCount,
+  isSortedByUse,
   KINDS,
   LIST_STATE,
   type ListState,
   PAGE_SIZES,
   STATUSES,
   UNFILTERED,
-} from './list-state.ts'
+} from '../../model/quota-lists.ts'
+import { uint } from '../../model/url-parameters.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './quotas.module.css'
 
 interface FiltersProps {
@@ -33,7 +33,7 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
     <search className={classes.filters} data-open={isOpen || undefined}>
       {/* On narrow screens the fields would push the list out of view. */}
       <Button
-        className={classes.toggle ?? ''}
+        className={classes.toggle}
         variant="default"
         size="xs"
         aria-expanded={isOpen}

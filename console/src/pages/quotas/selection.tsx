@@ -1,19 +1,10 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
-import type { Api } from '../../api/types.ts'
 import type { RowSelection } from '../../components/quota-table.tsx'
+import type { Selection } from '../../model/bulk-change.ts'
+import { type Filters, filterCount } from '../../model/quota-lists.ts'
 import { texts } from '../../texts/texts.ts'
-import { type Filters, filterCount } from './list-state.ts'
 import classes from './quotas.module.css'
-
-type Quota = Api['SmsQuota']
-
-/** Quotas to change together. */
-export type Selection =
-  /** Rows that were chosen one by one, on one page or several. */
-  | { by: 'ids'; quotas: ReadonlyMap<number, Quota> }
-  /** All quotas that match filters, also those on other pages. `total` is null if the service did not count them. */
-  | { by: 'filters'; filters: Filters; total: number | null }
 
 const NONE: Selection = { by: 'ids', quotas: new Map() }
 

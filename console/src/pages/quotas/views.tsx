@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Icon } from '../../components/icon.tsx'
 import { useStored } from '../../components/stored.ts'
+import { filterCount, type ListState, searchOf, UNFILTERED } from '../../model/quota-lists.ts'
 import { texts } from '../../texts/texts.ts'
-import { filterCount, type ListState, searchOf, UNFILTERED } from './list-state.ts'
 import classes from './quotas.module.css'
 
 /** Filters and an order with a name. */
@@ -78,7 +78,7 @@ function ViewLink({ view: { name, search }, current }: { view: View; current: st
   return (
     <Link
       href={search === '' ? '/quotas' : `/quotas?${search}`}
-      className={classes.view ?? ''}
+      className={classes.view}
       aria-current={search === current ? 'page' : undefined}
     >
       {name}

@@ -6,16 +6,18 @@ import { CursorPager } from '../../components/cursor-pager.tsx'
 import { Kind } from '../../components/kind.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
-import { raiseOf } from '../../components/raised-cap.ts'
 import classes from '../../components/record-table.module.css'
-import { requestsOf } from '../../components/request-changes.ts'
 import { Table } from '../../components/table.tsx'
-import { matching, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { formatTimestamp } from '../../formats.ts'
-import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { isSame } from '../../model/quota-form.ts'
+import { raiseOf } from '../../model/raised-cap.ts'
+import { requestsOf } from '../../model/request-changes.ts'
+import { matching } from '../../model/url-parameters.ts'
+import { useQuotaNames, userChangesQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
-import { isSame } from '../quota/form-values.ts'
 import { MetadataChanges } from '../quota/metadata.tsx'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from '../quota/settings.ts'
 
@@ -59,7 +61,7 @@ function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
   const names = useQuotaNames(user)
   const { table, columns } = texts.user.changes
   return (
-    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{columns.quota}</Table.Th>
@@ -99,7 +101,7 @@ function Row({ change, others, names }: RowProps) {
           '–'
         ) : (
           <Kind kind={kind}>
-            <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name ?? ''}>
+            <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name}>
               <bdi>{nameIn(names, change)}</bdi>
             </Anchor>
           </Kind>
@@ -120,10 +122,10 @@ function Row({ change, others, names }: RowProps) {
           )}
         </div>
       </Table.Td>
-      <Table.Td data-label={columns.reason} className={classes.name ?? ''}>
+      <Table.Td data-label={columns.reason} className={classes.name}>
         <bdi>{reasonOf(change) ?? '–'}</bdi>
       </Table.Td>
-      <Table.Td data-label={columns.by} className={classes.name ?? ''}>
+      <Table.Td data-label={columns.by} className={classes.name}>
         <Actor subject={actor} />
       </Table.Td>
       <Table.Td data-label={columns.at}>

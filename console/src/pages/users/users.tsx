@@ -8,9 +8,10 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import classes from '../../components/record-table.module.css'
 import { Table } from '../../components/table.tsx'
-import { cursor, uint, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance } from '../../formats.ts'
+import { cursor, uint } from '../../model/url-parameters.ts'
 import { userSearchQuery, usersQuery } from '../../queries/quotas.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -113,12 +114,7 @@ function Unknown({ id }: { id: number }) {
 function UserTable({ entries, isStale }: { entries: readonly UserEntry[]; isStale: boolean }) {
   const { columns } = users
   return (
-    <Table
-      className={classes.table ?? ''}
-      aria-label={users.title}
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-    >
+    <Table className={classes.table} aria-label={users.title} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">{columns.user}</Table.Th>

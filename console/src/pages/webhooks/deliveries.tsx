@@ -7,7 +7,8 @@ import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import filters from '../../components/filters.module.css'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import { cursor, matching, oneOf, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
+import { cursor, matching, oneOf } from '../../model/url-parameters.ts'
 import { deliveriesQuery } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -29,7 +30,7 @@ export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
   const [isResending, resending] = useDisclosure()
   return (
     <>
-      <Group className={filters.filters ?? ''} justify="space-between" align="flex-end">
+      <Group className={filters.filters} justify="space-between" align="flex-end">
         <NativeSelect
           label={words.status}
           size="xs"

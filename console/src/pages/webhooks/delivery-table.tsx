@@ -37,7 +37,7 @@ export function DeliveryTable({ deliveries, isStale, onOpen }: DeliveryTableProp
           <Table.Th scope="col">{columns.event}</Table.Th>
           <Table.Th scope="col">{columns.status}</Table.Th>
           <Table.Th scope="col">{columns.response}</Table.Th>
-          <Table.Th scope="col" className={rows.number ?? ''}>
+          <Table.Th scope="col" className={rows.number}>
             {columns.attempts}
           </Table.Th>
           <Table.Th scope="col">{columns.lastAttempt}</Table.Th>
@@ -58,7 +58,7 @@ function Row({ delivery, onOpen }: { delivery: Delivery; onOpen: () => void }) {
   return (
     <Table.Tr>
       <Table.Th scope="row">
-        <UnstyledButton className={classes.open ?? ''} onClick={onOpen} aria-haspopup="dialog">
+        <UnstyledButton className={classes.open} onClick={onOpen} aria-haspopup="dialog">
           {type ?? words.eventDeleted}
           <span className={rows.about}>{id}</span>
         </UnstyledButton>
@@ -72,7 +72,7 @@ function Row({ delivery, onOpen }: { delivery: Delivery; onOpen: () => void }) {
           <div className={`${rows.about} ${rows.name}`}>{error}</div>
         </div>
       </Table.Td>
-      <Table.Td data-label={columns.attempts} className={rows.number ?? ''}>
+      <Table.Td data-label={columns.attempts} className={rows.number}>
         <Units value={attempts} />
       </Table.Td>
       <Table.Td data-label={columns.lastAttempt}>

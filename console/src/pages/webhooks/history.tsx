@@ -5,8 +5,9 @@ import { CursorPager } from '../../components/cursor-pager.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import rows from '../../components/panel-table.module.css'
 import { Table } from '../../components/table.tsx'
-import { cursor, useUrlState } from '../../components/url-state.ts'
+import { useUrlState } from '../../components/url-state.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
+import { cursor } from '../../model/url-parameters.ts'
 import { webhookHistoryQuery } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -59,13 +60,13 @@ function Row({ change }: { change: Change }) {
         {words.actions[action]}
         <Differences change={change} />
       </Table.Th>
-      <Table.Td data-label={columns.by} className={rows.name ?? ''}>
+      <Table.Td data-label={columns.by} className={rows.name}>
         <Actor subject={actor} />
       </Table.Td>
       <Table.Td data-label={columns.at}>
         <Timestamp at={at} />
       </Table.Td>
-      <Table.Td data-label={columns.request} className={rows.name ?? ''}>
+      <Table.Td data-label={columns.request} className={rows.name}>
         {request_id === null ? '–' : <Code>{request_id}</Code>}
       </Table.Td>
     </Table.Tr>

@@ -6,7 +6,7 @@ import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { LOCAL_ZONE } from '../../formats.ts'
-import { toFieldText, toTimestamp } from '../../local-time.ts'
+import { toFieldText, toTimestamp } from '../../model/local-time.ts'
 import { resendSince } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 

@@ -25,7 +25,7 @@ export function Secret({ secret }: { secret: string }) {
           readOnly
           spellCheck={false}
           autoComplete="off"
-          classNames={{ input: classes.code ?? '' }}
+          classNames={{ input: classes.code }}
           onFocus={event => event.currentTarget.select()}
         />
         <CopyButton value={secret} onSelect={() => field.current?.select()} />

@@ -59,7 +59,7 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
         {webhooks.map(webhook => (
           <Table.Tr key={webhook.id}>
             <Table.Th scope="row">
-              <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" fw={600} className={rows.name ?? ''}>
+              <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" fw={600} className={rows.name}>
                 <bdi>{webhook.url}</bdi>
               </Anchor>
               <div className={`${rows.about} ${rows.name}`}>
@@ -69,7 +69,7 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
             <Table.Td data-label={columns.events}>
               <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? list.allEvents}</div>
             </Table.Td>
-            <Table.Td data-label={columns.status} className={rows.state ?? ''}>
+            <Table.Td data-label={columns.status} className={rows.state}>
               <WebhookStatus {...webhook} />
             </Table.Td>
             <Table.Td data-label={columns.created}>

@@ -1,7 +1,7 @@
 import { Group, NativeSelect, Radio, SegmentedControl, Stack, TextInput } from '@mantine/core'
 import { DayField } from '../../../components/day-field.tsx'
+import type { BulkAction, BulkInput } from '../../../model/bulk-change.ts'
 import { texts } from '../../../texts/texts.ts'
-import type { BulkAction, BulkInput } from './bulk-change.ts'
 
 const { bulk } = texts.manyQuotas
 

@@ -3,13 +3,20 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../../api/http.ts'
 import { Section } from '../../../components/section.tsx'
+import type { Selection } from '../../../model/bulk-change.ts'
+import {
+  type BulkAction,
+  type BulkInput,
+  changeOf,
+  EMPTY_INPUT,
+  needsInput,
+  selectOf,
+} from '../../../model/bulk-change.ts'
 import { bulkJob, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { useCaller } from '../../../session/session.ts'
 import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
-import type { Selection } from '../selection.tsx'
-import { type BulkAction, type BulkInput, changeOf, EMPTY_INPUT, needsInput, selectOf } from './bulk-change.ts'
 import { BulkFields } from './bulk-fields.tsx'
 import { BulkPreviewView, type Confirmed, ExtraPreviewView } from './bulk-preview.tsx'
 import { forgetUnfinished, keepUnfinished } from './unfinished.ts'
@@ -56,7 +63,7 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
           <ExtraPreviewView selection={selection} input={input} changeKey={key} onConfirm={confirm} onBack={back} />
         ) : (
           <BulkPreviewView
-            call={{ select: selectOf(selection), change: changeOf(action, input), key }}
+            call={{ select: selectOf(selection, Date.now()), change: changeOf(action, input), key }}
             action={action}
             selection={selection}
             onConfirm={confirm}

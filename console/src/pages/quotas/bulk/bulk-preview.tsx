@@ -4,22 +4,22 @@ import { type ReactNode, useState } from 'react'
 import type { Api } from '../../../api/types.ts'
 import { statusLabel } from '../../../components/badge.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
-import type { Extra } from '../../../components/extra-grant.ts'
 import { Kind } from '../../../components/kind.tsx'
 import { Loaded, Loading } from '../../../components/loaded.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
-import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
-import type { BulkCall, ImportLine, Sample } from '../../../queries/jobs.ts'
+import type { BulkAction, BulkCall, BulkInput, Selection } from '../../../model/bulk-change.ts'
+import { whyNoExtra } from '../../../model/bulk-change.ts'
+import type { Extra } from '../../../model/extra-grant.ts'
+import { wholeNumber } from '../../../model/typed.ts'
+import type { ImportLine, Sample } from '../../../queries/jobs.ts'
 import { bulkPreviewQuery, moreSamplesQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
-import { extraLine, whyNoExtra } from '../extra-grants.ts'
+import { extraLine } from '../extra-grants.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { Failures, MORE_SHOWN } from '../jobs/job-view.tsx'
 import classes from '../jobs/jobs.module.css'
 import { PreviewTable } from '../jobs/preview-table.tsx'
-import type { Selection } from '../selection.tsx'
-import type { BulkAction, BulkInput } from './bulk-change.ts'
 
 const { bulk, jobs } = texts.manyQuotas
 
@@ -79,7 +79,7 @@ function CapWarning({ action, call: { change }, caps }: { action: BulkAction; ca
   const raises = action === 'adjust' && Number(change.delta) > 0
   if (!lifts && !raises) return null
   return (
-    <Text size="sm" fw={600} className={classes.warning ?? ''}>
+    <Text size="sm" fw={600} className={classes.warning}>
       <Kind kind="cap">{lifts ? bulk.liftsCaps(caps) : bulk.raisesCaps(caps)}</Kind>
     </Text>
   )
@@ -195,8 +195,9 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
           .filter(quota => whyNoExtra(quota) === null)
           .map(quota => ({ quota, units, end: quota.window_end }))
         const left = quotas.flatMap(quota => {
-          const reason = whyNoExtra(quota)
-          return reason === null ? [] : [{ place: jobs.quotaOfUser(quota.id, quota.user_id), reason }]
+          const why = whyNoExtra(quota)
+          const place = jobs.quotaOfUser(quota.id, quota.user_id)
+          return why === null ? [] : [{ place, reason: texts.manyQuotas.extra[why] }]
         })
         const lines = extras.map(extra => {
           const { id, user_id } = extra.quota

@@ -1,4 +1,4 @@
-import type { BulkAction } from './bulk-change.ts'
+import type { BulkAction } from '../../../model/bulk-change.ts'
 import type { Confirmed } from './bulk-preview.tsx'
 
 /** A change that was confirmed and has not ended. */

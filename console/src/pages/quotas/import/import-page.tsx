@@ -3,12 +3,13 @@ import { type DragEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Icon } from '../../../components/icon.tsx'
 import { PageTitle } from '../../../components/page-title.tsx'
+import { parseCsv, UnclosedQuote } from '../../../model/csv.ts'
+import { type FileContent, readRows, UNIT_NAMES, USER_NAMES } from '../../../model/import-rows.ts'
 import { texts } from '../../../texts/texts.ts'
-import { parseCsv, UnclosedQuote } from './csv.ts'
 import classes from './import.module.css'
 import { QuotaImport } from './quota-import.tsx'
-import { type FileContent, readRows, UNIT_NAMES, USER_NAMES } from './rows.ts'
 import { TopUp } from './top-up.tsx'
+import { problemText } from './top-up-words.ts'
 
 const { importing } = texts.manyQuotas
 
@@ -18,9 +19,11 @@ const MAX_MEGABYTES = 30
 /** A file of users who get more units. */
 const EXAMPLE = 'customer,company\n1042,Example Ltd'
 
+type Content = FileContent | { about: 'unreadable'; problem: string }
+
 interface ReadFile {
   name: string
-  content: FileContent
+  content: Content
 }
 
 /** Imports a file of CSV: quotas, or users who get more units. */
@@ -33,8 +36,8 @@ export default function ImportPage() {
           {importing.toQuotas}
         </Button>
       </PageTitle>
-      {file === null || file.content.about === 'nothing' ? (
-        <FileField problem={file?.content.about === 'nothing' ? file.content.problem : null} onFile={setFile} />
+      {file === null || 'problem' in file.content ? (
+        <FileField problem={file && problemOf(file.content)} onFile={setFile} />
       ) : (
         <Stack gap="md" maw="64rem">
           <Group gap="sm">
@@ -50,9 +53,14 @@ export default function ImportPage() {
   )
 }
 
-function rowCount(content: FileContent): number {
-  if (content.about === 'nothing') return 0
+function rowCount(content: Exclude<Content, { problem: unknown }>): number {
   return content.failures.length + (content.about === 'quotas' ? content.lines.length : content.users.length)
+}
+
+/** Why a file cannot be used; null if it can. */
+function problemOf(content: Content): string | null {
+  if (content.about === 'nothing') return problemText(content.problem)
+  return content.about === 'unreadable' ? content.problem : null
 }
 
 interface FileFieldProps {
@@ -102,13 +110,13 @@ function FileField({ problem, onFile }: FileFieldProps) {
   )
 }
 
-async function contentOf(file: File): Promise<FileContent> {
-  if (file.size > MAX_MEGABYTES * 1_000_000) return { about: 'nothing', problem: importing.tooLarge(MAX_MEGABYTES) }
+async function contentOf(file: File): Promise<Content> {
+  if (file.size > MAX_MEGABYTES * 1_000_000) return { about: 'unreadable', problem: importing.tooLarge(MAX_MEGABYTES) }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
     return readRows(parseCsv(text))
   } catch (error) {
     const problem = error instanceof UnclosedQuote ? importing.unclosedQuote(error.line) : importing.notUtf8
-    return { about: 'nothing', problem }
+    return { about: 'unreadable', problem }
   }
 }

@@ -2,27 +2,25 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import type { FileContent } from '../../../model/import-rows.ts'
 import { type ImportLine, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
-import type { Failure } from '../jobs/job.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
+import { longLineFailure } from './top-up-words.ts'
 
-const { importing } = texts.manyQuotas
+const { importing, jobs } = texts.manyQuotas
 
-interface QuotaImportProps {
-  lines: readonly ImportLine[]
-  /** Lines that cannot be sent. */
-  failures: readonly Failure[]
-}
+type QuotaImportProps = Pick<Extract<FileContent, { about: 'quotas' }>, 'lines' | 'failures'>
 
 /** Checks all rows by a dry run of the service, and imports them when the user agrees. */
-export function QuotaImport({ lines, failures }: QuotaImportProps) {
+export function QuotaImport({ lines: rows, failures }: QuotaImportProps) {
+  const lines = rows.map(({ line, json }): ImportLine => ({ json, place: jobs.line(line) }))
   const [isConfirmed, setConfirmed] = useState(false)
   const queryClient = useQueryClient()
   return (
     <Stack gap="md">
-      <Failures failures={failures} failed={failures.length} />
+      <Failures failures={failures.map(longLineFailure)} failed={failures.length} />
       {isConfirmed ? (
         <JobView
           key="import"

@@ -1,9 +1,9 @@
 import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
+import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from '../../../model/top-up-input.ts'
+import type { UserLine } from '../../../model/top-up-plan.ts'
 import { texts } from '../../../texts/texts.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
-import type { UserLine } from './rows.ts'
-import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from './top-up-input.ts'
 
 const { topUp, bulk } = texts.manyQuotas
 

@@ -1,18 +1,12 @@
 import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { saveFile } from '../../../components/download.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
-import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
-import { texts } from '../../../texts/texts.ts'
-import { ExtrasTable } from '../extras-table.tsx'
-import { saveFile } from '../jobs/download.ts'
-import { Failures } from '../jobs/job-view.tsx'
-import jobClasses from '../jobs/jobs.module.css'
-import type { LineFailure, UserLine } from './rows.ts'
-import { addsGrant, type TopUpInput, type Which } from './top-up-input.ts'
+import { addsGrant, type TopUpInput, type Which } from '../../../model/top-up-input.ts'
+import type { LeftLine, UserLine } from '../../../model/top-up-plan.ts'
 import {
-  earlierGifts,
   extrasOf,
   type Gift,
   inOrder,
@@ -21,15 +15,21 @@ import {
   planOf,
   withGiftsOf,
   withoutEarlier,
-} from './top-up-plan.ts'
+} from '../../../model/top-up-plan.ts'
+import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
+import { ExtrasTable } from '../extras-table.tsx'
+import { Failures } from '../jobs/job-view.tsx'
+import jobClasses from '../jobs/jobs.module.css'
 import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
+import { earlierGifts, leftFailure } from './top-up-words.ts'
 
 const { topUp, bulk, jobs } = texts.manyQuotas
 
 interface PreviewProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
-  failures: readonly LineFailure[]
+  failures: readonly LeftLine[]
   input: TopUpInput
   onConfirm: (plan: Plan) => void
   onBack: () => void
@@ -42,7 +42,7 @@ export function TopUpPreview({ users, failures, input, ...props }: PreviewProps)
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
       {quotasOf => {
-        const plan = planOf(users, quotasOf, input)
+        const plan = planOf(users, quotasOf, input, Date.now())
         return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
       }}
     </Loaded>
@@ -116,7 +116,7 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
 }
 
 interface LeftOutProps {
-  left: readonly LineFailure[]
+  left: readonly LeftLine[]
   /** What can be done for them. */
   children?: ReactNode
 }
@@ -131,7 +131,7 @@ export function LeftOut({ left, children }: LeftOutProps) {
         </Text>
       )}
       {children}
-      <Failures failures={left} failed={left.length} label={topUp.leftOut} />
+      <Failures failures={left.map(leftFailure)} failed={left.length} label={topUp.leftOut} />
     </>
   )
 }

@@ -1,11 +1,11 @@
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
+import { type Failure, type Progress, whyOf } from '../../../model/job.ts'
+import { extrasOf, type Gift, inOrder, type LeftLine, type Plan } from '../../../model/top-up-plan.ts'
+import { zonedTime } from '../../../model/zoned-time.ts'
 import { texts } from '../../../texts/texts.ts'
-import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
-import type { LineFailure } from './rows.ts'
-import { extrasOf, type Gift, inOrder, type Plan } from './top-up-plan.ts'
-import { zonedTime } from './zoned-time.ts'
+import { leftFailure, noteFailures, placeOf } from './top-up-words.ts'
 
 /** What users of a file get, or have got, in words and as CSV. */
 
@@ -71,7 +71,7 @@ function lastingOf(extras: readonly Gift[]): string {
 export function notesOn(gifts: readonly Gift[]): Failure[] {
   const usable = (gift: Gift) => gift.usable ?? Number.MAX_VALUE
   const sorted = [...gifts].sort((one, other) => usable(one) - usable(other) || one.quota.user_id - other.quota.user_id)
-  return sorted.flatMap(({ place, notes }) => notes.map(note => ({ place, ...note })))
+  return sorted.flatMap(noteFailures)
 }
 
 /** Who has received units in one run or several, and how many have not. */
@@ -95,8 +95,8 @@ export function giftsOf(runs: readonly Run[]): readonly Gift[] {
 }
 
 /** The users who are left out after the last run: a later run gives to some that an earlier one left out. */
-export function leftOf(runs: readonly Run[]): LineFailure[] {
-  const left = new Map<number, LineFailure>()
+export function leftOf(runs: readonly Run[]): LeftLine[] {
+  const left = new Map<number, LeftLine>()
   for (const { plan } of runs) {
     for (const failure of plan.left) left.set(failure.line, failure)
     for (const { line } of plan.gifts) left.delete(line)
@@ -109,7 +109,7 @@ export function reportOf(runs: readonly Run[]): string {
   const { columns, results } = topUp.report
   const left = leftOf(runs).map(failure => ({
     line: failure.line,
-    cells: [failure.user, results.left, whyOf(failure), '', '', '', '', 'left', ''],
+    cells: [failure.user, results.left, whyOf(leftFailure(failure)), '', '', '', '', 'left', ''],
   }))
   const rows = inOrder([...left, ...runs.flatMap(rowsOf)])
   return [columns, ...rows.map(({ line, cells }) => [line, ...cells])].map(csvLine).join('')
@@ -120,9 +120,9 @@ function rowsOf({ plan: { gifts }, progress }: Run): { line: number; cells: stri
   const failures = Map.groupBy(progress?.failures ?? [], ({ subject }) => subject)
   const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= failures.size
   return gifts.map(gift => {
-    const { line, place, quota, units, reference, notes } = gift
-    const failed = failures.get(place) ?? failures.get(quota.id)
-    const why = (failed ?? notes.map(note => ({ place, ...note }))).map(whyOf).join('; ')
+    const { line, quota, units, reference } = gift
+    const failed = failures.get(placeOf(gift)) ?? failures.get(quota.id)
+    const why = (failed ?? noteFailures(gift)).map(whyOf).join('; ')
     const settled = isCertain ? 'received' : 'unknown'
     const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
     const user = String(quota.user_id)

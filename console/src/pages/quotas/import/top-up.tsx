@@ -3,21 +3,23 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../../api/http.ts'
-import { type BulkCall, bulkJob, importJob, inSequence } from '../../../queries/jobs.ts'
+import type { BulkCall } from '../../../model/bulk-change.ts'
+import { NOTHING_DONE, type Progress } from '../../../model/job.ts'
+import { searchOf } from '../../../model/quota-lists.ts'
+import { inputFor, type TopUpInput } from '../../../model/top-up-input.ts'
+import type { LeftLine, UserLine } from '../../../model/top-up-plan.ts'
+import { extrasOf, type Gift, type Offer, type Plan } from '../../../model/top-up-plan.ts'
+import { bulkJob, importJob, inSequence, type Job } from '../../../queries/jobs.ts'
 import { MAX_SELECTED } from '../../../queries/many-quotas.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { extraLine } from '../extra-grants.ts'
-import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
 import { JobView } from '../jobs/job-view.tsx'
-import { searchOf } from '../list-state.ts'
 import classes from './import.module.css'
-import type { LineFailure, UserLine } from './rows.ts'
 import { TopUpFields } from './top-up-fields.tsx'
-import { inputFor, type TopUpInput } from './top-up-input.ts'
-import { extrasOf, type Gift, type Offer, type Plan } from './top-up-plan.ts'
 import { CapsInTheWay, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
 import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
+import { placeOf } from './top-up-words.ts'
 import { Undo } from './undo.tsx'
 
 const { topUp, importing, bulk } = texts.manyQuotas
@@ -28,7 +30,7 @@ const EXTRAS = `/quotas?${searchOf({ name: texts.manyQuotas.extra.name('').trim(
 interface TopUpProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
-  failures: readonly LineFailure[]
+  failures: readonly LeftLine[]
 }
 
 const FIRST_INPUT: TopUpInput = {
@@ -169,7 +171,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
 function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPress: () => void }) {
   return (
     <Group gap="xs">
-      <Button variant="light" className={classes.long ?? ''} onClick={onPress}>
+      <Button variant="light" className={classes.long} onClick={onPress}>
         {topUp.previewOthers(gifts.length, topUp.periods[which])}
       </Button>
       <Text size="sm">{lastingText(gifts)}</Text>
@@ -188,7 +190,7 @@ function jobOf(gifts: readonly Gift[], reason: string, key: string): Job {
     }),
   )
   const extras = gifts.flatMap(gift =>
-    gift.reference === null ? [] : [extraLine(gift, reason, gift.reference, gift.place)],
+    gift.reference === null ? [] : [extraLine(gift, reason, gift.reference, placeOf(gift))],
   )
   return inSequence([bulkJob(calls), importJob(extras, { isDryRun: false })])
 }

@@ -4,11 +4,12 @@ import { useState } from 'react'
 import type { Api } from '../../../api/types.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import { formatUnits } from '../../../formats.ts'
+import { extrasOf, type Gift } from '../../../model/top-up-plan.ts'
 import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
 import BulkPanel from '../bulk/bulk-panel.tsx'
 import { Failures } from '../jobs/job-view.tsx'
-import { extrasOf, type Gift } from './top-up-plan.ts'
+import { placeOf } from './top-up-words.ts'
 
 const { topUp, jobs } = texts.manyQuotas
 
@@ -23,10 +24,10 @@ export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () =
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
       {quotasOf => {
-        const created = extras.flatMap(({ place, reference, quota: { user_id } }) =>
-          (quotasOf.get(user_id) ?? [])
-            .filter(({ external_ref }) => external_ref === reference)
-            .map(quota => ({ place, quota })),
+        const created = extras.flatMap(gift =>
+          (quotasOf.get(gift.quota.user_id) ?? [])
+            .filter(({ external_ref }) => external_ref === gift.reference)
+            .map(quota => ({ place: placeOf(gift), quota })),
         )
         const kept = created.filter(({ quota }) => isTouched(quota))
         const untouched = created.flatMap(({ quota }) => (isTouched(quota) ? [] : [[quota.id, quota] as const]))

@@ -2,13 +2,15 @@ import { Button, Group, Progress as ProgressBar, Stack, Text } from '@mantine/co
 import { type ReactNode, useState } from 'react'
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { Announcement } from '../../../components/announcement.tsx'
+import { saveFile } from '../../../components/download.ts'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
 import table from '../../../components/panel-table.module.css'
 import { Table } from '../../../components/table.tsx'
+import { type CountName, type Failure, type Progress, whyOf } from '../../../model/job.ts'
+import type { Job } from '../../../queries/jobs.ts'
 import { texts } from '../../../texts/texts.ts'
-import { saveFile } from './download.ts'
-import { type CountName, type Failure, type Job, type Progress, useJob, whyOf } from './job.ts'
 import classes from './jobs.module.css'
+import { useJob } from './use-job.ts'
 
 interface JobViewProps {
   job: Job

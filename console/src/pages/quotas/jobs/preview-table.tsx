@@ -23,7 +23,7 @@ export function PreviewTable<Row>({ caption, columns, rows, hidden, keyOf, ...mo
   return (
     <div className={classes.texts}>
       <Table className={`${table.table} ${table.cards}`}>
-        <Table.Caption className={classes.caption ?? ''}>{caption}</Table.Caption>
+        <Table.Caption className={classes.caption}>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ label }) => (

@@ -1,9 +1,0 @@
-const MAX_STEPS = 5
-
-/** Whole numbers from 0 to at least `max`, in steps of 1, 2 or 5 times a power of ten. */
-export function axisTicks(max: number): number[] {
-  const least = Math.max(1, max / MAX_STEPS)
-  const power = 10 ** Math.floor(Math.log10(least))
-  const step = power * ([1, 2, 5].find(factor => factor * power >= least) ?? 10)
-  return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, index) => index * step)
-}

@@ -1,0 +1,17 @@
+/** The user whose data a page shows: any user to an administrator, or the signed-in user. */
+export interface ViewedUser {
+  user_id: number
+  /** Reads the user's own endpoints instead of the administrators'. */
+  isOwn: boolean
+}
+
+/** The page of the life of a message. @param id the sender's */
+export function messageUrl({ user_id, isOwn }: ViewedUser, id: string): string {
+  return `${isOwn ? '/mine' : `/users/${user_id}`}/messages/${encodeURIComponent(id)}`
+}
+
+/** The form of a cap of 0, for a user, a destination or both. */
+export function blockUrl(of: { user_id?: number; countries?: string; message_types?: string }): string {
+  const named = Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]))
+  return `/quotas/new?${new URLSearchParams({ kind: 'cap', limit: '0', ...named })}`
+}

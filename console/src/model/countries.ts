@@ -1,0 +1,50 @@
+import { COUNTRIES } from '../../../src/domain/country.ts'
+import { countryLabel, countryName } from '../formats.ts'
+import { locale } from '../texts/language.ts'
+import { CALLING_CODES } from './calling-codes.ts'
+
+const CODE_OF: ReadonlyMap<string, string> = new Map(
+  [...CALLING_CODES].flatMap(([code, countries]) => countries.map(country => [country, code] as const)),
+)
+
+/** Name, code and calling code, where users search by each: "Nigeria (NG, +234)". */
+export function dialedCountryLabel(country: string): string {
+  const code = CODE_OF.get(country)
+  return code === undefined ? countryLabel(country) : `${countryName(country)} (${country}, +${code})`
+}
+
+/** The countries that quotas can be scoped to, with some more, by their names. */
+export function countryOptions(more: readonly string[] = []): { value: string; label: string }[] {
+  return [...new Set([...COUNTRIES, ...more])]
+    .map(value => ({ value, label: dialedCountryLabel(value) }))
+    .toSorted((one, other) => one.label.localeCompare(other.label, locale))
+}
+
+/** The country that a text means: its label, name, code or calling code. Null if it means none, or several. */
+export function countryOfText(text: string): string | null {
+  const typed = text.trim().toLocaleLowerCase(locale)
+  const [country, ...others] = [...COUNTRIES].filter(code =>
+    [code, countryName(code), dialedCountryLabel(code), `+${CODE_OF.get(code)}`, `00${CODE_OF.get(code)}`].some(
+      name => name.toLocaleLowerCase(locale) === typed,
+    ),
+  )
+  return others.length === 0 ? (country ?? null) : null
+}
+
+/** Fewer letters begin too many names. */
+const MIN_LETTERS = 3
+
+/** The countries that a text may mean: by the beginning of a name, a code, or a number or its beginning as in "+234". */
+export function countriesLike(text: string): string[] {
+  const digits = /^(?:\+|00)(\d+)$/.exec(text.replace(/[\s()./-]/g, ''))?.[1]
+  if (digits !== undefined)
+    return [...CALLING_CODES].flatMap(([code, countries]) =>
+      code.startsWith(digits) || digits.startsWith(code) ? countries : [],
+    )
+  const typed = text.toLocaleLowerCase(locale)
+  return [...COUNTRIES].filter(
+    code =>
+      code.toLowerCase() === typed ||
+      (typed.length >= MIN_LETTERS && countryName(code).toLocaleLowerCase(locale).startsWith(typed)),
+  )
+}

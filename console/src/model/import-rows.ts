@@ -1,0 +1,148 @@
+import type { ImportRow } from '../../../src/contract/import.ts'
+import { type FieldSchema, readCell } from '../../../src/domain/csv.ts'
+import type { Api } from '../api/types.ts'
+import type { CsvRow } from './csv.ts'
+import type { LeftLine, UserLine } from './top-up-plan.ts'
+import { uint } from './url-parameters.ts'
+
+/** The rows of a file: quotas, or users who get more units. */
+
+const TEXT: FieldSchema = { type: 'string' }
+const INTEGER: FieldSchema = { type: 'integer' }
+const BOOLEAN: FieldSchema = { type: 'boolean' }
+const OBJECT: FieldSchema = { type: 'object' }
+const orNull = (schema: FieldSchema): FieldSchema => ({ anyOf: [schema, { type: 'null' }] })
+const listOf = (items: FieldSchema): FieldSchema => ({ type: 'array', items })
+
+/** How the cells of each column are read. What is accepted, the service says. */
+const COLUMNS: Record<keyof ImportRow, FieldSchema> = {
+  user_id: INTEGER,
+  external_ref: TEXT,
+  limit: orNull(INTEGER),
+  kind: TEXT,
+  name: orNull(TEXT),
+  period: orNull(TEXT),
+  time_zone: TEXT,
+  rollover_limit: INTEGER,
+  overage_limit: INTEGER,
+  priority: INTEGER,
+  starts_at: TEXT,
+  expires_at: orNull(TEXT),
+  countries: orNull(listOf(TEXT)),
+  message_types: orNull(listOf(TEXT)),
+  alert_at: listOf(INTEGER),
+  enabled: BOOLEAN,
+  metadata: OBJECT,
+  opening_used: INTEGER,
+  allow_below_usage: BOOLEAN,
+}
+const isColumn = (name: string): name is keyof ImportRow => Object.hasOwn(COLUMNS, name)
+
+/** Columns that an export has and an import does not set. */
+const READ_ONLY: ReadonlySet<string> = new Set<Exclude<keyof Api['SmsQuota'], keyof ImportRow>>([
+  'id',
+  'used',
+  'reserved',
+  'rolled_over',
+  'remaining',
+  'overage',
+  'window_start',
+  'window_end',
+  'status',
+  'version',
+  'created_at',
+  'updated_at',
+  'created_by',
+  'updated_by',
+])
+
+/** Why a file means nothing. */
+export type FileProblem =
+  | { reason: 'noRows' | 'neededColumns' }
+  | { reason: 'twice'; name: string }
+  | { reason: 'unknownColumns'; unknown: readonly string[]; known: readonly string[] }
+
+/** A line with more cells than there are columns. */
+export interface LongLine {
+  line: number
+  cells: number
+  columns: number
+}
+
+/** What a file asks for. */
+export type FileContent =
+  | { about: 'quotas'; lines: readonly { line: number; json: string }[]; failures: readonly LongLine[] }
+  | { about: 'users'; users: readonly UserLine[]; failures: readonly LeftLine[] }
+  | { about: 'nothing'; problem: FileProblem }
+
+const NEEDED = ['user_id', 'external_ref', 'limit']
+export const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
+export const UNIT_NAMES = ['units', 'delta', 'amount']
+
+/** Finds out what a file is about by its columns, and reads its rows. */
+export function readRows(rows: readonly CsvRow[]): FileContent {
+  const [first, ...rest] = rows
+  if (first === undefined) return { about: 'nothing', problem: { reason: 'noRows' } }
+  const names = first.cells.map(cell => cell.trim())
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) < index)
+  if (twice !== undefined) return { about: 'nothing', problem: { reason: 'twice', name: twice } }
+  if (NEEDED.every(name => names.includes(name))) return quotaRows(names, rest)
+  return userRows(
+    first,
+    names.map(name => name.toLowerCase()),
+    rest,
+  )
+}
+
+function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileContent {
+  const unknown = names.filter(name => name !== '' && !isColumn(name) && !READ_ONLY.has(name))
+  if (unknown.length > 0)
+    return {
+      about: 'nothing',
+      problem: { reason: 'unknownColumns', unknown, known: Object.keys(COLUMNS) },
+    }
+  if (rows.length === 0) return { about: 'nothing', problem: { reason: 'noRows' } }
+  const failures: LongLine[] = []
+  const lines: { line: number; json: string }[] = []
+  for (const { line, cells } of rows) {
+    if (cells.length > names.length) failures.push({ line, cells: cells.length, columns: names.length })
+    else lines.push({ line, json: jsonOf(names, cells) })
+  }
+  return { about: 'quotas', lines, failures }
+}
+
+/** An empty cell leaves the field out. */
+function jsonOf(names: readonly string[], cells: readonly string[]): string {
+  const row: Record<string, unknown> = {}
+  for (const [index, name] of names.entries()) {
+    const text = cells[index] ?? ''
+    if (text !== '' && isColumn(name)) row[name] = readCell(COLUMNS[name], text)
+  }
+  return JSON.stringify(row)
+}
+
+/** Users and units, by the names of the columns; a file of ids alone needs no header. */
+function userRows(first: CsvRow, names: readonly string[], rest: readonly CsvRow[]): FileContent {
+  const isHeadless = first.cells.length === 1 && uint(first.cells[0]?.trim() ?? '') !== null
+  const userAt = isHeadless ? 0 : names.findIndex(name => USER_NAMES.includes(name))
+  const unitsAt = names.findIndex(name => UNIT_NAMES.includes(name))
+  if (userAt === -1) return { about: 'nothing', problem: { reason: 'neededColumns' } }
+  const users: UserLine[] = []
+  const failures: LeftLine[] = []
+  const known = new Set<number>()
+  for (const { line, cells } of isHeadless ? [first, ...rest] : rest) {
+    const text = cells[userAt]?.trim() ?? ''
+    const unitsText = cells[unitsAt]?.trim() ?? ''
+    const user_id = uint(text)
+    const units = unitsAt === -1 ? null : uint(unitsText)
+    const fail = (why: LeftLine['why']) => failures.push({ line, user: text, why })
+    if (user_id === null) fail({ reason: 'notAUser', text })
+    else if (unitsAt !== -1 && (units === null || units === 0)) fail({ reason: 'notUnits', text: unitsText })
+    else if (known.has(user_id)) fail({ reason: 'twice' })
+    else users.push({ line, user_id, units })
+    if (user_id !== null) known.add(user_id)
+  }
+  return users.length === 0 && failures.length === 0
+    ? { about: 'nothing', problem: { reason: 'noRows' } }
+    : { about: 'users', users, failures }
+}

@@ -1,0 +1,52 @@
+import type { Api } from '../api/types.ts'
+import { isBlock } from './quota-status.ts'
+
+/** Where messages go, beside where they usually go. */
+
+const DESTINATION_GROUPS = ['country', 'message_type'] as const
+export type DestinationGroup = (typeof DESTINATION_GROUPS)[number]
+
+/** The senders of the same messages are shown beside their destinations. */
+export const TRAFFIC_GROUPS = [...DESTINATION_GROUPS, 'sender'] as const
+export type TrafficGroup = (typeof TRAFFIC_GROUPS)[number]
+
+/** Units of all users to one country, of one message type or by one sender; `key` is null for messages that named none. */
+export interface Destination {
+  key: string | null
+  /** In the last 24 hours: sent or denied. */
+  asked: number
+  denied: number
+  /** Sent or denied on an average day of the 7 days before; null until it is loaded. */
+  usual: number | null
+}
+
+/** Sums of the country, message type or sender of a period's messages. */
+export type GroupSums = ReadonlyMap<string | null, { asked: number; denied: number; sent: number }>
+
+const USUAL_DAYS = 7
+
+/** What is not unusual yet, however rare it was: fewer units. */
+const MIN_UNUSUAL_UNITS = 20
+const UNUSUAL_FACTOR = 3
+
+/** @param usual of the week before; undefined until it is loaded */
+export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destination[] {
+  const destinations = [...sums].map(([key, { asked, denied }]) => ({
+    key,
+    asked,
+    denied,
+    usual: usual === undefined ? null : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
+  }))
+  const rankOf = (destination: Destination) => Number(isUnusual(destination))
+  return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
+}
+
+/** What was denied altogether is stopped already, mostly by a block. */
+export function isUnusual({ asked, denied, usual }: Destination): boolean {
+  return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
+}
+
+/** Whether a cap blocks all messages to its countries, or of its types, and not only those that are of both. */
+export function blocksAll(group: DestinationGroup, quota: Api['SmsQuota']): boolean {
+  return isBlock(quota) && (group === 'country' ? quota.message_types : quota.countries) === null
+}

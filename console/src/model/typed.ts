@@ -1,0 +1,30 @@
+import { E164_PATTERN } from '../../../src/domain/bounds.ts'
+
+/** Numbers as people type them. */
+
+/**
+ * Parses a whole number. In 1 000, 1,000 and 1.000 the separator groups thousands, because units have no fractions.
+ *
+ * @param empty the value of an empty text
+ * @returns the text if it is not a whole number: the service rejects it with a message
+ */
+export function wholeNumber(text: string, empty: number | '' = ''): number | string {
+  const trimmed = text.trim()
+  if (trimmed === '') return empty
+  const digits = /^\d{1,3}(?:[\s.,'’_]\d{3})+$/.test(trimmed) ? trimmed.replaceAll(/\D/g, '') : trimmed
+  const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
+  return Number.isSafeInteger(value) ? value : trimmed
+}
+
+const E164 = new RegExp(E164_PATTERN)
+
+/** Users group digits with spaces and punctuation. */
+export const withoutGroups = (text: string) => text.replace(/[\s()./-]/g, '')
+
+/** What keeps a text without groups from being a number; null if it is one. An incomplete number is no error yet. */
+export function problemOfNumber(text: string): 'incomplete' | 'doubleZero' | 'noPlus' | 'format' | null {
+  if (E164.test(text)) return null
+  if (/^\+\d?$/.test(text)) return 'incomplete'
+  if (/^00/.test(text)) return 'doubleZero'
+  return /^\d+$/.test(text) ? 'noPlus' : 'format'
+}

@@ -1,0 +1,129 @@
+import type { Api } from '../api/types.ts'
+import { addDays, dayOf } from './local-time.ts'
+import type { Group, Measure } from './usage-report.ts'
+
+type Usage = Api['Usage']
+type Item = Usage['items'][number]
+
+/** A series of the chart, with its own color. */
+export interface Series {
+  /** The property of a row that holds its units. */
+  key: `part${number}`
+  label: string
+  /** Units in the whole period. */
+  total: number
+}
+
+/** A day of the chart. */
+export interface DayRow {
+  /** A timestamp within the day. */
+  at: string
+  /** Units of each series; future days have only `forecast`. */
+  [part: `part${number}`]: number
+  forecast?: number
+}
+
+export interface ChartData {
+  series: readonly Series[]
+  rows: readonly DayRow[]
+}
+
+/** More colors are hard to distinguish. */
+const MAX_SERIES = 6
+
+/** The color of a series. All have a contrast of at least 3:1 to the page, light and dark. */
+export function seriesColor(index: number): string {
+  return `var(--series-${(index % MAX_SERIES) + 1})`
+}
+
+const FIELDS = { country: 'country', message_type: 'message_type', quota: 'quota_id' } as const
+
+/** The group of an item. */
+export function keyOf(item: Item, group: Group): string | number | null {
+  return item[FIELDS[group]] ?? null
+}
+
+/** The labels of groups, in the language of the page. */
+interface Words {
+  label(key: string | number | null): string
+  /** For so many smaller groups together. */
+  others(count: number): string
+}
+
+/** A series per group, largest first. Beyond `MAX_SERIES` the smaller groups are one series, the last. */
+export function chartDataOf({ items }: Usage, measure: Measure, group: Group | null, words: Words): ChartData {
+  const groupOf = (item: Item) => (group === null ? null : keyOf(item, group))
+  const totals = new Map<string | number | null, number>()
+  for (const item of items) {
+    const key = groupOf(item)
+    totals.set(key, (totals.get(key) ?? 0) + item[measure].units)
+  }
+  const used = [...totals].filter(([, total]) => total > 0).sort(([, one], [, other]) => other - one)
+  const shown = used.length > MAX_SERIES ? used.slice(0, MAX_SERIES - 1) : used
+  const rest = used.slice(shown.length)
+
+  const series: Series[] = shown.map(([key, total], index) => ({ key: `part${index}`, label: words.label(key), total }))
+  if (rest.length > 0) {
+    const total = rest.reduce((sum, [, units]) => sum + units, 0)
+    series.push({ key: `part${shown.length}`, label: words.others(rest.length), total })
+  }
+  const places = new Map(used.map(([key], index) => [key, Math.min(index, shown.length)]))
+
+  const rows = new Map<string, DayRow>()
+  for (const item of items) {
+    const row = rows.get(item.start) ?? { at: item.start }
+    rows.set(item.start, row)
+    const place = places.get(groupOf(item))
+    if (place === undefined) continue
+    const part = `part${place}` as const
+    row[part] = (row[part] ?? 0) + item[measure].units
+  }
+  return { series, rows: [...rows.values()] }
+}
+
+/** The highest bar or point of the forecast. */
+export function maxOf(rows: readonly DayRow[]): number {
+  return rows.reduce((max, row) => {
+    const bar = Object.entries(row).reduce((sum, [key, value]) => {
+      return key.startsWith('part') && typeof value === 'number' ? sum + value : sum
+    }, 0)
+    return Math.max(max, bar, row.forecast ?? 0)
+  }, 0)
+}
+
+/** Length of the forecast as a share of the period. */
+const FORECAST_SHARE = 0.25
+
+/**
+ * The days after today that a forecast shows, until the units run out.
+ * @param shown how many days there are before
+ * @param today a timestamp in the last of them
+ */
+export function daysAhead(
+  shown: number,
+  { runs_out_at }: NonNullable<Api['QuotaSummary']['forecast']>,
+  today: string,
+): string[] {
+  const [first, end] = [dayOf(today), runs_out_at === null ? null : dayOf(runs_out_at)]
+  const days = Array.from({ length: Math.ceil(shown * FORECAST_SHARE) }, (_, index) => addDays(first, index + 1))
+  return days.filter(day => end === null || day <= end)
+}
+
+/** Adds the days ahead at the daily rate, from the last row on. */
+export function withForecast(rows: readonly DayRow[], dailyRate: number, ahead: readonly string[]): DayRow[] {
+  return [
+    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, forecast: dailyRate } : row)),
+    // At noon, which exists on every day.
+    ...ahead.map(day => ({ at: new Date(`${day}T12:00:00`).toISOString(), forecast: dailyRate })),
+  ]
+}
+
+const MAX_STEPS = 5
+
+/** Whole numbers from 0 to at least `max`, in steps of 1, 2 or 5 times a power of ten. */
+export function axisTicks(max: number): number[] {
+  const least = Math.max(1, max / MAX_STEPS)
+  const power = 10 ** Math.floor(Math.log10(least))
+  const step = power * ([1, 2, 5].find(factor => factor * power >= least) ?? 10)
+  return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, index) => index * step)
+}

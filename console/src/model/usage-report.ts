@@ -1,0 +1,43 @@
+import type { Api } from '../api/types.ts'
+import { addDays, dayOf } from './local-time.ts'
+import { day, oneOf, type StateOf } from './url-parameters.ts'
+
+/** A counted quantity. */
+export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>
+
+export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
+export const GROUPS = ['country', 'message_type', 'quota'] as const
+export type Group = (typeof GROUPS)[number]
+export const DAYS = ['7', '30', '90'] as const
+
+/** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
+export const USAGE_STATE = {
+  days: oneOf(DAYS, '30'),
+  from: day,
+  to: day,
+  measure: oneOf(MEASURES, 'committed'),
+  group_by: oneOf(GROUPS, null),
+  as: oneOf(['chart', 'table'], 'chart'),
+}
+export type UsageState = StateOf<typeof USAGE_STATE>
+
+/** The first and last shown day, inclusive. */
+export interface Period {
+  first: string
+  last: string
+}
+
+/** @param now the time of the service; its day is the last one unless `to` is set */
+export function periodOf({ days, from, to }: UsageState, now: string): Period {
+  const last = to ?? dayOf(now)
+  return { first: from ?? addDays(last, 1 - Number(days)), last }
+}
+
+/** How a report is grouped. While it is stale, it may have the grouping before. */
+export function shownGroup({ items }: Api['Usage'], wanted: Group | null): Group | null {
+  const [item] = items
+  if (item === undefined) return wanted
+  if (item.country !== undefined) return 'country'
+  if (item.message_type !== undefined) return 'message_type'
+  return item.quota_id === undefined ? null : 'quota'
+}

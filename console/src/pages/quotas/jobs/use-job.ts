@@ -1,0 +1,70 @@
+import { useEffect, useRef, useState } from 'react'
+import { retryDelayOf } from '../../../api/problem.ts'
+import { NOTHING_DONE, type Progress } from '../../../model/job.ts'
+import { type Job, Stopped } from '../../../queries/jobs.ts'
+
+export type JobState = 'running' | 'waiting' | 'paused' | 'failed' | 'done'
+
+/** Attempts without any progress before the user is asked: a minute of an outage. */
+const MAX_ATTEMPTS = 30
+const RETRY_MS = 2_000
+
+/**
+ * Runs a job from the first render on. While the service is away it is repeated; another error, or the user, stops it.
+ *
+ * @param job as of the first render
+ * @param onEnd called each time the job stops: when all is done, or for another reason
+ */
+export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
+  const [run] = useState(() => job)
+  const [state, setState] = useState<JobState>('running')
+  const [progress, setProgress] = useState(NOTHING_DONE)
+  const [error, setError] = useState<Error | null>(null)
+  const controller = useRef<AbortController>(null)
+  const end = useRef(onEnd)
+  end.current = onEnd
+
+  async function start(): Promise<void> {
+    const stop = new AbortController()
+    const { signal } = stop
+    controller.current = stop
+    setError(null)
+    let attempts = 0
+    let isDone = false
+    const report = (next: Progress) => {
+      attempts = 0
+      setProgress(next)
+    }
+    while (!signal.aborted) {
+      setState('running')
+      try {
+        await run({ report, signal })
+        isDone = true
+        setState('done')
+        break
+      } catch (caught) {
+        if (signal.aborted) break
+        attempts += 1
+        const delayMs = caught instanceof Stopped ? RETRY_MS : retryDelayOf(caught)
+        setError(caught instanceof Error ? caught : new Error(String(caught)))
+        if (delayMs === null || attempts > MAX_ATTEMPTS) {
+          setState('failed')
+          break
+        }
+        setState('waiting')
+        await new Promise(resolve => setTimeout(resolve, delayMs))
+      }
+    }
+    end.current(isDone)
+  }
+  function pause(): void {
+    controller.current?.abort()
+    setState('paused')
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the job starts once.
+  useEffect(() => {
+    void start()
+    return () => controller.current?.abort()
+  }, [])
+  return { state, progress, error, pause, resume: () => void start() }
+}
