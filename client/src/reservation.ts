@@ -153,7 +153,8 @@ async function sendReserved<T>(
     if (isLost) unsent.add(input)
     return reservation
   }
-  const wasUnsent = unsent.take(input)
+  // A call in vain says nothing of an earlier one that has begun to send.
+  const wasUnsent = unsent.take(input) && sends.get(input) === undefined
   if (reservation.replayed) {
     if (reservation.state !== 'reserved') return { granted: true, sent: 'before', reservation }
     if (onRepeated === 'unknown' && !wasUnsent) return unknownBefore(reservation)

@@ -241,6 +241,22 @@ describe('called again', () => {
     },
   )
 
+  test.each([429, 500])('in vain (%i), it does not send then what may have been sent', async status => {
+    const userId = await user()
+    let isPassing = true
+    const client = clientOn(
+      {},
+      { fetch: async (input, init) => (isPassing ? fetch(input, init) : new Response('<html>', { status })) },
+    )
+    const request = { ...ask(userId, 'm'), onExpiry: 'release' } as const
+    const unknown = () => Promise.reject(new UnknownIfSent())
+    expect(await client.withReservation(request, unknown)).toMatchObject({ sent: 'unknown' })
+    isPassing = false
+    await expect(client.withReservation(request, never)).rejects.toMatchObject({ mayHaveTakenEffect: true })
+    isPassing = true
+    expect(await client.withReservation(request, never)).toMatchObject({ sent: 'unknown' })
+  })
+
   test('whose commit arrives twice, and is answered as the second, it says that it does not know', async () => {
     const userId = await user()
     const client = clientOn(
