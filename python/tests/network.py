@@ -12,6 +12,10 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self.deaf: set[str] = set()
         #: Operations that do not arrive.
         self.away: set[str] = set()
+        #: Operations that arrive twice, and are answered as the second time.
+        self.doubled: set[str] = set()
+        #: Operations that a proxy answers with a page of its own, with this status.
+        self.pages: dict[str, int] = {}
         #: So many answers are lost, whatever they answer.
         self.losses = 0
         #: So many have not arrived.
@@ -22,6 +26,10 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if operation in self.away:
             self.missed += 1
             raise httpx.ConnectError("no route")
+        if operation in self.pages:
+            return httpx.Response(self.pages[operation], text="<html>", headers={"retry-after": "60"})
+        if operation in self.doubled:
+            HTTP.handle_request(request).read()
         answer = HTTP.handle_request(request)
         content = answer.read()
         if operation in self.deaf or self.losses > 0:

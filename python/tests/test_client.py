@@ -209,6 +209,16 @@ class TestRetries:
             connect("http://service", "token", Answers(answer)).reserve(user_id=1, id="m", units=1)
         assert failed.value.may_have_taken_effect
 
+    def test_of_an_attempt_that_the_deadline_ends_nothing_is_known(self, connect: Connect) -> None:
+        network = Answers(problem(429, "rate_limited"), httpx.ReadTimeout("late"))
+        with pytest.raises(UnavailableError) as unavailable:
+            connect("http://service", "token", network).check(user_id=1, units=1, timeout=0.1)
+        assert not unavailable.value.is_outage
+        network = Answers(problem(429, "rate_limited"), httpx.ConnectError("refused"))
+        with pytest.raises(UnavailableError) as unavailable:
+            connect("http://service", "token", network).check(user_id=1, units=1, timeout=0.1)
+        assert unavailable.value.is_outage
+
     def test_does_not_wait_longer_than_its_deadline(self, connect: Connect) -> None:
         network = Answers(problem(429, "rate_limited", **{"retry-after": "60"}))
         with pytest.raises(UnavailableError, match="rate_limited: why"):

@@ -277,6 +277,51 @@ class TestAsked:
         sent = quota.with_reservation(lambda reservation: reservation["replayed"], user_id=user, id="m", units=2)
         assert (sent.sent, sent.value) == (True, False)
 
+    @pytest.mark.parametrize("on_expiry", ["commit", "release"])
+    def test_again_in_an_outage_what_this_client_has_sent_is_not_sent(
+        self, quota: Any, service: Service, network: Network, on_expiry: str
+    ) -> None:
+        user = service.user(5)
+        asked = {"user_id": user, "units": 1, "on_expiry": on_expiry, "timeout": SHORT}
+        quota.with_reservation(send, id="sent", **asked)
+        quota.with_reservation(forget, id="unknown", **asked)
+        with pytest.raises(ConnectionError):
+            quota.with_reservation(fail, id="failed", **asked)
+        network.away = {"reserve"}
+        before = quota.with_reservation(never, id="sent", **asked)
+        assert (before.sent, before.reservation) == ("before", None)
+        unknown = quota.with_reservation(never, id="unknown", **asked)
+        # What was committed before its send is charged in any case.
+        assert unknown.sent == ("before" if on_expiry == "commit" else None)
+        # Its units were given back, so that nothing can be charged to its id.
+        with pytest.raises(UnavailableError):
+            quota.with_reservation(never, id="failed", **asked)
+        network.away = set()
+        assert service.counted(user) == ((2, 0) if on_expiry == "commit" else (1, 1))
+
+    @pytest.mark.parametrize("status, error", [(429, UnavailableError), (500, QuotaError)])
+    def test_again_in_vain_what_may_have_been_sent_is_not_sent_then(
+        self, quota: Any, service: Service, network: Network, status: int, error: type[Exception]
+    ) -> None:
+        user = service.user(5)
+        asked = {"user_id": user, "id": "m", "units": 1, "on_expiry": "release"}
+        assert quota.with_reservation(forget, **asked).sent is None
+        network.pages = {"reserve": status}
+        with pytest.raises(error):
+            quota.with_reservation(never, **asked)
+        network.pages = {}
+        assert quota.with_reservation(never, **asked).sent is None
+
+    def test_once_but_its_commit_arrives_twice_it_is_not_known(
+        self, quota: Any, service: Service, network: Network
+    ) -> None:
+        user = service.user(5)
+        network.doubled = {"commit"}
+        told = quota.with_reservation(never, user_id=user, id="m", units=2)
+        assert (told.sent, told.reservation["committed"], told.reservation["replayed"]) == (None, 2, False)
+        assert isinstance(told.error, UnknownIfSent)
+        assert service.counted(user) == (2, 0)
+
     def test_by_several_at_the_same_time_one_sends(self, service: Service) -> None:
         user = service.user(50)
         sends: list[object] = []

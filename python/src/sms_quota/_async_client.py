@@ -10,8 +10,8 @@ import httpx
 from ._background import AsyncBackground
 from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnavailableError, UnknownIfSent, is_uncertain
-from ._repetitions import Memory, sender_steps
-from ._settler import Settler, sent_before, unknown_before
+from ._repetitions import Memory, Sends, sender_steps
+from ._settler import Settler, committed_as, committed_before, sent_before, sent_in_outage, unknown_before
 from ._types import (
     Asked,
     Check,
@@ -57,6 +57,7 @@ class AsyncQuotaClient:
         self._called = Memory()
         #: The messages that this client has asked for in vain, so that nothing was sent.
         self._unsent = Memory()
+        self._sends = Sends()
         self._settler = Settler()
         self._background = AsyncBackground(self._settle_due, self._settler.is_any_left)
 
@@ -181,6 +182,10 @@ class AsyncQuotaClient:
         try:
             reserved = await self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
         except BaseException as error:
+            if isinstance(error, UnavailableError) and error.is_outage:
+                before = sent_in_outage(self._sends.get(message), commits_after_send, on_repeated)
+                if before is not None:
+                    return before
             if is_uncertain(error):
                 self._unsent.add(message)
             raise
@@ -190,7 +195,8 @@ class AsyncQuotaClient:
             if reserved.is_uncertain:
                 self._unsent.add(message)
             return Sent(sent=False, denied=reservation)
-        was_unsent = self._unsent.take(message)
+        # A call in vain says nothing of an earlier one that has begun to send.
+        was_unsent = self._unsent.take(message) and self._sends.get(message) is None
         if reservation["replayed"]:
             if reservation["state"] != "reserved":
                 return Sent(sent="before", reservation=reservation)
@@ -207,9 +213,8 @@ class AsyncQuotaClient:
                 self._unsent.add(message)
             raise
         settled = cast(Settled, committed.value)
-        # Another call has committed it in between.
         if settled["replayed"]:
-            return Sent(sent="before", reservation=reservation)
+            return committed_before(reservation, settled)
         return await self._send_committed(send, reservation, settled)
 
     def unsettled(self) -> list[Unsettled]:
@@ -220,9 +225,9 @@ class AsyncQuotaClient:
         return self._settler.list()
 
     async def _send_committed(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted, settled: Settled) -> Sent[T]:
-        committed = cast(Granted, {**reservation, **settled, "replayed": reservation["replayed"]})
+        committed = committed_as(reservation, settled)
         try:
-            value = await send(committed)
+            value = await self._send(send, committed)
         except UnknownIfSent as error:
             return Sent(sent=None, error=error, reservation=committed)
         except Exception:
@@ -232,7 +237,7 @@ class AsyncQuotaClient:
 
     async def _send_and_commit(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted) -> Sent[T]:
         try:
-            value = await send(reservation)
+            value = await self._send(send, reservation)
         except UnknownIfSent as error:
             return Sent(sent=None, error=error, reservation=reservation)
         except Exception:
@@ -246,6 +251,19 @@ class AsyncQuotaClient:
                 raise
             return Sent(sent=True, value=value, error=error, reservation=reservation)
         return Sent(sent=True, value=value, settled=settled, reservation=reservation)
+
+    async def _send(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted) -> T:
+        """Notes what becomes of a send. One that is interrupted is unknown."""
+        message = f"{reservation['user_id']} {reservation['id']}"
+        self._sends.note(message, "unknown")
+        try:
+            value = await send(reservation)
+        except Exception as error:
+            if not isinstance(error, UnknownIfSent):
+                self._sends.note(message, "failed")
+            raise
+        self._sends.note(message, "sent")
+        return value
 
     async def _give_back(self, operation: str, reservation: Granted) -> None:
         """Raises only an interruption."""

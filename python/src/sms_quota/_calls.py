@@ -123,7 +123,8 @@ def steps_of(call: Call, started: float, clock: Any) -> Steps:
         else:
             failure = f"no answer: {response}"
             did_nothing = isinstance(response, NOT_ASKED)
-            is_outage = True
+            # Of what the deadline has ended nothing is known: what was there before may still be.
+            is_outage = is_outage or not isinstance(response, httpx.TimeoutException)
         may_have_taken_effect = may_have_taken_effect or not did_nothing
         if may_have_taken_effect and not call.is_repeatable:
             break

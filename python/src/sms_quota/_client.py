@@ -9,8 +9,8 @@ import httpx
 from ._background import Background
 from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import UnavailableError, UnknownIfSent, is_uncertain
-from ._repetitions import Memory, sender_steps
-from ._settler import Settler, sent_before, unknown_before
+from ._repetitions import Memory, Sends, sender_steps
+from ._settler import Settler, committed_as, committed_before, sent_before, sent_in_outage, unknown_before
 from ._types import (
     Asked,
     Check,
@@ -56,6 +56,7 @@ class QuotaClient:
         self._called = Memory()
         #: The messages that this client has asked for in vain, so that nothing was sent.
         self._unsent = Memory()
+        self._sends = Sends()
         self._settler = Settler()
         self._background = Background(self._settle_due, self._settler.is_any_left)
 
@@ -180,6 +181,10 @@ class QuotaClient:
         try:
             reserved = self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
         except BaseException as error:
+            if isinstance(error, UnavailableError) and error.is_outage:
+                before = sent_in_outage(self._sends.get(message), commits_after_send, on_repeated)
+                if before is not None:
+                    return before
             if is_uncertain(error):
                 self._unsent.add(message)
             raise
@@ -189,7 +194,8 @@ class QuotaClient:
             if reserved.is_uncertain:
                 self._unsent.add(message)
             return Sent(sent=False, denied=reservation)
-        was_unsent = self._unsent.take(message)
+        # A call in vain says nothing of an earlier one that has begun to send.
+        was_unsent = self._unsent.take(message) and self._sends.get(message) is None
         if reservation["replayed"]:
             if reservation["state"] != "reserved":
                 return Sent(sent="before", reservation=reservation)
@@ -206,9 +212,8 @@ class QuotaClient:
                 self._unsent.add(message)
             raise
         settled = cast(Settled, committed.value)
-        # Another call has committed it in between.
         if settled["replayed"]:
-            return Sent(sent="before", reservation=reservation)
+            return committed_before(reservation, settled)
         return self._send_committed(send, reservation, settled)
 
     def unsettled(self) -> list[Unsettled]:
@@ -219,9 +224,9 @@ class QuotaClient:
         return self._settler.list()
 
     def _send_committed(self, send: Callable[[Granted], T], reservation: Granted, settled: Settled) -> Sent[T]:
-        committed = cast(Granted, {**reservation, **settled, "replayed": reservation["replayed"]})
+        committed = committed_as(reservation, settled)
         try:
-            value = send(committed)
+            value = self._send(send, committed)
         except UnknownIfSent as error:
             return Sent(sent=None, error=error, reservation=committed)
         except Exception:
@@ -231,7 +236,7 @@ class QuotaClient:
 
     def _send_and_commit(self, send: Callable[[Granted], T], reservation: Granted) -> Sent[T]:
         try:
-            value = send(reservation)
+            value = self._send(send, reservation)
         except UnknownIfSent as error:
             return Sent(sent=None, error=error, reservation=reservation)
         except Exception:
@@ -245,6 +250,19 @@ class QuotaClient:
                 raise
             return Sent(sent=True, value=value, error=error, reservation=reservation)
         return Sent(sent=True, value=value, settled=settled, reservation=reservation)
+
+    def _send(self, send: Callable[[Granted], T], reservation: Granted) -> T:
+        """Notes what becomes of a send. One that is interrupted is unknown."""
+        message = f"{reservation['user_id']} {reservation['id']}"
+        self._sends.note(message, "unknown")
+        try:
+            value = send(reservation)
+        except Exception as error:
+            if not isinstance(error, UnknownIfSent):
+                self._sends.note(message, "failed")
+            raise
+        self._sends.note(message, "sent")
+        return value
 
     def _give_back(self, operation: str, reservation: Granted) -> None:
         """Raises only an interruption."""

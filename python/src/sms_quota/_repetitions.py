@@ -10,7 +10,7 @@ whose effect is there, also if an attempt of the same call has made it, whose an
 """
 
 import threading
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Literal, Mapping
 
 from ._calls import Answer, Call, Steps, steps_of
 from ._errors import QuotaError, UnavailableError
@@ -41,6 +41,32 @@ class Memory:
         """Forgets it. Answers whether it was there."""
         with self._lock:
             return self._keys.pop(key, self) is None
+
+
+#: "unknown": it is under way, or said that it cannot tell.
+Outcome = Literal["sent", "unknown", "failed"]
+
+
+class Sends:
+    """
+    What this client knows of the sends that it has begun, for when the service is away and cannot tell; the oldest are
+    forgotten first. Threads may share it.
+    """
+
+    def __init__(self, limit: int = MAX_REMEMBERED) -> None:
+        self._limit = limit
+        self._outcomes: dict[str, Outcome] = {}
+        self._lock = threading.Lock()
+
+    def note(self, key: str, outcome: Outcome) -> None:
+        with self._lock:
+            self._outcomes.pop(key, None)
+            self._outcomes[key] = outcome
+            if len(self._outcomes) > self._limit:
+                del self._outcomes[next(iter(self._outcomes))]
+
+    def get(self, key: str) -> Outcome | None:
+        return self._outcomes.get(key)
 
 
 def sender_steps(operation: str, call: Call, called: Memory, clock: Callable[[], float]) -> Steps:

@@ -10,10 +10,10 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Literal, Sequence, cast
 
 from ._errors import UnavailableError, UnknownIfSent
-from ._types import Granted, Json, Outcome, Result, Sent, Unsettled
+from ._types import Granted, Json, OnRepeated, Outcome, Result, Sent, Settled, Unsettled
 
 MAX_UNSETTLED = 10_000
 #: Messages of one batch.
@@ -136,7 +136,31 @@ def sent_before(unsettled: Unsettled) -> Sent[Any]:
     return Sent(sent="before")
 
 
-def unknown_before(reservation: Granted) -> Sent[Any]:
+def sent_in_outage(
+    outcome: Literal["sent", "unknown", "failed"] | None, commits_after_send: bool, on_repeated: OnRepeated
+) -> Sent[Any] | None:
+    """What this client has made of the message before: asked in an outage, the service cannot tell."""
+    if outcome == "sent" or (outcome == "unknown" and not commits_after_send):
+        return Sent(sent="before")
+    return unknown_before(None) if outcome == "unknown" and on_repeated == "unknown" else None
+
+
+def committed_before(reservation: Granted, settled: Settled) -> Sent[Any]:
+    """
+    Of what was committed in between. That was another call for certain only if that has reserved it, too: it may be this
+    commit itself, which a proxy has repeated.
+    """
+    if reservation["replayed"]:
+        return Sent(sent="before", reservation=reservation)
+    error = UnknownIfSent("another call with this id has committed it, or the network has repeated the commit of this one")
+    return Sent(sent=None, error=error, reservation=committed_as(reservation, settled))
+
+
+def committed_as(reservation: Granted, settled: Settled) -> Granted:
+    return cast(Granted, {**reservation, **settled, "replayed": reservation["replayed"]})
+
+
+def unknown_before(reservation: Granted | None) -> Sent[Any]:
     error = UnknownIfSent("an earlier call with this id has not said whether it sent the message")
     return Sent(sent=None, error=error, reservation=reservation)
 
