@@ -7,7 +7,7 @@ import { type Agent, startAgent } from '../../../src/cli/remote/agent/agent.ts'
 import { post } from '../agent.ts'
 import { whenDone } from '../cleanup.ts'
 import type { Random } from '../fuzz/random.ts'
-import { type Message, NotTaken, nameOf } from './provider.ts'
+import { type Message, NotTaken, nameOf } from './message.ts'
 import { type Sender, TIMEOUT_MS, type World } from './senders.ts'
 
 /** Leases are for users with many messages. */
@@ -16,7 +16,8 @@ const TRIES = 4
 
 export async function agentSender(world: World, number: number, has: 'leases' | 'debts' | 'neither'): Promise<Sender> {
   const name = `agent-${has}-${number}`
-  const { provider, books, url, token, folder } = world
+  const { provider, books, urlOf, token, folder } = world
+  const url = await urlOf(name)
   const path = join(folder, name)
   let agent: Agent | undefined = await startAgent({
     service: { url, token },
@@ -40,6 +41,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
 
   async function consume({ userId, id, units }: Message, random: Random): Promise<{ debt?: boolean } | undefined> {
     for (let n = 0; n < TRIES; n++) {
+      books.tally('agent').calls += 1
       const { status, body } = await post(address, 'consume', { user_id: userId, id, units, message_type: name })
       books.count(`agent: ${status}${body.debt ? ' as a debt' : body.lease ? ' from a lease' : ''}`)
       if (status === 200) return body.granted ? body : undefined
@@ -51,6 +53,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
 
   return {
     name,
+    kind: 'agent',
     async send({ userId: any, ...rest }, random) {
       const message = { ...rest, userId: 1 + (any % USERS) }
       const granted = await consume(message, random)
@@ -58,7 +61,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
       toRefund.delete(nameOf(message))
       try {
         await provider.send(message, name, random, false)
-        if (granted.debt) books.debts.set(message.userId, (books.debts.get(message.userId) ?? 0) + message.units)
+        if (granted.debt) books.addDebt(message)
       } catch (error) {
         if (!(error instanceof NotTaken)) throw error
         if (!(await refund(message))) toRefund.set(nameOf(message), message)

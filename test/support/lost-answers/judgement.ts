@@ -1,8 +1,9 @@
 /** Compares what is charged with what the provider took. */
 import { sql } from '../../../src/db/sql.ts'
 import type { Deployment } from '../chaos/deployment.ts'
-import type { Books } from './books.ts'
-import { nameOf, type Provider, type Taken } from './provider.ts'
+import type { Books, Killed } from './books.ts'
+import { type Message, nameOf, type Taken } from './message.ts'
+import type { Provider } from './provider.ts'
 import type { LossyProxy } from './proxy.ts'
 
 export interface Case {
@@ -17,7 +18,7 @@ export interface Case {
 export interface Judgement {
   /** Users with other charges than the provider's list has, and what led to them. */
   readonly wrong: string[]
-  /** Messages that the provider took twice. */
+  /** Messages with a second send, though the first one has not failed. */
   readonly twice: string[]
   /** What senders were told, and was not so. */
   readonly untrue: readonly string[]
@@ -33,8 +34,8 @@ interface Charge {
 }
 
 export async function judge(of: Case): Promise<Judgement> {
-  const { provider, books, users, limitOf } = of
-  const judgement: Judgement = { wrong: [], twice: twiceTaken(provider), untrue: books.untrue, past: [] }
+  const { books, users, limitOf } = of
+  const judgement: Judgement = { wrong: [], twice: twiceSent(of), untrue: books.untrue, past: [] }
   for (let userId = 1; userId <= users; userId++) {
     const charges = await chargesOf(of.deployment, userId)
     const { used, reserved } = await countersOf(of, userId)
@@ -43,15 +44,21 @@ export async function judge(of: Case): Promise<Judgement> {
     const sum = charges.reduce((units, { charged }) => units + charged, 0)
     if (used !== sum || reserved !== 0)
       judgement.wrong.push(`user ${userId}: used ${used}, reserved ${reserved}, charged ${sum}`)
-    judgement.wrong.push(...wrongSenders(of, userId, charges))
+    judgement.wrong.push(...wrongSenders(of, userId, charges), ...wrongMessages(of, userId, charges))
   }
   return judgement
 }
 
-/** Of each sender by itself: the type of a message names its sender. What is not known to be sent may be charged or not. */
+/**
+ * Of each sender by itself: the type of a message names its sender. What is not known to be sent may be charged or not; of what was
+ * under way in a killed process, and of what two senders had at the same time, see `wrongMessages`.
+ */
 function wrongSenders(of: Case, userId: number, charges: readonly Charge[]): string[] {
-  const { provider } = of
-  const isKnown = ({ id }: { readonly id: string }) => !provider.unknown.has(nameOf({ userId, id }))
+  const { provider, books } = of
+  const isKnown = ({ id }: { readonly id: string }) => {
+    const name = nameOf({ userId, id })
+    return !provider.unknown.has(name) && !books.killed.has(name) && books.shared.get(name)?.isTogether !== true
+  }
   const taken = provider.taken.filter(message => message.userId === userId && isKnown(message))
   const certain = charges.filter(isKnown)
   const senders = new Set([...taken.map(({ by }) => by), ...certain.map(({ by }) => by)])
@@ -67,12 +74,44 @@ function wrongSenders(of: Case, userId: number, charges: readonly Charge[]): str
   })
 }
 
-function twiceTaken({ taken, unknown }: Provider): string[] {
-  const seen = new Set<string>()
-  return taken.map(nameOf).filter(name => {
-    const isAgain = seen.has(name) && !unknown.has(name)
-    seen.add(name)
-    return isAgain
+/** What may be charged for a message that was under way in a killed process, or that two senders had at the same time. */
+function wrongMessages(of: Case, userId: number, charges: readonly Charge[]): string[] {
+  const { provider, books } = of
+  const isOfUser = ({ userId: owner }: { readonly userId: number }) => owner === userId
+  const taken = provider.taken.filter(isOfUser)
+  const killed = [...books.killed.values()].filter(isOfUser)
+  const together = taken.filter(message => {
+    const name = nameOf(message)
+    return books.shared.get(name)?.isTogether === true && !books.killed.has(name)
+  })
+  const wrong = (message: Message, isRight: (charged: number, sent: number) => boolean): string[] => {
+    const sent = taken.filter(({ id }) => id === message.id)
+    const charge = charges.filter(({ id }) => id === message.id)
+    const charged = charge.reduce((sum, one) => sum + one.charged, 0)
+    if (charged === 0 && sent.length === 0) return []
+    const isUnknown = provider.unknown.has(nameOf(message))
+    if (charged <= message.units && (isUnknown || isRight(charged, sent.length))) return []
+    return [`user ${userId}: sent ${sent.length} times, charged ${charged}\n${differences(of, sent, charge, true)}`]
+  }
+  return [
+    ...killed.flatMap(message => wrong(message, (charged, sent) => isRightOfKilled(message, charged, sent))),
+    ...together.flatMap(message => wrong(message, (charged, sent) => charged === (sent > 0 ? message.units : 0))),
+  ]
+}
+
+/** Units that are committed before the send are charged in any case; units that are committed after it may be free. */
+function isRightOfKilled({ units, onExpiry, mayBeDebt }: Killed, charged: number, sent: number): boolean {
+  if (onExpiry === 'commit') return sent === 0 || charged === units
+  return sent > 0 || charged === 0 || mayBeDebt
+}
+
+function twiceSent({ provider, books }: Case): string[] {
+  return provider.again.flatMap(({ name, by }) => {
+    const isTogether = books.shared.get(name)?.isTogether === true
+    // In an outage, the next process cannot know that the killed one has sent it.
+    const mayBe = isTogether || books.killed.get(name)?.mayBeDebt === true
+    if (mayBe) books.count(isTogether ? 'sent twice, by two at the same time' : 'sent twice, as a debt after a kill')
+    return mayBe ? [] : [`${name}, ${by}`]
   })
 }
 
@@ -89,17 +128,17 @@ async function countersOf({ deployment }: Case, userId: number): Promise<{ used:
 }
 
 /** The messages that differ, and what passed the proxy about them. */
-function differences({ proxy }: Case, sent: readonly Taken[], charges: readonly Charge[]): string {
+function differences({ proxy }: Case, sent: readonly Taken[], charges: readonly Charge[], isWhole = false): string {
   const charged = new Map(charges.map(charge => [charge.id, charge.charged]))
   const taken = new Map(sent.map(message => [message.id, message.units]))
   const lines: string[] = []
   for (const id of new Set([...taken.keys(), ...charged.keys()])) {
     const [before, after] = [taken.get(id) ?? 0, charged.get(id) ?? 0]
-    if (before === after) continue
+    if (before === after && !isWhole) continue
     lines.push(`  ${id}: taken ${before}, charged ${after}`)
-    for (const { at, path, fault, body, answers } of proxy.passages) {
+    for (const { at, sender, path, fault, body, answers } of proxy.passages) {
       if (!body.includes(`"${id}"`)) continue
-      lines.push(`    ${at} ${path.replace(/^.*\//, '')} ${fault} ${aboutId(body, id)}`)
+      lines.push(`    ${at} ${sender} ${path.replace(/^.*\//, '')} ${fault} ${aboutId(body, id)}`)
       for (const answer of answers)
         lines.push(`      ${answer?.status ?? 'nothing'} ${aboutAnswer(answer?.body ?? '', body, id)}`)
     }

@@ -11,6 +11,7 @@ import type { Fault, FaultKind, Forecast } from './weather.ts'
 interface Passage {
   /** In milliseconds since the proxy was started. */
   readonly at: number
+  readonly sender: string
   readonly path: string
   readonly body: string
   readonly fault: FaultKind
@@ -19,7 +20,8 @@ interface Passage {
 }
 
 export interface LossyProxy {
-  readonly url: string
+  /** @returns where a sender finds the services */
+  urlOf(sender: string): Promise<string>
   readonly passages: readonly Passage[]
   readonly counts: ReadonlyMap<FaultKind, number>
   /** Resolves when no request is on its way to a service any more. */
@@ -49,7 +51,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ])
 
 /** @param portOf a service for the next request; undefined if it does not run */
-export async function createProxy(forecast: Forecast, portOf: () => number | undefined): Promise<LossyProxy> {
+export function createProxy(forecast: Forecast, portOf: () => number | undefined): LossyProxy {
   const agent = new Agent({ keepAlive: true })
   const began = performance.now()
   const passages: Passage[] = []
@@ -109,7 +111,7 @@ export async function createProxy(forecast: Forecast, portOf: () => number | und
     return waiting.then(() => void underway.delete(waiting))
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(sender: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
@@ -119,7 +121,7 @@ export async function createProxy(forecast: Forecast, portOf: () => number | und
     const fault = forecast.next()
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1)
     const at = Math.round(performance.now() - began)
-    const passage = { at, path: exchange.path, body: exchange.body.toString(), fault: fault.kind, answers: [] }
+    const passage = { at, sender, path: exchange.path, body: exchange.body.toString(), fault: fault.kind, answers: [] }
     passages.push(passage)
     const answer = await pass(exchange, fault, passage)
     if (answer === undefined) return
@@ -133,17 +135,19 @@ export async function createProxy(forecast: Forecast, portOf: () => number | und
     else response.write(body.subarray(0, body.length / 2), () => response.destroy())
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy())
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  whenDone(() => {
-    server.closeAllConnections()
-    server.close()
-    agent.destroy()
-  })
+  whenDone(() => agent.destroy())
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async urlOf(sender) {
+      const server = createServer((request, response) => {
+        handle(sender, request, response).catch(() => response.destroy())
+      })
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      whenDone(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    },
     passages,
     counts,
     async settled() {

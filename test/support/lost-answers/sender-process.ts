@@ -1,0 +1,48 @@
+/** A sender that is told on its input what to send, and answers what it was told. Run by process-sender.ts. */
+import { createInterface } from 'node:readline'
+import { createClient } from '../../../client/src/main.ts'
+import { openJournal } from '../../../client/src/node/journal.ts'
+import { nameOf } from './message.ts'
+import type { Order, Reply, Run } from './process-sender.ts'
+import { ask, sentOrThrow, type Told } from './told.ts'
+
+const run = JSON.parse(process.argv[2] ?? '') as Run
+const { url, token, timeoutMs, onUnavailable } = run
+const journal = run.journal === null ? undefined : await openJournal(run.journal, { onUnknown: () => 'charge' })
+const client = createClient({
+  url,
+  token,
+  timeoutMs,
+  senderTimeoutMs: timeoutMs,
+  onUnavailable,
+  ...(journal === undefined ? {} : { journal }),
+})
+
+async function carryOut(order: Order): Promise<Told | null> {
+  if (order.op === 'close') {
+    await client.close().catch(() => {})
+    return null
+  }
+  const { userId, id, units, type: by } = order
+  return ask(client, order, async () => {
+    const answer = await fetch(run.provider, { method: 'POST', body: JSON.stringify({ userId, id, units, by }) })
+    return sentOrThrow(await answer.json())
+  })
+}
+
+createInterface({ input: process.stdin })
+  .on('line', async line => {
+    const order = JSON.parse(line) as Order
+    const told = await carryOut(order)
+    const reply: Reply = {
+      call: order.call,
+      told,
+      unsettled: client.unsettled().map(nameOf),
+      debts: journal?.debts().length ?? 0,
+    }
+    process.stdout.write(`${JSON.stringify(reply)}\n`)
+  })
+  .on('close', async () => {
+    await journal?.close()
+    process.exit()
+  })
