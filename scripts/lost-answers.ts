@@ -77,7 +77,7 @@ for (let next = seed; ; next += 1) {
   if (performance.now() >= end) break
 }
 rmSync(temporary, { recursive: true })
-process.stdout.write(`${seeds} seeds from ${seed} on, without a fault:\n`)
+process.stdout.write(`${seeds} seeds without a fault, from ${seed} on:\n`)
 console.table(Object.fromEntries([...totals].map(([kind, counts]) => [kind, Object.fromEntries(counts)])))
 
 /** Of one seed, by the kind of sender. */

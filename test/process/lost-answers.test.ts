@@ -160,7 +160,7 @@ test(
     const sendShared = async (message: Message, [first, second]: [Sender, Sender], random: Random) => {
       const type = `shared-${first.shares}`
       const isTogether = random.percent(30)
-      const shared = { isTogether }
+      const shared = { message, onExpiry: first.shares, isTogether, mayBeGivenBack: false }
       books.shared.set(nameOf(message), shared)
       const sending = first.send(message, random, type)
       if (!isTogether) {

@@ -51,6 +51,7 @@ function note(
   const isUnknown = provider.unknown.has(nameOf(message))
   const isKilled = books.killed.has(nameOf(message))
   const shared = books.shared.get(nameOf(message))
+  if (shared !== undefined && (told.kind === 'unavailable' || told.kind === 'failed')) shared.mayBeGivenBack = true
   switch (told.kind) {
     case 'sent':
       // Whether that is twice, the provider says.
@@ -61,7 +62,7 @@ function note(
       }
       return 'done'
     case 'before':
-      // Of a message that two have, it can also be that the other one was not told that it is committed, and gives it back.
+      // Of two that have it, the other one may not have been told that it is committed, and gives it back.
       check('sent before', sends === 0 && (was || isUnknown || isKilled || shared?.isTogether === true))
       return 'done'
     case 'unknown':

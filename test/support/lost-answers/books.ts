@@ -13,7 +13,7 @@ export interface Tally {
   'not known if sent': number
 }
 
-/** A message that was under way, or not settled, in a process that was killed. */
+/** A message that was under way, or not settled, in a process that was killed; or that a sender of debts is asked for again after that. */
 export interface Killed extends Pick<Message, 'userId' | 'id' | 'units'> {
   /** The type of the message. */
   readonly by: string
@@ -24,8 +24,12 @@ export interface Killed extends Pick<Message, 'userId' | 'id' | 'units'> {
 
 /** A message that two senders have. */
 interface Shared {
+  readonly message: Message
+  readonly onExpiry: Expiry | undefined
   /** Whether the second one had it before the first one had ended, or had settled what it left open. */
   isTogether: boolean
+  /** Whether one of them may have given it back, which takes what the other one was charged, too. */
+  mayBeGivenBack: boolean
 }
 
 export interface Books {

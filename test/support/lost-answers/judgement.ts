@@ -80,10 +80,9 @@ function wrongMessages(of: Case, userId: number, charges: readonly Charge[]): st
   const isOfUser = ({ userId: owner }: { readonly userId: number }) => owner === userId
   const taken = provider.taken.filter(isOfUser)
   const killed = [...books.killed.values()].filter(isOfUser)
-  const together = taken.filter(message => {
-    const name = nameOf(message)
-    return books.shared.get(name)?.isTogether === true && !books.killed.has(name)
-  })
+  const together = [...books.shared.values()]
+    .filter(({ message, isTogether }) => isOfUser(message) && isTogether && !books.killed.has(nameOf(message)))
+    .map(({ message }) => message)
   const wrong = (message: Message, isRight: (charged: number, sent: number) => boolean): string[] => {
     const sent = taken.filter(({ id }) => id === message.id)
     const charge = charges.filter(({ id }) => id === message.id)
@@ -95,8 +94,16 @@ function wrongMessages(of: Case, userId: number, charges: readonly Charge[]): st
   }
   return [
     ...killed.flatMap(message => wrong(message, (charged, sent) => isRightOfKilled(message, charged, sent))),
-    ...together.flatMap(message => wrong(message, (charged, sent) => charged === (sent > 0 ? message.units : 0))),
+    ...together.flatMap(message => wrong(message, (charged, sent) => isRightOfShared(books, message, charged, sent))),
   ]
+}
+
+/** Of a message that was sent, once or, since answers were lost, twice: it is charged once. */
+function isRightOfShared(books: Books, message: Message, charged: number, sent: number): boolean {
+  if (charged === (sent > 0 ? message.units : 0)) return true
+  const isGivenBack = sent > 0 && charged === 0 && books.shared.get(nameOf(message))?.mayBeGivenBack === true
+  if (isGivenBack) books.count('sent by one of two at the same time, and given back by the other one')
+  return isGivenBack
 }
 
 /** Units that are committed before the send are charged in any case; units that are committed after it may be free. */
@@ -105,14 +112,24 @@ function isRightOfKilled({ units, onExpiry, mayBeDebt }: Killed, charged: number
   return sent > 0 || charged === 0 || mayBeDebt
 }
 
-function twiceSent({ provider, books }: Case): string[] {
-  return provider.again.flatMap(({ name, by }) => {
-    const isTogether = books.shared.get(name)?.isTogether === true
-    // In an outage, the next process cannot know that the killed one has sent it.
-    const mayBe = isTogether || books.killed.get(name)?.mayBeDebt === true
-    if (mayBe) books.count(isTogether ? 'sent twice, by two at the same time' : 'sent twice, as a debt after a kill')
-    return mayBe ? [] : [`${name}, ${by}`]
+function twiceSent(of: Case): string[] {
+  return of.provider.again.flatMap(({ name, by }) => {
+    const why = whyTwice(of, name)
+    if (why !== undefined) of.books.count(`sent twice, ${why}`)
+    const [, id = ''] = name.split(' ')
+    return why === undefined ? [[`${name}, ${by}`, ...passagesAbout(of, id)].join('\n')] : []
   })
+}
+
+/** What a client cannot know, so that it sends again; see its README. */
+function whyTwice({ provider, books }: Case, name: string): string | undefined {
+  const shared = books.shared.get(name)
+  if (shared?.isTogether === true) return 'by two at the same time'
+  // Its reservation is open. If the answer of the next one's reserve is lost, that takes it for its own.
+  if (shared?.onExpiry === 'release' && provider.unknown.has(name))
+    return 'after a send that could not tell, by another sender'
+  // In an outage, the next process cannot ask what the killed one has done.
+  return books.killed.get(name)?.mayBeDebt === true ? 'as a debt after a kill' : undefined
 }
 
 async function chargesOf({ db }: Deployment, userId: number): Promise<Charge[]> {
@@ -128,7 +145,7 @@ async function countersOf({ deployment }: Case, userId: number): Promise<{ used:
 }
 
 /** The messages that differ, and what passed the proxy about them. */
-function differences({ proxy }: Case, sent: readonly Taken[], charges: readonly Charge[], isWhole = false): string {
+function differences(of: Case, sent: readonly Taken[], charges: readonly Charge[], isWhole = false): string {
   const charged = new Map(charges.map(charge => [charge.id, charge.charged]))
   const taken = new Map(sent.map(message => [message.id, message.units]))
   const lines: string[] = []
@@ -136,14 +153,18 @@ function differences({ proxy }: Case, sent: readonly Taken[], charges: readonly 
     const [before, after] = [taken.get(id) ?? 0, charged.get(id) ?? 0]
     if (before === after && !isWhole) continue
     lines.push(`  ${id}: taken ${before}, charged ${after}`)
-    for (const { at, sender, path, fault, body, answers } of proxy.passages) {
-      if (!body.includes(`"${id}"`)) continue
-      lines.push(`    ${at} ${sender} ${path.replace(/^.*\//, '')} ${fault} ${aboutId(body, id)}`)
-      for (const answer of answers)
-        lines.push(`      ${answer?.status ?? 'nothing'} ${aboutAnswer(answer?.body ?? '', body, id)}`)
-    }
+    lines.push(...passagesAbout(of, id))
   }
   return lines.slice(0, 200).join('\n')
+}
+
+function passagesAbout({ proxy }: Case, id: string): string[] {
+  return proxy.passages
+    .filter(({ body }) => body.includes(`"${id}"`))
+    .flatMap(({ at, sender, path, fault, body, answers }) => [
+      `    ${at} ${sender} ${path.replace(/^.*\//, '')} ${fault} ${aboutId(body, id)}`,
+      ...answers.map(answer => `      ${answer?.status ?? 'nothing'} ${aboutAnswer(answer?.body ?? '', body, id)}`),
+    ])
 }
 
 /** The operation of a message in a batch, or the body of a call. */

@@ -92,8 +92,9 @@ export async function processSender(
   const pending = new Map<number, Pending>()
   let calls = 0
   let unsettled: ReadonlyMap<string, Asked> = new Map()
-  /** Those that were asked for, to find them by name. */
-  const asked = new Map<string, Asked>()
+  let kills = 0
+  /** Those that were asked for, to find them by name, and by the process after so many kills. */
+  const asked = new Map<string, { readonly message: Asked; readonly kills: number }>()
   let isEnding = false
   let child = launch()
   whenDone(() => {
@@ -118,8 +119,8 @@ export async function processSender(
     if (reply === undefined) return
     unsettled = new Map(
       reply.unsettled.flatMap(key => {
-        const message = asked.get(key)
-        return message === undefined ? [] : [[key, message]]
+        const known = asked.get(key)
+        return known === undefined ? [] : [[key, known.message]]
       }),
     )
     pending.get(reply.call)?.resolve(reply)
@@ -133,7 +134,8 @@ export async function processSender(
     for (const { message } of left) if (message !== undefined) lost.set(nameOf(message), message)
     if (!isEnding) {
       books.tally(kind)['under way at a kill'] += lost.size
-      for (const { type: by, ...message } of lost.values()) books.addKilled({ ...message, by, mayBeDebt })
+      for (const message of lost.values()) addKilled(message)
+      kills += 1
       child = launch()
     }
     unsettled = new Map()
@@ -141,10 +143,19 @@ export async function processSender(
     for (const { resolve } of left) resolve('killed')
   }
 
+  function addKilled({ type: by, ...message }: Asked): void {
+    books.addKilled({ ...message, by, mayBeDebt })
+  }
+
   function call(message?: Asked): Promise<Reply | 'killed'> {
     calls += 1
     const order: Order = message === undefined ? { call: calls, op: 'close' } : { call: calls, op: 'send', ...message }
-    if (message !== undefined) asked.set(nameOf(message), message)
+    if (message !== undefined) {
+      // What it has been told is gone with its process: in an outage, it may send it again as a debt.
+      const isForgotten = (asked.get(nameOf(message))?.kills ?? kills) < kills
+      if (isForgotten && mayBeDebt) addKilled(message)
+      asked.set(nameOf(message), { message, kills })
+    }
     return new Promise(resolve => {
       pending.set(order.call, { message, resolve })
       child.stdin.write(`${JSON.stringify(order)}\n`)

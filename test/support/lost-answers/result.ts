@@ -12,7 +12,7 @@ interface KindResult extends Tally {
 }
 
 /** By the kind of sender. */
-export type Result = Record<string, KindResult>
+export type Result = Record<string, KindResult | Pick<KindResult, 'messages' | 'sends'>>
 
 const LOST: ReadonlySet<string> = new Set(['request lost', 'answer lost', 'request cut', 'answer cut'])
 
@@ -31,5 +31,8 @@ export function resultOf({ senders, provider, books, proxy }: Run): Result {
     const sends = provider.taken.filter(({ by }) => names.has(by)).length
     result[kind] = { ...books.tally(kind), sends, 'lost answers': lost }
   }
+  // These are messages of their senders, too.
+  const sends = provider.taken.filter(({ by }) => by.startsWith('shared-')).length
+  result['given to two'] = { messages: books.shared.size, sends }
   return result
 }
