@@ -13,7 +13,7 @@ export interface Tally {
   'not known if sent': number
 }
 
-/** A message that was under way, or not settled, in a process that was killed; or that a sender of debts is asked for again after that. */
+/** A message that was under way, or not settled, in a process that was killed; or that its sender has forgotten with it. */
 export interface Killed extends Pick<Message, 'userId' | 'id' | 'units'> {
   /** The type of the message. */
   readonly by: string

@@ -128,8 +128,10 @@ function whyTwice({ provider, books }: Case, name: string): string | undefined {
   // Its reservation is open. If the answer of the next one's reserve is lost, that takes it for its own.
   if (shared?.onExpiry === 'release' && provider.unknown.has(name))
     return 'after a send that could not tell, by another sender'
+  const killed = books.killed.get(name)
+  if (killed?.onExpiry === 'release') return 'after a kill before its commit'
   // In an outage, the next process cannot ask what the killed one has done.
-  return books.killed.get(name)?.mayBeDebt === true ? 'as a debt after a kill' : undefined
+  return killed?.mayBeDebt === true ? 'as a debt after a kill' : undefined
 }
 
 async function chargesOf({ db }: Deployment, userId: number): Promise<Charge[]> {

@@ -78,7 +78,7 @@ export async function processSender(
 ): Promise<Sender> {
   const mayBeDebt = onUnavailable === 'allow-with-debt'
   const name = `${kind}-${mayBeDebt ? 'debt' : 'deny'}-${onExpiry}-${number}`
-  const { books, token } = world
+  const { books, provider, token } = world
   const run: Run = {
     url: await world.urlOf(name),
     token,
@@ -151,9 +151,10 @@ export async function processSender(
     calls += 1
     const order: Order = message === undefined ? { call: calls, op: 'close' } : { call: calls, op: 'send', ...message }
     if (message !== undefined) {
-      // What it has been told is gone with its process: in an outage, it may send it again as a debt.
+      // What it has been told is gone with its process. In an outage, it may send it again as a debt; and what is open is not known to be sent.
       const isForgotten = (asked.get(nameOf(message))?.kills ?? kills) < kills
-      if (isForgotten && mayBeDebt) addKilled(message)
+      const isOpen = onExpiry === 'release' && provider.unknown.has(nameOf(message))
+      if (isForgotten && (mayBeDebt || isOpen)) addKilled(message)
       asked.set(nameOf(message), { message, kills })
     }
     return new Promise(resolve => {
