@@ -103,6 +103,7 @@ test(
       taken: provider.taken.length,
       unknown: provider.unknown.size,
       killed: killed.join(', '),
+      'under way at a kill': Array.from(books.killed.values(), ({ by, id }) => `${by} ${id}`).join(', '),
       seconds,
       result: resultOf({ senders, provider, books, proxy }),
       ...Object.fromEntries([...books.counts].sort()),
