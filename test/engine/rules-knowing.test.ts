@@ -18,7 +18,7 @@ import {
   usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
-import { endSessions, untilWaiting } from '../support/sessions.ts'
+import { endSessions, UNTIL_RELEASED, untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
@@ -200,7 +200,7 @@ describe('after conflicts with another process', () => {
   })
 
   test('over one user again and again, that user’s next 50 batches run apart in locked mode, and the others’ do not', async () => {
-    const engine = bench.engine()
+    const engine = bench.engine(UNTIL_RELEASED)
     const [user, quiet] = [someone(), someone()]
     const { id } = await bench.quota({ user_id: user })
     await bench.quota({ user_id: quiet })

@@ -17,7 +17,7 @@ import {
   type TestEngine,
   warm,
 } from '../support/engine.ts'
-import { endSessions, untilWaiting } from '../support/sessions.ts'
+import { endSessions, UNTIL_RELEASED, untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
@@ -25,8 +25,8 @@ const { db, clock } = bench
 const network = await bench.network()
 
 /** An engine behind the proxy, with the user's rows in memory. */
-async function engineFor(user: number): Promise<TestEngine> {
-  const engine = bench.engine({ through: network })
+async function engineFor(user: number, options: { lockTimeoutMs?: number } = {}): Promise<TestEngine> {
+  const engine = bench.engine({ through: network, ...options })
   await warm(engine, user)
   return engine
 }
@@ -203,7 +203,7 @@ describe('a commit that arrives late', () => {
   test('while its retry waits for the same lock, succeeds, and the retry finds it done', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
-    const engine = await engineFor(user)
+    const engine = await engineFor(user, UNTIL_RELEASED)
     await engine.submit(reserve(user, 'm1', 10))
     const stranger = await bench.stranger()
     await stranger.query('begin')

@@ -19,7 +19,7 @@ import {
   usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
-import { cancelSessions, countSessions, untilWaiting } from '../support/sessions.ts'
+import { cancelSessions, countSessions, UNTIL_RELEASED, untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
 
 const bench = await createBench()
@@ -215,7 +215,7 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   for (const user of users) await bench.quota({ user_id: user })
   await fillShard(users[0] ?? 0)
   const before = await countSessions(db)
-  const [one, other] = [bench.engine(), bench.engine()]
+  const [one, other] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
   for (const user of users) await warm(one, user)
   for (const user of users) await warm(other, user)
   const stranger = await bench.stranger()
@@ -243,7 +243,7 @@ test('a batch that rolls some quotas and increments others locks all of them in 
   await bench.quota({ user_id: second, period: 'day' })
   await fillShard(first)
   const before = await countSessions(db)
-  const [rolling, locking] = [bench.engine(), bench.engine()]
+  const [rolling, locking] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
   for (const user of [first, second]) await warm(rolling, user)
   clock.now += DAY_MS
   const stranger = await bench.stranger()

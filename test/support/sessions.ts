@@ -35,6 +35,9 @@ export async function untilWaiting(db: Database, sessions: number, name = 'sms-q
   await expect.poll(async () => (await waitingSessions(db, name)).length, { interval: 5 }).toBe(sessions)
 }
 
+/** Of an engine that waits for a lock until the test releases it, however slow the machine is. */
+export const UNTIL_RELEASED = { lockTimeoutMs: 60_000 } as const
+
 /** When the transactions of engines began that wait for a lock. */
 export async function waitingSince(db: Database): Promise<(string | null)[]> {
   return (await waitingSessions(db, ENGINE)).map(({ began }) => began)
