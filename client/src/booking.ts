@@ -11,7 +11,7 @@
 import type { Api, Denied, Granted, ReserveReq } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
 import { hasCode, isRefusedForGood, QuotaError, UnavailableError } from './errors.ts'
-import { giveBack, releaseIfOpen } from './giving-back.ts'
+import { giveBackUnsent } from './giving-back.ts'
 
 const AGAIN_MS = 1_000
 /** Debts that the service refused are tried again later than others. */
@@ -28,7 +28,10 @@ type Decision = 'charge' | 'release'
 /** The debts to book. */
 export type Debts = Pick<Journal, 'due' | 'remove' | 'onUnknown' | 'onRefused'>
 
-export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release' | 'refund'>
+export type BookingCalls = Pick<
+  Api<unknown>,
+  'consume' | 'commit' | 'reserve' | 'release' | 'refund' | 'getReservation'
+>
 
 export interface Booking {
   /** Looks for debts to settle, now and then every second until there are none. */
@@ -185,7 +188,7 @@ async function release(calls: BookingCalls, { request, mayBeCommitted = false }:
     // What is refused for good, for example since its user was erased, does not arrive later either.
     if (!isRefusedForGood(error)) throw error
   }
-  await (mayBeCommitted ? giveBack(calls, request) : releaseIfOpen(calls, request))
+  await giveBackUnsent(calls, { userId: request.userId, id: request.id, mayBeCommitted })
 }
 
 /** Lets Node.js exit while the timer waits: the journal keeps the debts for the next start. */

@@ -1,5 +1,5 @@
-/** Gives back all units of a reservation: it releases what is reserved and refunds what is committed. */
-import type { Settled } from './api.ts'
+/** Gives back the units of a reservation: it releases what is reserved and refunds what is committed. */
+import type { AuthoredReservation, Settled } from './api.ts'
 import { hasCode } from './errors.ts'
 
 interface Named {
@@ -12,30 +12,57 @@ export interface GiveBackCalls {
   refund(input: Named): Promise<Settled>
 }
 
+export interface UnsentCalls extends GiveBackCalls {
+  getReservation(input: Named): Promise<AuthoredReservation>
+}
+
+/** A message that was not sent by the one who gives back its units. */
+export interface Unsent extends Named {
+  /** Whether a call of that one, or the expiry, may have committed them. Otherwise another one has, and has sent the message. */
+  readonly mayBeCommitted: boolean
+}
+
 /**
- * Releases what is reserved, and refunds what is committed: a commit that arrives after the release is refused. Both may be repeated.
+ * Gives back a reservation of which only the caller knows the id. A commit that arrives after the release is refused. It may be repeated.
  *
  * @returns false if the service does not know the id
  * @throws UnavailableError, and QuotaError if the service does not let it
  */
-export async function giveBack({ release, refund }: GiveBackCalls, { userId, id }: Named): Promise<boolean> {
-  const isKnown = await isDone(release({ userId, id }))
-  return isKnown && (await isDone(refund({ userId, id })))
+export async function giveBack(calls: GiveBackCalls, { userId, id }: Named): Promise<boolean> {
+  const left = await release(calls, { userId, id })
+  if (left === 'committed') await refund(calls, { userId, id })
+  return left !== 'not known'
 }
 
-/** Releases what is reserved, and leaves what is committed. It may be repeated. @throws as `giveBack` does */
-export async function releaseIfOpen({ release }: Pick<GiveBackCalls, 'release'>, { userId, id }: Named): Promise<void> {
-  await isDone(release({ userId, id }))
+/**
+ * Gives back a message that was not sent. Others may have its id, too: what they have committed stays, as far as that can be told.
+ *
+ * @throws as `giveBack` does
+ */
+export async function giveBackUnsent(calls: UnsentCalls, { userId, id, mayBeCommitted }: Unsent): Promise<void> {
+  const left = await release(calls, { userId, id })
+  if (left !== 'committed' || !mayBeCommitted) return
+  const { actions } = await calls.getReservation({ userId, id })
+  // What is booked by force was sent.
+  if (!actions.some(({ action }) => action === 'force')) await refund(calls, { userId, id })
 }
 
-/** @returns false if the service does not know the id */
-async function isDone(call: Promise<Settled>): Promise<boolean> {
+async function release(calls: GiveBackCalls, message: Named): Promise<'committed' | 'nothing' | 'not known'> {
   try {
-    await call
+    const { committed } = await calls.release(message)
+    return committed > 0 ? 'committed' : 'nothing'
   } catch (error) {
-    if (hasCode(error, 'not_found')) return false
-    // There is nothing, or nothing any more, to release or to refund.
+    if (hasCode(error, 'not_found')) return 'not known'
     if (!hasCode(error, 'reservation_closed')) throw error
+    return 'committed'
   }
-  return true
+}
+
+async function refund(calls: GiveBackCalls, message: Named): Promise<void> {
+  try {
+    await calls.refund(message)
+  } catch (error) {
+    // There is nothing to refund any more.
+    if (!hasCode(error, 'not_found') && !hasCode(error, 'reservation_closed')) throw error
+  }
 }

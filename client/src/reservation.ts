@@ -170,7 +170,7 @@ async function sendReserved<T>(
     settled = await calls.commit({ userId, id }, options)
   } catch (error) {
     const instead = await beginInstead(input, policy, error, true).catch(reason => {
-      if (isUncertain(error)) settler.settle({ userId, id }, 'not-sent')
+      if (isUncertain(error)) settler.giveBack({ userId, id, mayBeCommitted: true })
       else unsent.add(input)
       throw reason
     })
@@ -205,7 +205,7 @@ async function sendCommitted<T>(
     return { granted: true, sent: true, value: await send(committed), settled }
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: committed }
-    await calls.refund({ userId, id }).catch(() => settler.settle({ userId, id }, 'not-sent'))
+    await calls.refund({ userId, id }).catch(() => settler.giveBack({ userId, id, mayBeCommitted: true }))
     throw error
   }
 }
@@ -223,13 +223,13 @@ async function sendAndCommit<T>(
     value = await send(reservation)
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation }
-    await calls.release({ userId, id }).catch(() => settler.settle({ userId, id }, 'not-sent'))
+    await calls.release({ userId, id }).catch(() => settler.giveBack({ userId, id, mayBeCommitted: false }))
     throw error
   }
   try {
     return { granted: true, sent: true, value, settled: await calls.commit({ userId, id }) }
   } catch (error) {
-    settler.settle({ userId, id }, 'sent')
+    settler.charge({ userId, id })
     return { granted: true, sent: true, value, settled: null, error, isDebt: false, isLeased: false }
   }
 }

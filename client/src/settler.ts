@@ -1,13 +1,13 @@
 /**
  * Settles in the background what a send has left open, because the service did not confirm it: again and again until it is certain.
  *
- * - `not-sent`: its units are given back, whether they are reserved or committed.
+ * - `not-sent`: its units are given back: what is reserved, and what is committed if a call for this message may have done that.
  * - `sent`: its units are committed; by force if the reservation has expired meanwhile.
  */
 import type { CommitReq, Settled } from './api.ts'
 import type { Clockwork } from './clockwork.ts'
 import { hasCode, UnavailableError } from './errors.ts'
-import { type GiveBackCalls, giveBack } from './giving-back.ts'
+import { giveBackUnsent, type Unsent, type UnsentCalls } from './giving-back.ts'
 
 /** A message of which the service has not confirmed yet what became of it. */
 export interface Unsettled {
@@ -18,14 +18,17 @@ export interface Unsettled {
   readonly at: string
 }
 
-export interface SettlerCalls extends GiveBackCalls {
+export interface SettlerCalls extends UnsentCalls {
   commit(input: CommitReq): Promise<Settled>
 }
 
 type Message = Pick<Unsettled, 'userId' | 'id'>
 
 export interface Settler {
-  settle(message: Message, outcome: Unsettled['outcome']): void
+  /** Charges a message that was sent. */
+  charge(message: Message): void
+  /** Gives back the units of a message that was not sent, unless another call of this process has sent it. */
+  giveBack(message: Unsent): void
   find(message: Message): Unsettled | undefined
   list(): Unsettled[]
   /** @throws UnavailableError if there is no room for what a further send may leave open */
@@ -42,6 +45,7 @@ const AGAIN_MS = 1_000
 const REFUSED_AGAIN_MS = 60_000
 
 interface Entry extends Unsettled {
+  readonly mayBeCommitted: boolean
   /** In milliseconds of the clock. */
   notBefore: number
 }
@@ -53,7 +57,7 @@ export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): S
   async function settle(entry: Entry): Promise<void> {
     const { userId, id, outcome } = entry
     try {
-      await (outcome === 'sent' ? charge(calls, { userId, id }) : giveBack(calls, { userId, id }))
+      await (outcome === 'sent' ? charge(calls, { userId, id }) : giveBackUnsent(calls, entry))
       if (open.get(keyOf(entry)) === entry) open.delete(keyOf(entry))
     } catch (error) {
       entry.notBefore = now() + (error instanceof UnavailableError ? AGAIN_MS : REFUSED_AGAIN_MS)
@@ -76,11 +80,20 @@ export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): S
     })
   }
 
+  function settleLater({ userId, id, mayBeCommitted }: Unsent, outcome: Unsettled['outcome']): void {
+    const entry = { userId, id, outcome, mayBeCommitted, at: new Date().toISOString(), notBefore: now() }
+    open.set(keyOf(entry), entry)
+    wake()
+  }
+
   return {
-    settle({ userId, id }, outcome) {
-      const entry = { userId, id, outcome, at: new Date().toISOString(), notBefore: now() }
-      open.set(keyOf(entry), entry)
-      wake()
+    charge({ userId, id }) {
+      settleLater({ userId, id, mayBeCommitted: true }, 'sent')
+    },
+    giveBack({ userId, id, mayBeCommitted }) {
+      const known = open.get(keyOf({ userId, id }))
+      if (known?.outcome === 'sent') return
+      settleLater({ userId, id, mayBeCommitted: mayBeCommitted || known?.mayBeCommitted === true }, 'not-sent')
     },
     find: message => open.get(keyOf(message)),
     list: () => Array.from(open.values(), ({ userId, id, outcome, at }) => ({ userId, id, outcome, at })),

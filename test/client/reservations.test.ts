@@ -125,6 +125,57 @@ describe('what is not sent is not charged', () => {
 })
 
 describe('what is sent is charged once', () => {
+  const ask = (userId: number) => ({ userId, id: 'm', units: 2 })
+
+  test.each(['commit', 'release'] as const)(
+    'if another process sends it during a send that fails (onExpiry: %s of the other)',
+    async onExpiry => {
+      const userId = await user()
+      const client = clientOn({})
+      const failing = client.withReservation({ ...ask(userId), onExpiry: 'release' }, async () => {
+        const other = clientOn({}).withReservation({ ...ask(userId), onExpiry }, () => 'sent', { onRepeated: 'send' })
+        expect(await other).toMatchObject({ sent: true })
+        return fail()
+      })
+      await expect(failing).rejects.toThrow('no route')
+      await closed(client)
+      expect(await charged(userId)).toBe(2)
+    },
+  )
+
+  test('if another process sends it as a debt while its units are given back', async () => {
+    const userId = await user()
+    const network: Network = { away: ['commit', 'release'] }
+    const client = clientOn(network)
+    await expect(client.withReservation(ask(userId), never)).rejects.toMatchObject(unavailable)
+    const journal = await openJournal(join(folder, 'other'), { onUnknown: () => 'charge' })
+    const away: Network = { away: ['reserve'] }
+    const other = clientOn(away, { journal, onUnavailable: 'allow-with-debt' })
+    expect(await other.withReservation(ask(userId), () => 'sent')).toMatchObject({ sent: true, isDebt: true })
+    await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
+    network.away = []
+    await closed(client)
+    expect(await charged(userId)).toBe(2)
+    await journal.close()
+  })
+
+  test('if this process sends it twice at a time, and one send fails', async () => {
+    const userId = await user()
+    const input = { ...ask(userId), onExpiry: 'release' } as const
+    const network: Network = { away: ['commit', 'release'] }
+    const client = clientOn(network)
+    const failing = client.withReservation(input, async () => {
+      const other = client.withReservation(input, () => 'sent', { onRepeated: 'send' })
+      expect(await other).toMatchObject({ sent: true, settled: null })
+      return fail()
+    })
+    await expect(failing).rejects.toThrow('no route')
+    expect(client.unsettled()).toMatchObject([{ outcome: 'sent' }])
+    network.away = []
+    await closed(client)
+    expect(await charged(userId)).toBe(2)
+  })
+
   test.each(['allow-with-debt', 'lease'] as const)('if the commit is not answered (%s)', async policy => {
     const journal = await openJournal(join(folder, `${policy}-sent`), { onUnknown: () => 'charge' })
     const network: Network = {}
