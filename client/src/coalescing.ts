@@ -9,7 +9,7 @@
 import type { BatchResult, Problem } from './api.ts'
 import { asUncertain, isUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
-import { asFirst, type Repetitions } from './repetitions.ts'
+import { asFirst, isDenied, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
 import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
@@ -175,11 +175,6 @@ function noted(
       reject(error)
     },
   }
-}
-
-/** A denial is not remembered by the service either. */
-function isDenied(answer: unknown): boolean {
-  return typeof answer === 'object' && answer !== null && 'granted' in answer && answer.granted === false
 }
 
 function succeed(operation: Waiting, answer: unknown): void {

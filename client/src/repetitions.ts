@@ -10,7 +10,7 @@
  * | otherwise: an attempt of this call, or another process, was first | false        |
  */
 import type { BatchReq, BatchResult } from './api.ts'
-import type { UnavailableError } from './errors.ts'
+import { isUncertain, type UnavailableError } from './errors.ts'
 import type { Input } from './transport.ts'
 import type { SenderOperation } from './waiting.ts'
 
@@ -118,21 +118,34 @@ function isAsLeft(name: SenderOperation, answer: Replayed): boolean {
   return name !== 'consume' || (has('state', 'committed') && has('refunded', 0))
 }
 
-/** Calls a batch that the caller has made itself. */
+/** A denial is not remembered by the service either. */
+export function isDenied(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'granted' in answer && answer.granted === false
+}
+
+/** Calls a batch that the caller has made itself. An operation that ends without an effect is forgotten. */
 export async function callBatchAsFirst(
   repetitions: Repetitions,
   { operations }: Pick<BatchReq, 'operations'>,
   call: (onFailure: (error: UnavailableError) => void) => Promise<BatchResult>,
 ): Promise<BatchResult> {
-  const areRepeated = operations.map(({ op, ...input }) => repetitions.note(op, input))
-  let isUncertain = false
-  const answer = await call(error => {
-    isUncertain ||= error.mayHaveTakenEffect
+  const asked = operations.map(({ op, ...input }) => ({ op, input, isRepeated: repetitions.note(op, input) }))
+  const forget = ({ op, input, isRepeated }: (typeof asked)[number]) => !isRepeated && repetitions.forget(op, input)
+  let mayBeRepeated = false
+  const onFailure = (error: UnavailableError) => {
+    mayBeRepeated ||= error.mayHaveTakenEffect
+  }
+  const answer = await call(onFailure).catch(error => {
+    if (!isUncertain(error)) for (const operation of asked) forget(operation)
+    throw error
   })
-  if (!isUncertain) return answer
   const results = answer.results.map((result, index) => {
-    const op = operations[index]?.op
-    return op === undefined || areRepeated[index] ? result : asFirstResult(op, result)
+    const operation = asked[index]
+    if (operation === undefined) return result
+    if (isRefused(result.status) || isDenied(result.body)) forget(operation)
+    return mayBeRepeated && !operation.isRepeated ? asFirstResult(operation.op, result) : result
   })
   return { ...answer, results }
 }
+
+const isRefused = (status: number): boolean => status >= 400 && status < 500

@@ -68,6 +68,47 @@ describe('a call whose answer was lost is no repetition', () => {
     const { results } = await client.batch({ operations })
     expect(results.map(({ body }) => body)).toMatchObject([{ replayed: true }, { replayed: false }])
   })
+
+  test('if the service did not do it the first time, in a batch of the caller either', async () => {
+    const { client, network } = forgetful()
+    const userId = await user()
+    const operations = [
+      { op: 'reserve', userId, id: 'denied', units: 11 },
+      { op: 'commit', userId, id: 'refused' },
+    ] as const
+    const first = await client.batch({ operations: [...operations] })
+    expect(first.results).toMatchObject([{ body: { granted: false } }, { status: 404 }])
+    await sender.reserve({ userId, id: 'refused', units: 1 })
+    network.losses = 1
+    const again = [{ ...operations[0], units: 2 }, operations[1]]
+    const { results } = await client.batch({ operations: again })
+    expect(results.map(({ body }) => body)).toMatchObject([{ replayed: false }, { replayed: false }])
+  })
+
+  test('nor is one of a batch that certainly had no effect', async () => {
+    const userId = await user()
+    const network: ('busy' | 'lost')[] = ['busy']
+    const client = createClient({
+      url,
+      token: service.senderToken,
+      senderTimeoutMs: 2_000,
+      async fetch(input, init) {
+        const fault = network.shift()
+        if (fault === 'busy') {
+          const headers = { 'content-type': 'application/problem+json', 'retry-after': '60' }
+          return Response.json({ status: 429, code: 'rate_limited', detail: 'later' }, { status: 429, headers })
+        }
+        const answer = await fetch(input, init)
+        if (fault === undefined) return answer
+        await answer.arrayBuffer()
+        throw new TypeError('cut off')
+      },
+    })
+    const batch = { operations: [{ op: 'reserve', userId, id: 'm', units: 1 } as const] }
+    await expect(client.batch(batch)).rejects.toMatchObject({ mayHaveTakenEffect: false })
+    network.push('lost')
+    expect((await client.batch(batch)).results).toMatchObject([{ body: { replayed: false } }])
+  })
 })
 
 describe('a message that was asked for by an earlier process is a repetition', () => {
