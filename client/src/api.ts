@@ -668,7 +668,7 @@ export type ConsumeReq = {
   readonly onExpiry?: 'release' | 'commit'
   /** Grants as many units as available, at least 1, if not all can be granted. */
   readonly allowPartial?: boolean
-  /** Books a message that was already sent, past any limit. */
+  /** Books a message that was already sent, past any limit. A later reserve or consume of it without force is a repetition. */
   readonly force?: boolean
 }
 
@@ -776,7 +776,7 @@ export type BatchReq = {
         readonly onExpiry?: 'release' | 'commit'
         /** Grants as many units as available, at least 1, if not all can be granted. */
         readonly allowPartial?: boolean
-        /** Books a message that was already sent, past any limit. */
+        /** Books a message that was already sent, past any limit. A later reserve or consume of it without force is a repetition. */
         readonly force?: boolean
       }
     | {

@@ -8,9 +8,9 @@
  * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay. Units that are committed are
  *   refunded only if the one who owes may have committed them, or their expiry: otherwise another one has, and has sent the message.
  */
-import type { Api, Denied, Granted, ReserveReq } from './api.ts'
+import type { Api } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
-import { hasCode, isRefusedForGood, QuotaError, UnavailableError } from './errors.ts'
+import { hasCode, isRefusedForGood, UnavailableError } from './errors.ts'
 import { giveBackUnsent } from './giving-back.ts'
 
 const AGAIN_MS = 1_000
@@ -136,39 +136,10 @@ function createDecisions(journal: Debts, onError: (debt: Debt, error: unknown) =
   }
 }
 
-/**
- * What the service says to a repeated call of a message that was charged as a debt. It knows that message as one that was consumed by
- * force, which is another request.
- *
- * @param error what it has answered to the call itself
- * @returns undefined if that has another cause
- * @throws QuotaError `reservation_closed` if the message was refunded, and UnavailableError
- */
-export async function askAsBooked(
-  calls: Pick<BookingCalls, 'consume'>,
-  request: ReserveReq,
-  error: unknown,
-): Promise<Granted | Denied | undefined> {
-  if (!(error instanceof QuotaError) || error.code !== 'idempotency_mismatch') return undefined
-  const differing = (error.problem.errors ?? []).map(({ path }) => path)
-  if (!differing.includes('/force') || differing.some(path => path !== '/force' && path !== '/op')) return undefined
-  try {
-    // The id is taken, so this charges nothing.
-    return await calls.consume(asBooked(request))
-  } catch (reason) {
-    // For example, the token may not force.
-    if (reason instanceof QuotaError && reason.code !== 'reservation_closed') return undefined
-    throw reason
-  }
-}
-
-function asBooked({ ttlSeconds, onExpiry, explain, ...content }: ReserveReq) {
-  return { ...content, force: true }
-}
-
 async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
+  const { ttlSeconds, onExpiry, explain, ...content } = request
   try {
-    await calls.consume(asBooked(request))
+    await calls.consume({ ...content, force: true })
   } catch (error) {
     // Charged by an earlier attempt, and refunded since.
     if (hasCode(error, 'reservation_closed')) return

@@ -1,6 +1,6 @@
 /** A send with enforcement: reserve, commit, send, and refund if that fails. */
-import type { ConsumeReq, Denied, Granted, ReserveReq, Settled } from './api.ts'
-import { askAsBooked, type Booking } from './booking.ts'
+import type { Denied, Granted, ReserveReq, Settled } from './api.ts'
+import type { Booking } from './booking.ts'
 import type { Debt, Journal, OnUnavailable } from './debt.ts'
 import { isUncertain, UnavailableError } from './errors.ts'
 import type { OutageLeases, PayableMessage } from './outage-leases.ts'
@@ -32,7 +32,6 @@ interface Policy {
 
 export interface ReservationCalls {
   reserve(input: ReserveReq, options?: OwnCallOptions): Promise<Granted | Denied>
-  consume(input: ConsumeReq): Promise<Granted | Denied>
   commit(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
   release(input: { userId: number; id: string }): Promise<Settled>
   refund(input: { userId: number; id: string }): Promise<Settled>
@@ -138,8 +137,6 @@ async function sendReserved<T>(
   try {
     reservation = await calls.reserve({ ...input, onExpiry: 'release' }, { ...options, onFailure })
   } catch (error) {
-    const booked = await askAsBooked(calls, input, error)
-    if (booked?.granted === true) return { granted: true, sent: 'before', reservation: booked }
     const before = sentBefore(input, { sends, onRepeated }, error)
     if (before !== undefined) return before
     const instead = await beginInstead(input, policy, error).catch(reason => {

@@ -114,7 +114,12 @@ const force = (description: string) => ({ force: Type.Optional(Type.Boolean({ de
 const FIELDS = {
   check: drawFields,
   reserve: reserveFields,
-  consume: { ...reserveFields, ...force('Books a message that was already sent, past any limit.') },
+  consume: {
+    ...reserveFields,
+    ...force(
+      'Books a message that was already sent, past any limit. A later reserve or consume of it without force is a repetition.',
+    ),
+  },
   commit: {
     ...settleFields,
     ...force('Books units again that were released or have expired, past any limit.'),

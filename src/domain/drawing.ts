@@ -60,10 +60,19 @@ function replay(draft: Draft, earlier: Reservation, command: DrawCommand, now: E
 }
 
 function differingFields(earlier: Reservation, command: DrawCommand): string[] {
-  const fields = ['op', 'country', 'message_type', 'allow_partial', 'force'] as const
+  const content = ['country', 'message_type', 'allow_partial'] as const
+  const fields = isBookedAfterSend(earlier, command) ? content : (['op', ...content, 'force'] as const)
   const request = { ...earlier, force: askedForce(earlier) }
   const differing: string[] = fields.filter(name => request[name] !== command[name])
   return earlier.asked === command.units ? differing : ['units', ...differing]
+}
+
+/**
+ * What was consumed by force had been sent before it was booked: in an outage, for a caller who had asked without force. When that one asks
+ * again, how it was booked makes no other message of it.
+ */
+function isBookedAfterSend(earlier: Reservation, command: DrawCommand): boolean {
+  return earlier.op === 'consume' && askedForce(earlier) && !command.force
 }
 
 /** All units or none; with `allow_partial`, as many as there are. */

@@ -406,6 +406,9 @@ describe('while the service is away', () => {
     const next = await start({ debts: debts(path) })
     const again = first.map(({ body }) => ({ status: 200, body: { ...body, replayed: true } }))
     expect(await repeat(next)).toMatchObject(again)
+    // By an agent that books nothing itself, and may not force, too.
+    const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
+    expect(await repeat(await start({ service: { url, token } }))).toMatchObject(again)
     const batch = { operations: [{ op: 'consume', ...otp(consumed) }] }
     expect((await post(next.agent.address, 'batch', batch)).body.results).toMatchObject([granted])
     // Another message with its id is refused as ever, and so is one that was refunded.

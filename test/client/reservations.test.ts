@@ -27,12 +27,17 @@ async function user(limit = 10): Promise<number> {
   return users
 }
 
-/** What is charged when all reservations have expired. */
+/** What is charged when all reservations have expired, also of calls that the service carries out after their deadline. */
 async function charged(userId: number): Promise<number> {
-  service.clock.now += 3_600_000
-  for await (const { id } of admin.each('listReservations', { userId })) await sender.getReservation({ userId, id })
-  const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
-  expect(reserved).toBe(0)
+  let used = 0
+  const reserved = async () => {
+    service.clock.now += 3_600_000
+    for await (const { id } of admin.each('listReservations', { userId })) await sender.getReservation({ userId, id })
+    const summary = await admin.summarizeQuotasOfUser({ userId })
+    used = summary.used
+    return summary.reserved
+  }
+  await expect.poll(reserved).toBe(0)
   return used
 }
 
@@ -155,6 +160,18 @@ describe('what is sent is charged once', () => {
     await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
     network.away = []
     await closed(client)
+    expect(await charged(userId)).toBe(2)
+    await journal.close()
+  })
+
+  test('if another process has booked it as a debt, and this one has not sent it', async () => {
+    const userId = await user()
+    const journal = await openJournal(join(folder, 'unsent'), { onUnknown: () => 'charge' })
+    const end = await journal.begin({ ...ask(userId), onExpiry: 'commit' })
+    await end('not-sent')
+    await sender.consume({ ...ask(userId), force: true })
+    clientOn({}, { journal })
+    await expect.poll(() => journal.debts()).toEqual([])
     expect(await charged(userId)).toBe(2)
     await journal.close()
   })
@@ -321,6 +338,22 @@ describe('called again', () => {
     )
     const told = await client.withReservation(ask(userId, 'm'), never)
     expect(told).toMatchObject({ sent: 'unknown', error: { name: 'UnknownIfSent' }, reservation: { committed: 1 } })
+    expect(await charged(userId)).toBe(1)
+  })
+
+  test('with a token that may not force, it does not send what is charged as a debt', async () => {
+    const userId = await user(0)
+    const journal = await openJournal(join(folder, 'charged'), { onUnknown: () => 'charge' })
+    const network: Network = { away: ['reserve'] }
+    const client = clientOn(network, { journal, onUnavailable: 'allow-with-debt' })
+    expect(await client.withReservation(ask(userId, 'm'), () => 'sent')).toMatchObject({ sent: true, isDebt: true })
+    await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
+    await journal.close()
+    const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
+    const again = await clientOn({}, { token }).withReservation(ask(userId, 'm'), never)
+    expect(again).toMatchObject({ granted: true, sent: 'before', reservation: { committed: 1 } })
+    const other = clientOn({}, { token }).withReservation({ ...ask(userId, 'm'), units: 2 }, never)
+    await expect(other).rejects.toMatchObject({ code: 'idempotency_mismatch' })
     expect(await charged(userId)).toBe(1)
   })
 

@@ -17,8 +17,15 @@ describe('consume with force', () => {
       // `remaining` is never below 0.
       ['consume b 2 force', 'granted 2 draws 2:2 remaining 0'],
       ['consume b 2 force', 'granted 2 replayed'],
-      ['consume b 2', 'mismatch force'],
+      // The message was sent already: a call for it without force, which may be its first one, is that message.
+      ['consume b 2', 'granted 2 replayed state committed'],
+      ['reserve b 2', 'granted 2 replayed state committed'],
+      ['consume b 3', 'mismatch units'],
+      ['reserve b 2 to DE', 'mismatch country'],
+      ['reserve b 2 type otp', 'mismatch message_type'],
+      ['reserve b 2 partial', 'mismatch allow_partial'],
       ['refund a', 'settled state refunded'],
+      ['reserve a 9', 'closed state refunded'],
       ['quota 1', 'window 0 used 0'],
       ['quota 2', 'window 0 used 2'],
     ],

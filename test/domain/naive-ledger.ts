@@ -142,7 +142,11 @@ function answerDraw(ledger: NaiveLedger, command: DrawCommand, now: number): str
 
 function replay(ledger: NaiveLedger, reservation: NaiveReservation, command: DrawCommand, now: number): string {
   const names = ['units', 'op', 'country', 'message_type', 'allow_partial', 'force'] as const
-  const differing = names.filter(name => reservation.asked[name] !== command[name])
+  const { op, force } = reservation.asked
+  const isSent = op === 'consume' && force && !command.force
+  const differing = names.filter(
+    name => reservation.asked[name] !== command[name] && !(isSent && ['op', 'force'].includes(name)),
+  )
   if (differing.length > 0) return `mismatch ${differing}`
   if (reservation.tokens.every(({ state }) => state === 'returned')) return `closed ${stateOf(reservation)}`
   return `again ${stateOf(reservation)} remaining ${remainingOf(ledger, command, now)}`

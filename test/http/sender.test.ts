@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
-const { ask, allow, someone, counters, call, clock, senderToken } = await startSender()
+const { ask, allow, someone, counters, call, clock, senderToken, token } = await startSender()
 
 const NOW = '2026-03-15T12:00:00.000Z'
 const TODAY = '2026-03-15T00:00:00.000Z'
@@ -228,5 +228,24 @@ describe('consume', () => {
     const ungranted = someone()
     const { body } = await ask('consume', { user_id: ungranted, id: 'f', units: 2, force: true })
     expect(body).toMatchObject({ granted: true, units: 2, unfunded: 2, draws: [] })
+  })
+
+  test.each(['reserve', 'consume'])('what was booked with force is repeated by a %s without it', async op => {
+    const [user, grant] = await grantOf(1)
+    await ask('consume', { user_id: user, id: 'f', units: 2, country: 'DE', force: true })
+    const plain = await token({ sub: 'another', roles: ['sms-quota:sender'] })
+    const repeat = (fields: object = {}) => {
+      const body = { user_id: user, id: 'f', units: 2, country: 'DE', ...fields }
+      return call('POST', `${SENDER}/${op}`, { token: plain, body })
+    }
+    const granted = { granted: true, units: 2, replayed: true, state: 'committed', expires_at: null }
+    expect(await repeat()).toMatchObject({ status: 200, body: granted })
+    const differs = (field: string) => ({ status: 409, body: { errors: [{ path: `/${field}` }] } })
+    expect(await repeat({ units: 3 })).toMatchObject(differs('units'))
+    expect(await repeat({ country: 'FR' })).toMatchObject(differs('country'))
+    expect(await repeat({ message_type: 'otp' })).toMatchObject(differs('message_type'))
+    expect(await counters(grant)).toEqual([2, 0])
+    await ask('refund', { user_id: user, id: 'f' })
+    expect(await repeat()).toMatchObject({ status: 409, body: { code: 'reservation_closed' } })
   })
 })

@@ -3,7 +3,7 @@
  * answer, and is booked once by its id when the service is back. `consume` says that the message is sent. `reserve` leaves
  * that open until `commit` or `release`; until then the debt is *held*.
  */
-import { askAsBooked, createBooking } from '../../../../client/src/booking.ts'
+import { createBooking } from '../../../../client/src/booking.ts'
 import type { Later } from '../../../../client/src/clockwork.ts'
 import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
@@ -11,7 +11,7 @@ import { openJournal } from '../../../../client/src/node/journal.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
 import { checkSame, checkWhole, closed, debtGranted, debtSettled, notBooked } from './debt-answers.ts'
-import { createHolds, debtRequestOf, type Holds } from './holds.ts'
+import { createHolds, type Holds } from './holds.ts'
 
 export interface DebtOptions {
   /** The file of the journal. */
@@ -48,11 +48,6 @@ export interface Debts {
    * with a Problem, or with the `UnavailableError` of a full journal.
    */
   allow(op: SenderOp, request: SenderRequest): Promise<object> | undefined
-  /**
-   * What the service answers to a repeated call for a message that was booked; undefined if `error`, its answer to the call
-   * itself, has another cause. The promise rejects with an error of the client.
-   */
-  askAsBooked(op: SenderOp, request: SenderRequest, error: unknown): Promise<object | undefined>
   /** All debts, the oldest first. */
   list(): DebtView[]
   isFull(): boolean
@@ -90,11 +85,6 @@ export async function openDebts(options: DebtOptions, { client, log, later }: Su
       if (debt !== undefined) return settle(op, request, debt)
       return op === 'reserve' ? hold(holds, request, false) : consume(holds, request, false)
     },
-    async askAsBooked(op, request, error) {
-      if (op !== 'reserve' && op !== 'consume') return undefined
-      const answer = toSnake(await askAsBooked(client, debtRequestOf(request), error))
-      return isObject(answer) ? answer : undefined
-    },
     list: () => journal.debts().map(debt => viewOf(debt, holds, refused.get(debt) ?? null)),
     isFull: () => journal.debts().length >= maxDebts,
     async close() {
@@ -104,8 +94,6 @@ export async function openDebts(options: DebtOptions, { client, log, later }: Su
     },
   }
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | undefined {
   return journal.find(user_id, id)

@@ -48,16 +48,6 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
     throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true })
   }
 
-  async function askUnlessBooked(op: SenderOp, request: SenderRequest): Promise<object> {
-    try {
-      return await ask(op, request)
-    } catch (error) {
-      const booked = await debts?.askAsBooked(op, request, error)
-      if (booked === undefined) throw error
-      return booked
-    }
-  }
-
   async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
     // Callers show no token, so the agent's right would be that of every program on this machine.
     if (!allowForce && 'force' in request && request.force) throw forceRefused()
@@ -71,7 +61,7 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
         if (failure !== null) throw failure
         const paid = leases?.pay(op, request)
         if (paid !== undefined) return paid
-        const answer = await askUnlessBooked(op, request)
+        const answer = await ask(op, request)
         outages.note(null)
         return answer
       } catch (error) {

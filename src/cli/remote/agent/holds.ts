@@ -95,6 +95,6 @@ export function createHolds({ journal, booking, log, later }: HoldParts): Holds 
 const keyOf = ({ user_id, id }: SenderRequest): string => `${user_id}:${id}`
 
 /** As the journal keeps it. `force` is no field of a reserve, and the booking forces in any case. */
-export function debtRequestOf({ force, explain, ...content }: SenderRequest): ReserveReq {
+function debtRequestOf({ force, explain, ...content }: SenderRequest): ReserveReq {
   return toCamel(content) as ReserveReq
 }
