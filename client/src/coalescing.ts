@@ -141,7 +141,7 @@ function chooseRetries(refused: readonly Refused[], retries: Retries, now: numbe
 function settle(operation: Waiting, result: BatchResult['results'][number] | undefined): Refused | undefined {
   if (result === undefined) {
     const message = 'the answer has no result for this operation'
-    fail(operation, new UnavailableError(message, { mayHaveTakenEffect: true }))
+    fail(operation, new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false }))
     return undefined
   }
   if (result.status < 300) {

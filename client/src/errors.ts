@@ -35,8 +35,8 @@ export class UnavailableError extends Error {
   /** False if no attempt of the call has done anything, for certain. */
   readonly mayHaveTakenEffect: boolean
   /**
-   * False if the service is there: it answered `rate_limited` or `overloaded`, or too many calls wait in this process. That
-   * is no reason to send without it.
+   * False if the service is there, since something answered, such as `rate_limited` or `overloaded`; and if a limit of this process
+   * is met, such as too many calls that wait. That is no reason to send without it.
    */
   readonly isOutage: boolean
 

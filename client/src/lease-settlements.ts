@@ -139,7 +139,7 @@ function createLost(giveBack: (number: number) => Promise<boolean>, now: () => n
     const isKnown = await giveBack(number)
     if (!isKnown && now() - droppedAt < MAY_ARRIVE_MS) {
       const message = 'a request whose answer was lost may still arrive at the service'
-      throw new UnavailableError(message, { mayHaveTakenEffect: true })
+      throw new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false })
     }
     lost.delete(number)
   }

@@ -160,7 +160,8 @@ class SlicedLease implements OwnLease {
     this.assertOpen()
     const isLow = this.slices.held < this.size / 2
     const isOld = this.keepsSlices && this.now() >= this.halfTime
-    if ((isLow || isOld) && this.refill === undefined && this.now() >= this.dryUntil) this.startRefill().catch(() => {})
+    const mayAsk = this.refill === undefined && this.now() >= this.dryUntil && !this.isFull()
+    if ((isLow || isOld) && mayAsk) this.startRefill().catch(() => {})
   }
 
   refilling(): Promise<unknown> | undefined {
@@ -212,10 +213,16 @@ class SlicedLease implements OwnLease {
     return this.refill
   }
 
+  /** Whether too much is left to settle for a new request. */
+  private isFull(): boolean {
+    return this.asked === undefined && this.settlements.open() >= MAX_OPEN
+  }
+
   /** A request of which any attempt may have reserved a slice is repeated as it was, until that is certain. */
   private async askForSlice(): Promise<Granted | Denied> {
-    if (this.asked === undefined && this.settlements.open() >= MAX_OPEN) {
-      throw new UnavailableError(`${MAX_OPEN} slices are not settled yet`, { mayHaveTakenEffect: false })
+    if (this.isFull()) {
+      const message = `${MAX_OPEN} slices are not settled yet`
+      throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
     }
     this.asked ??= this.nextRequest()
     const { asked } = this

@@ -100,7 +100,7 @@ export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): S
     assertRoom() {
       if (open.size < MAX_UNSETTLED) return
       const message = `the service has not confirmed yet what became of ${open.size} messages`
-      throw new UnavailableError(message, { mayHaveTakenEffect: false })
+      throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
     },
     async close() {
       for (const entry of open.values()) entry.notBefore = now()

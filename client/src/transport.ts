@@ -69,11 +69,13 @@ const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Of these, the ones that say for certain that nothing was done. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
 
-/** @throws TypeError if the token is empty */
+/** @throws TypeError if no call can be made with the address or the token */
 export function createTransport(transport: TransportOptions): Transport {
   const { url, token, retries, now } = transport
   const base = url.replace(/\/+$/, '')
 
+  if (!(URL.canParse(base) && /^https?:/i.test(base)))
+    throw new TypeError('`url` of createClient is no address such as https://quota.example')
   if (typeof token === 'string') assertToken(token)
 
   async function authorization(): Promise<string> {
@@ -145,7 +147,7 @@ async function attempt<T>(
     return await read(await fetch(address, { ...init, redirect: 'manual', signal: either }))
   } catch (error) {
     if (error instanceof AnswerTooLong)
-      throw new UnavailableError(error.message, { mayHaveTakenEffect: true, cause: error })
+      throw new UnavailableError(error.message, { mayHaveTakenEffect: true, isOutage: false, cause: error })
     signal?.throwIfAborted()
     const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
     const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
@@ -154,10 +156,17 @@ async function attempt<T>(
   }
 }
 
-/** Without one every call would be refused, as if a token had ended. @throws TypeError */
+/**
+ * Without one every call would be refused, as if a token had ended; with one that no header can hold, each would fail as if the service
+ * were away.
+ *
+ * @throws TypeError, which does not show the token
+ */
 function assertToken(token: string): void {
   if (token === '')
     throw new TypeError('the token is empty: `token` of createClient needs a bearer token, or what gets one')
+  if (!/^[\x21-\x7e]+$/.test(token.trim()))
+    throw new TypeError('the token has characters that no bearer token has, such as blanks or letters with accents')
 }
 
 /** Puts the parameters of the path into it. @throws TypeError if one is missing */

@@ -301,6 +301,13 @@ test.each([
   expect(answers.at(-1)).toMatchObject({ status, body: { code: network } })
 })
 
+test('nor does it by a page that answers in place of the service', async () => {
+  const page = async () => new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })
+  const running = await start({ debts: debts(newPath()), fetch: page })
+  const answer = await post(running.agent.address, 'consume', otp(7))
+  expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining('not the service') } })
+})
+
 describe('while the service is away', () => {
   test('a call is answered 503, and is not a denial', async () => {
     const running = await start({ debts: debts(newPath()) })

@@ -304,13 +304,32 @@ describe('what goes wrong', () => {
     const lease = createLease(calls, { userId, units: 5 }, clockwork)
     await expect(lease.spend()).rejects.toThrow('lost')
     expect(await lease.spend()).toMatchObject({ granted: false })
-    await expect(lease.close()).rejects.toThrow('may still arrive')
+    const mayArrive = { message: expect.stringContaining('may still arrive'), isOutage: false }
+    await expect(lease.close()).rejects.toMatchObject(mayArrive)
     await sender.release({ userId, id: 'all' })
     const [first] = asked
     expect(first && (await sender.reserve(first))).toMatchObject({ granted: true })
     clockwork.pass(10_000)
     await lease.close()
     expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
+  })
+
+  test('too many slices that are not settled are no outage', async () => {
+    const userId = await user(1_000)
+    let isSettling = false
+    const commit: typeof sender.commit = async input => {
+      if (!isSettling) throw new UnavailableError('lost', { mayHaveTakenEffect: true })
+      return sender.commit(input)
+    }
+    const lease = createLease({ ...sender, commit }, { userId, units: 10 }, createClockwork())
+    for (let n = 0; n < 16; n++) expect(await lease.spend(10)).toEqual({ granted: true })
+    // No further slice is asked for ahead, so that none waits for what is refused here.
+    expect([lease.trySpend(), lease.refilling()]).toEqual([false, undefined])
+    const refused = { name: 'UnavailableError', isOutage: false, mayHaveTakenEffect: false }
+    await expect(lease.spend()).rejects.toMatchObject(refused)
+    isSettling = true
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 160, reserved: 0 })
   })
 
   test('a slice whose answer was lost is asked for again under its id', async () => {

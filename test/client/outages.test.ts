@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
+import { createSettler } from '../../client/src/settler.ts'
+import { createClockwork } from '../support/clockwork.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'outages-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -74,6 +76,57 @@ describe('the circuit', () => {
     await expect.poll(check, { timeout: 5_000 }).toMatchObject({ code: 'unauthenticated' })
     for (let n = 0; n < 20; n++) expect(await ask(`m${n}`)).toMatchObject({ code: 'unauthenticated' })
     expect(sends).toBe(1)
+    await journal.close()
+  })
+})
+
+describe('what this process cannot do is no outage', () => {
+  test('10,000 messages that are not settled', async () => {
+    const { userId, id } = { userId: 1, id: 'm' }
+    const settler = createSettler(
+      createClient({ url: 'http://service', token: 't', fetch: silence }),
+      createClockwork(),
+    )
+    for (let n = 0; n < 10_000; n++) settler.giveBack({ userId, id: `${id}${n}`, mayBeCommitted: true })
+    const refused = { name: 'UnavailableError', isOutage: false, mayHaveTakenEffect: false }
+    expect(() => settler.assertRoom()).toThrow(expect.objectContaining(refused))
+  })
+
+  test.each([
+    ['an answer without a result for the operation', () => Response.json({ results: [] })],
+    ['an answer that is too long', () => new Response(' '.repeat(64 * 1024 * 1024 + 1))],
+  ])('nor is %s', async (_, answer) => {
+    const { client, network } = clientWith(silence, { senderTimeoutMs: 10_000 })
+    network.answer = async () => answer()
+    const both = await Promise.allSettled([1, 2].map(n => client.check({ userId: n, units: 1 })))
+    const failed = { status: 'rejected', reason: { name: 'UnavailableError', isOutage: false } }
+    expect(both).toMatchObject([failed, failed])
+  })
+
+  test.each([
+    ['a token that no header can hold', { token: 'a\nb' }],
+    ['such a token of a function', { token: () => 'schl\u00fcssel' }],
+    ['an address that is none', { url: 'service' }],
+    ['an address without https', { url: 'localhost:8080' }],
+  ])('%s fails at once, and names no secret', async (_, options) => {
+    const journal = await openJournal(join(folder, crypto.randomUUID()), { onUnknown: () => 'charge' })
+    let calls = 0
+    const ask = async () => {
+      const client = createClient({
+        url: 'http://service',
+        token: 't',
+        journal,
+        onUnavailable: 'allow-with-debt',
+        ...options,
+      })
+      await client.withReservation({ userId: 1, id: 'm', units: 1 }, () => calls++)
+    }
+    const error: Error = await ask().then(
+      () => expect.unreachable(),
+      error => error,
+    )
+    expect([error.name, calls, journal.debts()]).toEqual(['TypeError', 0, []])
+    expect(error.message).not.toMatch(/a\nb|schl/)
     await journal.close()
   })
 })

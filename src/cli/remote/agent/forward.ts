@@ -45,7 +45,7 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
     const answer = toSnake(await call(toCamel(request)))
     isTokenAccepted = true
     if (typeof answer === 'object' && answer !== null) return answer
-    throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true })
+    throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true, isOutage: false })
   }
 
   async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
