@@ -20,6 +20,8 @@ export interface UnsentCalls extends GiveBackCalls {
 export interface Unsent extends Named {
   /** Whether a call of that one, or the expiry, may have committed them. Otherwise another one has, and has sent the message. */
   readonly mayBeCommitted: boolean
+  /** Whether that one has made the reservation, and not repeated it. */
+  readonly isMaker?: boolean
 }
 
 /**
@@ -39,12 +41,18 @@ export async function giveBack(calls: GiveBackCalls, { userId, id }: Named): Pro
  *
  * @throws as `giveBack` does
  */
-export async function giveBackUnsent(calls: UnsentCalls, { userId, id, mayBeCommitted }: Unsent): Promise<void> {
+export async function giveBackUnsent(calls: UnsentCalls, message: Unsent): Promise<void> {
+  const { userId, id, mayBeCommitted, isMaker = false } = message
   const left = await release(calls, { userId, id })
   if (left !== 'committed' || !mayBeCommitted) return
-  const { actions } = await calls.getReservation({ userId, id })
-  // What is booked by force was sent.
-  if (!actions.some(({ action }) => action === 'force')) await refund(calls, { userId, id })
+  const found = await calls.getReservation({ userId, id })
+  if (!isSentByAnother(found, isMaker)) await refund(calls, { userId, id })
+}
+
+/** What is booked by force was sent. A commit with the token of another sender is that of another; with the same token, that is not known. */
+function isSentByAnother({ actions, madeBy, settledBy }: AuthoredReservation, isMaker: boolean): boolean {
+  const isOfAnother = isMaker && madeBy !== null && settledBy !== null && settledBy !== madeBy
+  return isOfAnother || actions.some(({ action }) => action === 'force')
 }
 
 async function release(calls: GiveBackCalls, message: Named): Promise<'committed' | 'nothing' | 'not known'> {

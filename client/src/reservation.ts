@@ -167,7 +167,7 @@ async function sendReserved<T>(
     settled = await calls.commit({ userId, id }, options)
   } catch (error) {
     const instead = await beginInstead(input, policy, error, true).catch(reason => {
-      if (isUncertain(error)) settler.giveBack({ userId, id, mayBeCommitted: true })
+      if (isUncertain(error)) settler.giveBack({ userId, id, mayBeCommitted: true, isMaker: !reservation.replayed })
       else unsent.add(input)
       throw reason
     })

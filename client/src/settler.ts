@@ -46,6 +46,7 @@ const REFUSED_AGAIN_MS = 60_000
 
 interface Entry extends Unsettled {
   readonly mayBeCommitted: boolean
+  readonly isMaker: boolean
   /** In milliseconds of the clock. */
   notBefore: number
 }
@@ -80,8 +81,9 @@ export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): S
     })
   }
 
-  function settleLater({ userId, id, mayBeCommitted }: Unsent, outcome: Unsettled['outcome']): void {
-    const entry = { userId, id, outcome, mayBeCommitted, at: new Date().toISOString(), notBefore: now() }
+  function settleLater(message: Unsent, outcome: Unsettled['outcome']): void {
+    const { userId, id, mayBeCommitted, isMaker = false } = message
+    const entry = { userId, id, outcome, mayBeCommitted, isMaker, at: new Date().toISOString(), notBefore: now() }
     open.set(keyOf(entry), entry)
     wake()
   }
@@ -90,10 +92,12 @@ export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): S
     charge({ userId, id }) {
       settleLater({ userId, id, mayBeCommitted: true }, 'sent')
     },
-    giveBack({ userId, id, mayBeCommitted }) {
-      const known = open.get(keyOf({ userId, id }))
+    giveBack(message) {
+      const known = open.get(keyOf(message))
       if (known?.outcome === 'sent') return
-      settleLater({ userId, id, mayBeCommitted: mayBeCommitted || known?.mayBeCommitted === true }, 'not-sent')
+      const mayBeCommitted = message.mayBeCommitted || known?.mayBeCommitted === true
+      const isMaker = message.isMaker === true || known?.isMaker === true
+      settleLater({ ...message, mayBeCommitted, isMaker }, 'not-sent')
     },
     find: message => open.get(keyOf(message)),
     list: () => Array.from(open.values(), ({ userId, id, outcome, at }) => ({ userId, id, outcome, at })),

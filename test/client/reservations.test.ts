@@ -151,8 +151,9 @@ describe('what is sent is charged once', () => {
   test('if another process sends it as a debt while its units are given back', async () => {
     const userId = await user()
     const network: Network = { away: ['commit', 'release'] }
-    const client = clientOn(network)
+    const client = clientOn(network, { senderTimeoutMs: 2_000 })
     await expect(client.withReservation(ask(userId), never)).rejects.toMatchObject(unavailable)
+    expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'not-sent' }])
     const journal = await openJournal(join(folder, 'other'), { onUnknown: () => 'charge' })
     const away: Network = { away: ['reserve'] }
     const other = clientOn(away, { journal, onUnavailable: 'allow-with-debt' })
@@ -162,6 +163,20 @@ describe('what is sent is charged once', () => {
     await closed(client)
     expect(await charged(userId)).toBe(2)
     await journal.close()
+  })
+
+  test('if another sender commits what this one could not', async () => {
+    const userId = await user()
+    const network: Network = { away: ['commit', 'release'] }
+    const client = clientOn(network, { senderTimeoutMs: 2_000 })
+    await expect(client.withReservation(ask(userId), never)).rejects.toMatchObject(unavailable)
+    expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'not-sent' }])
+    const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
+    const other = clientOn({}, { token }).withReservation(ask(userId), () => 'sent', { onRepeated: 'send' })
+    expect(await other).toMatchObject({ sent: true, settled: { committed: 2 } })
+    network.away = []
+    await closed(client)
+    expect(await charged(userId)).toBe(2)
   })
 
   test('if another process has booked it as a debt, and this one has not sent it', async () => {
