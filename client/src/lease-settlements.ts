@@ -41,8 +41,12 @@ export interface Settlements {
   open(): number
   /** Settles a slice from which nothing more is spent. */
   add(slice: Slice): void
-  /** Gives back a slice that may have been reserved, or may still be, and that no caller spends. */
-  lose(number: number): void
+  /**
+   * Gives back a slice that may have been reserved, or may still be, and that no caller spends.
+   *
+   * @param lostAt when the answer to the last request for it was lost
+   */
+  lose(number: number, lostAt: number): void
   /** Tries no more: what is not settled is charged when it expires. */
   giveUp(): void
   /**
@@ -108,8 +112,8 @@ export function createSettlements(
       settle(slice).catch(tryAgainLater)
     },
 
-    lose(number: number): void {
-      lost.add(number)
+    lose(number: number, lostAt: number): void {
+      lost.add(number, lostAt)
       tryAgainLater()
     },
 
@@ -131,13 +135,13 @@ export function createSettlements(
 
 /** Requests for slices that may have arrived, or may still. @param giveBack says whether the service knows the slice */
 function createLost(giveBack: (number: number) => Promise<boolean>, now: () => number) {
-  /** When they were dropped. */
+  /** When their answers were lost. */
   const lost = new Map<number, number>()
 
   /** @throws what the service answers, and UnavailableError if it may still arrive */
-  async function close(number: number, droppedAt: number): Promise<void> {
+  async function close(number: number, lostAt: number): Promise<void> {
     const isKnown = await giveBack(number)
-    if (!isKnown && now() - droppedAt < MAY_ARRIVE_MS) {
+    if (!isKnown && now() - lostAt < MAY_ARRIVE_MS) {
       const message = 'a request whose answer was lost may still arrive at the service'
       throw new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false })
     }
@@ -146,9 +150,9 @@ function createLost(giveBack: (number: number) => Promise<boolean>, now: () => n
 
   return {
     size: () => lost.size,
-    add: (number: number) => lost.set(number, now()),
+    add: (number: number, lostAt: number) => lost.set(number, lostAt),
     clear: () => lost.clear(),
-    close: () => Array.from(lost, ([number, droppedAt]) => close(number, droppedAt)),
+    close: () => Array.from(lost, ([number, lostAt]) => close(number, lostAt)),
   }
 }
 

@@ -99,8 +99,8 @@ interface Asked {
   readonly number: number
   readonly request: ReserveReq
   readonly at: number
-  /** Whether any attempt may have taken effect. */
-  isUncertain: boolean
+  /** When the last attempt ended that may have taken effect; null if none may have. */
+  uncertainAt: number | null
 }
 
 class SlicedLease implements OwnLease {
@@ -227,12 +227,12 @@ class SlicedLease implements OwnLease {
     this.asked ??= this.nextRequest()
     const { asked } = this
     const note = (error: unknown) => {
-      asked.isUncertain ||= isUncertain(error)
+      if (isUncertain(error)) asked.uncertainAt = this.now()
     }
     const answer = await this.calls.reserve(asked.request, { onFailure: note }).catch(error => {
       this.dryUntil = this.now() + DRY_MS
       note(error)
-      if (!asked.isUncertain || isRefusedForGood(error)) this.drop(asked)
+      if (asked.uncertainAt === null || isRefusedForGood(error)) this.drop(asked)
       throw error
     })
     if (answer.granted) {
@@ -246,9 +246,9 @@ class SlicedLease implements OwnLease {
   }
 
   /** Of a request that is not repeated, an earlier attempt may have reserved a slice, or may still arrive. */
-  private drop({ number, isUncertain }: Asked): void {
+  private drop({ number, uncertainAt }: Asked): void {
     this.asked = undefined
-    if (isUncertain) this.settlements.lose(number)
+    if (uncertainAt !== null) this.settlements.lose(number, uncertainAt)
   }
 
   private addSlice({ number, at }: Asked, { units, remaining }: Granted): void {
@@ -270,7 +270,7 @@ class SlicedLease implements OwnLease {
       allowPartial: true,
       onExpiry: 'commit',
     }
-    return { number, request, at: this.now(), isUncertain: false }
+    return { number, request, at: this.now(), uncertainAt: null }
   }
 
   private idOf(number: number): string {

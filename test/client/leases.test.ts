@@ -314,6 +314,16 @@ describe('what goes wrong', () => {
     expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
   })
 
+  test('a request that was lost long ago is not waited for when its repetition is denied', async () => {
+    const userId = await user(5)
+    await sender.reserve({ userId, id: 'all', units: 5 })
+    const { lease, clockwork } = leaseWith(userId, [notArrived])
+    await expect(lease.spend()).rejects.toThrow('lost')
+    clockwork.pass(10_000)
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 5 })
+  })
+
   test('too many slices that are not settled are no outage', async () => {
     const userId = await user(1_000)
     let isSettling = false
