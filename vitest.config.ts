@@ -4,9 +4,9 @@ import { filesByNeed } from './test/support/projects.ts'
 
 /** What has to run before the tests of each need. */
 const SETUP = {
-  process: ['test/support/cluster.ts', 'test/support/build-console.ts'],
-  console: ['test/support/cluster.ts', 'test/support/build-console.ts'],
-  database: ['test/support/cluster.ts'],
+  process: ['test/support/database-server.ts', 'test/support/build-console.ts'],
+  console: ['test/support/database-server.ts', 'test/support/build-console.ts'],
+  database: ['test/support/database-server.ts'],
   transformed: [],
   pure: [],
 }

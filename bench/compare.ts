@@ -1,7 +1,7 @@
 /** Compares how long lists and summaries take: in a small and a large database, on the first and on a deep page. */
-import type { Database } from '../src/db/database.ts'
-import { listQuotas } from '../src/db/quota-lists.ts'
-import { quotasOfUser } from '../src/db/quotas.ts'
+import type { Database } from '../src/db/connection/database.ts'
+import { listQuotas } from '../src/db/quotas/lists.ts'
+import { quotasOfUser } from '../src/db/quotas/quotas.ts'
 import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import type { LoadOptions } from './load.ts'
 import { DAY, FIRST, NEWEST, PAGE_SIZE, SOONEST } from './statements.ts'

@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../src/db/database.ts'
+import { type Database, openDatabase } from '../src/db/connection/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/db/schema/migrate.ts'
 import { rawSql } from '../test/support/sql.ts'
 
 const NO_TIMEOUTS = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const

@@ -1,8 +1,9 @@
 /** The process that measures the engine alone, or the plain bulk statements it is compared with. */
-import { openDatabase } from '../src/db/database.ts'
+
+import { findCluster } from '../src/db/cluster/topology.ts'
+import { openDatabase } from '../src/db/connection/database.ts'
+import { connectPipelined } from '../src/db/connection/pipelined-connection.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
-import { connectPipelined } from '../src/db/pipelined-connection.ts'
-import { findCluster } from '../src/db/store.ts'
 import { type Shard, shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
 import { createJobRunner } from '../src/jobs/runner.ts'

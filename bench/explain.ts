@@ -1,6 +1,6 @@
 /** The statements that the service sends, and the plans that PostgreSQL makes for them. */
-import type { Database, Queryable } from '../src/db/database.ts'
-import { sql } from '../src/db/sql.ts'
+import type { Database, Queryable } from '../src/db/connection/database.ts'
+import { sql } from '../src/db/connection/sql.ts'
 import { rawSql } from '../test/support/sql.ts'
 
 export type Statement = Parameters<Queryable['query']>[0]

@@ -3,9 +3,9 @@
  * and compaction would have kept, instead of living through the years. Counters, history, usage and ledger agree, so
  * `verify` finds nothing.
  */
-import type { Database } from '../src/db/database.ts'
-import { type Sql, sql } from '../src/db/sql.ts'
-import { timestampParam } from '../src/db/values.ts'
+import type { Database } from '../src/db/connection/database.ts'
+import { type Sql, sql } from '../src/db/connection/sql.ts'
+import { timestampParam } from '../src/db/connection/values.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../src/domain/time.ts'
 import { rawSql } from '../test/support/sql.ts'

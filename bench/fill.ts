@@ -3,10 +3,10 @@
  * comparison does the same work; and with the reservations and usage of years. (`load.ts` makes a realistic mix of
  * quotas, where many sends would be denied.)
  */
-import type { Database } from '../src/db/database.ts'
-import { sql } from '../src/db/sql.ts'
-import { TOP_LIST } from '../src/db/usage-rollup.ts'
-import { timestampParam } from '../src/db/values.ts'
+import type { Database } from '../src/db/connection/database.ts'
+import { sql } from '../src/db/connection/sql.ts'
+import { timestampParam } from '../src/db/connection/values.ts'
+import { TOP_LIST } from '../src/db/usage/rollup.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'

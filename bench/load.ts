@@ -2,9 +2,9 @@
  * Loads quotas in bulk, for measurements and for tests of query plans: a provider's database after two years. The same
  * options give the same rows.
  */
-import type { Queryable } from '../src/db/database.ts'
-import { sql } from '../src/db/sql.ts'
-import { timestampParam } from '../src/db/values.ts'
+import type { Queryable } from '../src/db/connection/database.ts'
+import { sql } from '../src/db/connection/sql.ts'
+import { timestampParam } from '../src/db/connection/values.ts'
 import { EXHAUSTED } from '../src/domain/alerts.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'

@@ -1,6 +1,6 @@
 /** Renders docs/plans.md from the measurements. */
 import { availableParallelism, totalmem } from 'node:os'
-import { QUOTA_COLUMNS } from '../src/db/quotas.ts'
+import { QUOTA_COLUMNS } from '../src/db/quotas/quotas.ts'
 import type { Comparison } from './compare.ts'
 import type { Statement } from './explain.ts'
 

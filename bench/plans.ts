@@ -9,7 +9,7 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { sql } from '../src/db/sql.ts'
+import { sql } from '../src/db/connection/sql.ts'
 import { CALLS, compare, quantile, type Side, timeOf } from './compare.ts'
 import { withDatabases } from './databases.ts'
 import { blocksOf, isSetting, plansOf, planTextsOf, transactionOf } from './explain.ts'

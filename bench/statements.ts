@@ -1,12 +1,12 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
 
 import { previewBulkStep } from '../src/admin/bulk-change.ts'
-import { listAlerts } from '../src/db/alerts.ts'
-import type { Database, Queryable } from '../src/db/database.ts'
-import type { QuotaFilter } from '../src/db/quota-conditions.ts'
-import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quota-lists.ts'
-import { selectQuotasOfUsers } from '../src/db/quota-selection.ts'
-import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
+import type { Database, Queryable } from '../src/db/connection/database.ts'
+import { listAlerts } from '../src/db/quotas/alerts.ts'
+import type { QuotaFilter } from '../src/db/quotas/conditions.ts'
+import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quotas/lists.ts'
+import { findQuota, quotasOfUser } from '../src/db/quotas/quotas.ts'
+import { selectQuotasOfUsers } from '../src/db/quotas/selection.ts'
 import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import { DAY_MS } from '../src/domain/time.ts'
 import type { LoadOptions } from './load.ts'

@@ -9,11 +9,11 @@ import { build } from 'rolldown'
 const FOLDER = import.meta.dirname
 
 const { output } = await build({
-  input: join(FOLDER, 'fake/main.ts'),
+  input: join(FOLDER, '../src/fake/main.ts'),
   platform: 'node',
   // The service's files import more than the fake server uses: the database, for example.
   treeshake: { moduleSideEffects: false },
-  transform: { inject: { 'Map.groupBy': [join(FOLDER, 'fake/group-by.ts'), 'groupBy'] } },
+  transform: { inject: { 'Map.groupBy': [join(FOLDER, '../src/fake/group-by.ts'), 'groupBy'] } },
   output: { file: join(FOLDER, 'dist/testing.js'), comments: { legal: true, annotation: false, jsdoc: false } },
 })
 const [chunk] = output

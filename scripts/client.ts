@@ -8,8 +8,8 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { camelName, snakeName } from '../client/src/case.ts'
 import type { Route } from '../client/src/route.ts'
-import { camelName, snakeName } from '../client/src/spelling.ts'
 
 const FILE = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 const DOCUMENT = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))

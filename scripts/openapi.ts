@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
-import { openDatabase } from '../src/db/database.ts'
-import { secretKeys } from '../src/db/secret-keys.ts'
-import { createFront } from '../src/http/front.ts'
+import { openDatabase } from '../src/db/connection/database.ts'
+import { secretKeys } from '../src/db/webhooks/secret-keys.ts'
+import { createListener } from '../src/http/listener.ts'
 import { createMetricsPage } from '../src/http/operations/metrics-page.ts'
 import { createServer } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
@@ -32,7 +32,7 @@ const app = await createServer({
     require: unused,
     requireSenderUser: unused,
   },
-  front: createFront(),
+  front: createListener(),
   settings: {
     ...{ trustProxy: null, maxConnections: 10, logClientAddress: 'off' },
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },

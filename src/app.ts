@@ -2,23 +2,23 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
-import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
+import { type Cluster, findCluster } from './db/cluster/topology.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './db/connection/database.ts'
+import { assertOwnSessions } from './db/connection/own-sessions.ts'
+import { readServerVersions } from './db/connection/server-versions.ts'
+import { assertConnectionsFit, assertTrustworthy } from './db/connection/trust.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertNotRestoring } from './db/embedded/restoring.ts'
-import { assertMigrated, migrate } from './db/migrate.ts'
-import { assertOwnSessions } from './db/own-sessions.ts'
-import { writeNames } from './db/principal-names.ts'
-import type { SecretKeys } from './db/secret-keys.ts'
-import { readServerVersions } from './db/server-versions.ts'
-import { type Cluster, findCluster } from './db/store.ts'
-import { assertConnectionsFit, assertTrustworthy } from './db/trust.ts'
+import { assertMigrated, migrate } from './db/schema/migrate.ts'
+import { writeNames } from './db/users/principal-names.ts'
+import type { SecretKeys } from './db/webhooks/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
 import { createFeed } from './events/feed.ts'
 import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
 import { createNameWriter } from './http/auth/name-writer.ts'
-import { createFront, type Front } from './http/front.ts'
+import { createListener, type HttpListener } from './http/listener.ts'
 import { createMetricsPage, createMetricsServer, type MetricsPage } from './http/operations/metrics-page.ts'
 import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
@@ -77,7 +77,7 @@ export interface Overrides {
   /** When a page of metrics is stale, by milliseconds that never go back. */
   metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
-  front?: Front
+  front?: HttpListener
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -139,7 +139,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
-    const { front = createFront() } = overrides
+    const { front = createListener() } = overrides
     if (front.certificate !== undefined) metrics.watchCertificate(() => front.certificate?.expiresAt ?? Number.NaN)
     metrics.watchFeed(() => feed.waiting)
     metrics.watchReadiness(() => front.readiness.reason === null)

@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
-import type { Log } from './db/database.ts'
+import type { Log } from './db/connection/database.ts'
 import { type Account, canRead, ownerOf } from './db/embedded/account.ts'
 import { exists, foldersIn } from './db/embedded/folders.ts'
 import { prepareAccount } from './db/embedded/owner.ts'

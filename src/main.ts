@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
-import { isUnavailable } from './db/database.ts'
+import { isUnavailable } from './db/connection/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
-import { migrate, pendingMigrations } from './db/migrate.ts'
-import type { Migration } from './db/migration-files.ts'
+import { migrate, pendingMigrations } from './db/schema/migrate.ts'
+import type { Migration } from './db/schema/migration-files.ts'
 import { dropRoot } from './drop-root.ts'
-import { addressOf, createFront, type Front } from './http/front.ts'
+import { addressOf, createListener, type HttpListener } from './http/listener.ts'
 import { readCertificate, watchCertificate } from './http/tls.ts'
 import { welcome } from './welcome.ts'
 
@@ -42,9 +42,9 @@ export async function serve(config: Config, envFile?: string): Promise<number> {
 }
 
 /** Opens the port, which answers health until the other parts have started. */
-async function openFront({ tls, host, port, trustProxy }: Config, log: Logger): Promise<Front> {
+async function openFront({ tls, host, port, trustProxy }: Config, log: Logger): Promise<HttpListener> {
   const certificate = tls === null ? undefined : await readCertificate(tls)
-  const front = createFront(certificate)
+  const front = createListener(certificate)
   await front.listen(host, port)
   if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, front.renewCertificate)
   const { url, isLoopback } = addressOf(front)
@@ -56,7 +56,7 @@ async function openFront({ tls, host, port, trustProxy }: Config, log: Logger): 
 /** Starts the other parts behind the open port, and stops them after the signal. */
 async function serveUntil(
   stopRequested: Promise<NodeJS.Signals>,
-  front: Front,
+  front: HttpListener,
   config: Config,
   log: Logger,
   envFile: string | undefined,

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
-import type { EventCounts } from './db/outbox.ts'
+import type { EventCounts } from './db/outbox/outbox.ts'
 import type { BatchReport } from './engine/batch-report.ts'
 import type { QueueReport } from './engine/scheduler.ts'
 import type { Settled } from './events/settle-delivery.ts'

@@ -1,9 +1,9 @@
 /** The keys that webhook secrets are encrypted with, from the configuration or the data folder. */
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/config.ts'
-import type { Log, Queryable } from './db/database.ts'
-import { type SecretKeys, secretKeys } from './db/secret-keys.ts'
-import { findUnreadable } from './db/webhook-secrets.ts'
+import type { Log, Queryable } from './db/connection/database.ts'
+import { type SecretKeys, secretKeys } from './db/webhooks/secret-keys.ts'
+import { findUnreadable } from './db/webhooks/secrets.ts'
 import { ownSecret, readOwnSecret } from './http/auth/secrets.ts'
 
 const OWN_KEY = 'secrets-key'

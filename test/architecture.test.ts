@@ -20,11 +20,25 @@ const LEVELS: Record<string, RegExp>[] = [
   { jobs: /^jobs\// },
   { metrics: /^metrics(?:\.ts$|\/)/ },
   { http: /^http\// },
+  { fake: /^fake\// },
   { clock: /^clock\.ts$/, secrets: /^secrets\.ts$/ },
   { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },
   { welcome: /^welcome\.ts$/ },
   { main: /^main\.ts$/ },
   { cli: /^cli\// },
+]
+
+/** The rooms of src/db/. */
+const DB_LEVELS: Record<string, RegExp>[] = [
+  { connection: /^connection\// },
+  { cluster: /^cluster\// },
+  { schema: /^schema\//, ledger: /^ledger\// },
+  { quotas: /^quotas\// },
+  { reservations: /^reservations\// },
+  { usage: /^usage\//, outbox: /^outbox\// },
+  { webhooks: /^webhooks\//, users: /^users\// },
+  { verify: /^verify\//, backup: /^backup\// },
+  { embedded: /^embedded\// },
 ]
 
 /**
@@ -77,6 +91,7 @@ function linesWith({ path, code }: SourceFile, pattern: RegExp): string[] {
 
 describe.each([
   { folder: 'src/', files: server, levels: LEVELS },
+  { folder: 'src/db/', files: inRoom('db'), levels: DB_LEVELS },
   { folder: 'console/src/', files: consoleFiles, levels: CONSOLE_LEVELS },
 ])('in $folder', ({ folder, files, levels }) => {
   const room = (path: string) => (path.startsWith(folder) ? roomOf(path.slice(folder.length), levels) : undefined)
@@ -142,10 +157,10 @@ test('the client imports only its own files, and Node.js in client/src/node: the
   expect(wrong).toEqual([])
 })
 
-test('of the server, only the command line over the API imports the client', () => {
+test('of the server, only the command line over the API, and the fake of its tests, import the client', () => {
   const importers = server.filter(({ imports }) => imports.some(target => target.startsWith('client/')))
   expect(importers.length).toBeGreaterThan(0)
-  expect(importers.filter(({ path }) => !path.startsWith('src/cli/remote/')).map(({ path }) => path)).toEqual([])
+  expect(importers.filter(({ path }) => !/^src\/(?:cli\/remote|fake)\//.test(path)).map(({ path }) => path)).toEqual([])
 })
 
 /** The chains of imports that leave the allowed files, or that end in a package which the allowed files of src/ may not use. */
@@ -218,9 +233,9 @@ test('SQL is put together by the tag `sql` only, whose type admits no text of a 
 
 /** The modules that make `Sql` of other text, each with where that comes from. */
 const TRUSTED_TEXT: Record<string, string> = {
-  'src/db/sql.ts': 'it is the module',
-  'src/db/migration-files.ts': 'the files of migrations',
-  'src/db/ledger-calls.ts': 'a statement of the ledger, in the words that a cluster takes',
+  'src/db/connection/sql.ts': 'it is the module',
+  'src/db/schema/migration-files.ts': 'the files of migrations',
+  'src/db/ledger/calls.ts': 'a statement of the ledger, in the words that a cluster takes',
   'src/db/ledger/shard-tables.ts': 'a statement of the ledger, with names of tables from the catalog of the cluster',
   'test/support/sql.ts': 'statements of tests',
 }
@@ -229,7 +244,7 @@ test('only named modules make SQL of other text, and only `sql.ts` says that tex
   const files = [...server, ...['bench', 'scripts', 'test'].flatMap(readSources)]
   const users = files.filter(({ path, code }) => /\btrustedSql\b/.test(code) && path !== 'test/architecture.test.ts')
   expect(users.map(({ path }) => path).sort()).toEqual(Object.keys(TRUSTED_TEXT).sort())
-  expect(files.flatMap(castsToSql).filter(cast => !cast.startsWith('src/db/sql.ts:'))).toEqual([])
+  expect(files.flatMap(castsToSql).filter(cast => !cast.startsWith('src/db/connection/sql.ts:'))).toEqual([])
   expect(server.filter(({ imports }) => imports.some(target => target.startsWith('test/')))).toEqual([])
 })
 

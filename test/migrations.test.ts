@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOlder, readMigrations } from '../src/db/migration-files.ts'
+import { isOlder, readMigrations } from '../src/db/schema/migration-files.ts'
 import { VERSION } from '../src/version.ts'
 
 /** Version 0.1.0 knows these, and refuses a database that has another one in the same table. */

@@ -3,7 +3,7 @@
  * all commands denied. What is looked for is a few percent, so many short turns are compared in pairs.
  */
 
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { fillUsers } from '../fill.ts'
 import { median } from '../measure.ts'

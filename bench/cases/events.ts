@@ -3,9 +3,9 @@
  * how long a reader of the feed takes for these events, compared with reading the table once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
-import { timestampParam } from '../../src/db/values.ts'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { timestampParam } from '../../src/db/connection/values.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createFeed, type FeedQuery } from '../../src/events/feed.ts'
 import { rawSql } from '../../test/support/sql.ts'

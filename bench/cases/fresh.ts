@@ -3,7 +3,7 @@
  * where ANALYZE ran while there were no reservations. Autovacuum is off, so that the statistics stay as they are.
  */
 
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { disableAutovacuum, fillUsers } from '../fill.ts'
 import { measureRounds } from '../measure.ts'
 import { FULL_LOAD, newSecret, startLoadGenerator, startService, type Target, USERS } from '../servers/test-bed.ts'

@@ -2,8 +2,8 @@
  * Shows that the cost per command does not grow with the number of quotas (10k, 100k, 1M) or of past reservations (none,
  * millions), and that updates stay heap-only.
  */
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import type { EngineJob } from '../engine-runner.ts'
 import { fillReservations, fillUsers } from '../fill.ts'
 import { measure, measureRounds, type Sample } from '../measure.ts'

@@ -1,6 +1,6 @@
 /** The latency of other users while another session locks the rows of one user, who sends too. */
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { fillUsers } from '../fill.ts'
 import { type Job, type LoadResult, MEASURED, MEASURING } from '../load-generator/job.ts'
 import { type Candidate, measureRounds } from '../measure.ts'

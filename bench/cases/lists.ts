@@ -2,8 +2,8 @@
  * Lists, summaries and alerts: in a database of a million quotas compared with one of ten thousand, as in `npm run plans`;
  * and the time of each of them at ten million quotas (one million with --quick).
  */
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { type Comparison, compare, quantile, type Side, timeOf } from '../compare.ts'
 import { withoutIndexes } from '../fill.ts'
 import { loadQuotas } from '../load.ts'

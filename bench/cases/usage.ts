@@ -5,8 +5,8 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { quantile, timeOf } from '../compare.ts'

@@ -2,8 +2,8 @@
  * A platform after three years: how large its tables are, what a day's work costs each background loop, and how long lists,
  * searches, summaries and reports take. The years are filled in compressed form (`fill-years.ts`).
  */
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'

@@ -1,9 +1,9 @@
 /** The minimum that writes a batch's rows: one statement for the counters, one for the reservations, a commit. */
 
+import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/connection/pipelined-connection.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { numberArray } from '../../src/db/ledger/arrays.ts'
-import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/pipelined-connection.ts'
-import { sql } from '../../src/db/sql.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
 

@@ -1,8 +1,9 @@
 /** A Citus cluster for a benchmark: one that runs already, whose nodes are processes of this machine. */
-import { distribute } from '../../src/db/cluster/distribute.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { sql } from '../../src/db/sql.ts'
+
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { distribute } from '../../src/db/schema/distribute.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
 import { rawSql } from '../../test/support/sql.ts'
 import type { Made, Postgres } from './postgres.ts'
 import { type Cleanup, cpuSeconds } from './processes.ts'

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { sql } from '../../src/db/sql.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
 import { rawSql } from '../../test/support/sql.ts'
 import { type Cleanup, cpuSeconds } from './processes.ts'
 

@@ -1,7 +1,8 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
-import type { Clockwork, Later } from './clockwork.ts'
+
 import { hasCode } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
+import type { Later, Timers } from './timers.ts'
 
 export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
 
@@ -12,7 +13,7 @@ export interface LeasePoolOptions {
   readonly maxLeases: number
   /** A lease that is not used for so long is closed. */
   readonly idleMs: number
-  readonly clockwork: Clockwork
+  readonly clockwork: Timers
 }
 
 export interface PooledLease {

@@ -1,8 +1,8 @@
 /** How the slices of a lease end: what was spent is committed, the rest is released, again and again until the service answers. */
 import type { Settled } from './api.ts'
-import type { Clockwork } from './clockwork.ts'
 import { hasCode, UnavailableError } from './errors.ts'
 import { giveBack } from './giving-back.ts'
+import type { Timers } from './timers.ts'
 
 /** A reservation whose units are spent in this process. */
 export interface Slice {
@@ -62,7 +62,7 @@ interface SettlementOptions {
   readonly userId: number
   /** The id of the reservation of a slice. */
   readonly idOf: (number: number) => string
-  readonly clockwork: Clockwork
+  readonly clockwork: Timers
   /** Asks whether a slice with so many charged units may be forgotten: these cannot be given back then. */
   readonly mayForget: (charged: number) => boolean
 }

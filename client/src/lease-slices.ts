@@ -1,6 +1,7 @@
 /** The slices that a lease holds: which units can be spent, and which go back. */
-import type { Later } from './clockwork.ts'
+
 import type { Slice } from './lease-settlements.ts'
+import type { Later } from './timers.ts'
 
 /** The API takes no more with one commit. */
 const MAX_MESSAGES = 1_000_000

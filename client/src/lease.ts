@@ -12,10 +12,10 @@
  * | open     | what was spent is committed, the rest released | the end of `held`       | an answer                     |
  */
 import type { Denied, Granted, ReserveReq } from './api.ts'
-import type { Clockwork } from './clockwork.ts'
 import { isRefusedForGood, isUncertain, UnavailableError } from './errors.ts'
 import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
 import { Slices } from './lease-slices.ts'
+import type { Timers } from './timers.ts'
 import type { OwnCallOptions } from './transport.ts'
 
 export interface LeaseInput {
@@ -89,7 +89,7 @@ const DRY_MS = 1_000
 /** With more slices to settle, no further ones are asked for: the service has trouble. */
 const MAX_OPEN = 16
 
-export function createLease(calls: LeaseCalls, input: OwnLeaseInput, clockwork: Clockwork): OwnLease {
+export function createLease(calls: LeaseCalls, input: OwnLeaseInput, clockwork: Timers): OwnLease {
   assertUnits(input.units)
   return new SlicedLease(calls, input, clockwork)
 }
@@ -126,7 +126,7 @@ class SlicedLease implements OwnLease {
   /** What `close` does, one call after the other. */
   private closing: Promise<void> = Promise.resolve()
 
-  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, clockwork: Clockwork) {
+  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, clockwork: Timers) {
     const { now, later } = clockwork
     this.calls = calls
     this.input = input

@@ -1,6 +1,6 @@
 /** Renames the fields of what the API takes and answers. */
 import { OWN_KEYS } from './api.ts'
-import { camelName, snakeName } from './spelling.ts'
+import { camelName, snakeName } from './case.ts'
 
 /** A value of the API with the client's names. */
 export const toCamel = renamer(camelName)

@@ -6,12 +6,12 @@
  * service is back, or made and released, so that it cannot arrive later: its id is closed then.
  */
 import type { ReserveReq } from './api.ts'
-import { type BookingCalls, createBooking } from './booking.ts'
-import type { Clockwork } from './clockwork.ts'
 import type { Debt } from './debt.ts'
+import { type BookingCalls, createBooking } from './debt-settler.ts'
 import { UnavailableError } from './errors.ts'
 import { assertUnits, type LeaseCalls } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'
+import type { Timers } from './timers.ts'
 
 export interface OutageLeaseOptions {
   /** How many units to hold of each user, country and type. */
@@ -60,7 +60,7 @@ const MAX_IDS = 10_000
 export function createOutageLeases(
   { units, ttlSeconds = TTL_SECONDS, maxLeases = MAX_LEASES }: OutageLeaseOptions,
   calls: LeaseCalls & BookingCalls,
-  clockwork: Clockwork,
+  clockwork: Timers,
 ): OutageLeases {
   assertUnits(units)
   const lease = { units, ttlSeconds, keepsSlices: true }

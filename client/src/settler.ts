@@ -5,9 +5,9 @@
  * - `sent`: its units are committed; by force if the reservation has expired meanwhile.
  */
 import type { CommitReq, Settled } from './api.ts'
-import type { Clockwork } from './clockwork.ts'
 import { hasCode, UnavailableError } from './errors.ts'
 import { giveBackUnsent, type Unsent, type UnsentCalls } from './giving-back.ts'
+import type { Timers } from './timers.ts'
 
 /** A message of which the service has not confirmed yet what became of it. */
 export interface Unsettled {
@@ -51,7 +51,7 @@ interface Entry extends Unsettled {
   notBefore: number
 }
 
-export function createSettler(calls: SettlerCalls, { now, later }: Clockwork): Settler {
+export function createSettler(calls: SettlerCalls, { now, later }: Timers): Settler {
   const open = new Map<string, Entry>()
   let isRunning = false
 

@@ -1,6 +1,6 @@
 /**
  * What `sms-quota-client/testing` offers: a service for the tests of senders. This file has its types; the code is in
- * client/fake, and becomes one file with the service's own rules when the package is built.
+ * src/fake, and becomes one file with the service's own rules when the package is built.
  */
 
 export interface FakeServerOptions {

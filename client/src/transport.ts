@@ -1,11 +1,11 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
 import { type OperationId, type Problem, ROUTES } from './api.ts'
 import { AnswerTooLong, textOf } from './bounded.ts'
+import { camelName, snakeName } from './case.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
-import { camelName, snakeName } from './spelling.ts'
 import type { Span } from './tracing.ts'
 
 /** Of a single call. */

@@ -13,7 +13,7 @@ import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { dropRoot } from '../../src/drop-root.ts'
 import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
-import { addressOf, createFront } from '../../src/http/front.ts'
+import { addressOf, createListener } from '../../src/http/listener.ts'
 import { BLOCKED_USER, type Customer, customersAt, type Message, messagesOf } from './platform.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -109,7 +109,7 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
 /** Starts the service on a clock. @returns its address */
 async function serve(config: Config, now: () => EpochMs, stops: (() => Promise<unknown>)[]): Promise<string> {
   const log = pino({ level: 'warn', base: null }, pino.destination(2))
-  const front = createFront()
+  const front = createListener()
   stops.push(() => front.close())
   await front.listen(config.host, config.port)
   await dropRoot(config, log)

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '../db/connection/database.ts'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import { changeQuota, type Quota, type QuotaChange, type QuotaPatch } from '../domain/quota.ts'
 import type { Author } from './author.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
 import * as rules from '../domain/quota.ts'
 import type { Author } from './author.ts'
 import { lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'

@@ -1,4 +1,7 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
+import { BY_KEYS } from '../db/connection/planner-settings.ts'
+import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
+import { lockAccounts, setLiveQuotas } from '../db/quotas/quotas.ts'
 import {
   deleteQuotas,
   type Erasure,
@@ -7,12 +10,9 @@ import {
   hasReservedUnits,
   insertErasure,
   lockUndeletedQuotas,
-} from '../db/erasure.ts'
-import { finishErasure } from '../db/erasure-pages.ts'
-import { appendEvents, appendSystemEvent } from '../db/outbox-writes.ts'
-import { BY_KEYS } from '../db/planner-settings.ts'
-import { lockAccounts, setLiveQuotas } from '../db/quotas.ts'
-import { isKnownUser } from '../db/users.ts'
+} from '../db/users/erasure.ts'
+import { finishErasure } from '../db/users/erasure-pages.ts'
+import { isKnownUser } from '../db/users/users.ts'
 import { erasureOf } from '../domain/outbox-event.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'

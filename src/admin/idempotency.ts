@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '../db/connection/database.ts'
 import {
   deleteAnswers,
   findAnswer,
@@ -7,7 +7,7 @@ import {
   isKeyTaken,
   type RememberedAnswer,
   shardOfKey,
-} from '../db/idempotency.ts'
+} from '../db/quotas/idempotency.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Author } from './author.ts'
 

@@ -1,5 +1,5 @@
-import type { Transaction } from '../db/database.ts'
-import { findQuota, lockQuotasOfUser } from '../db/quotas.ts'
+import type { Transaction } from '../db/connection/database.ts'
+import { findQuota, lockQuotasOfUser } from '../db/quotas/quotas.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 

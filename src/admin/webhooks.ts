@@ -1,10 +1,10 @@
 /** What administrators do with webhooks, and how the service disables one. */
-import type { Database, Transaction } from '../db/database.ts'
-import { appendSystemEvent } from '../db/outbox-writes.ts'
-import type { SecretKeys } from '../db/secret-keys.ts'
-import { insertWebhookChange } from '../db/webhook-history.ts'
-import { findSigningWebhook, writeSecrets } from '../db/webhook-secrets.ts'
-import { restartPending } from '../db/webhook-upkeep.ts'
+import type { Database, Transaction } from '../db/connection/database.ts'
+import { appendSystemEvent } from '../db/outbox/writes.ts'
+import { insertWebhookChange } from '../db/webhooks/history.ts'
+import { restartPending } from '../db/webhooks/maintenance.ts'
+import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
+import { findSigningWebhook, writeSecrets } from '../db/webhooks/secrets.ts'
 import {
   confirmAbsence,
   insertWebhook,
@@ -13,7 +13,7 @@ import {
   nextWebhookId,
   replaceWebhook,
   shardOfWebhook,
-} from '../db/webhooks.ts'
+} from '../db/webhooks/webhooks.ts'
 import { disablingOf } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import {

@@ -1,9 +1,9 @@
 import { connectionsOf } from '../app.ts'
 import { createClock } from '../clock.ts'
 import type { Config } from '../config/config.ts'
-import { type Check, checkDatabase } from '../db/check.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
 import { connectionOf } from '../db/embedded/embedded.ts'
+import { type Check, checkDatabase } from '../db/schema/check.ts'
 import { table } from './help.ts'
 import { reportFailure } from './on-database.ts'
 

@@ -1,5 +1,5 @@
 import { type ClusterOverview, readOverview } from '../db/cluster/overview.ts'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '../db/connection/database.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { onDatabase, reportFailure } from './on-database.ts'

@@ -1,4 +1,4 @@
-import { type Distribution, distribute as distributeTables } from '../db/cluster/distribute.ts'
+import { type Distribution, distribute as distributeTables } from '../db/schema/distribute.ts'
 import { dropRootBeside } from '../drop-root.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'

@@ -1,7 +1,7 @@
 /** Commands that work on the database themselves, beside the running service. */
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import { isUnavailable, sqlStateOf } from '../db/database.ts'
+import { isUnavailable, sqlStateOf } from '../db/connection/database.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
 import { dropRootBeside } from '../drop-root.ts'

@@ -1,4 +1,4 @@
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '../db/connection/database.ts'
 import { PROOFS, type ProofName } from '../db/verify/proof.ts'
 import { type Proved, type Verification, verify as verifyLedger } from '../db/verify/verify.ts'
 import type { Arguments } from './arguments.ts'

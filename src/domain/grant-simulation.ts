@@ -9,7 +9,7 @@ import {
   type Pool,
   poolOf,
   tick,
-} from './burn-lanes.ts'
+} from './burn-order.ts'
 import { firstAfter } from './calendar.ts'
 import type { Quota } from './quota.ts'
 import { type EpochMs, HOUR_MS } from './time.ts'

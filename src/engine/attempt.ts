@@ -1,9 +1,9 @@
 /** One attempt at a batch, and what its failure means. */
 import { setTimeout as pause } from 'node:timers/promises'
 
-import { sqlStateOf } from '../db/database.ts'
+import { sqlStateOf } from '../db/connection/database.ts'
+import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
-import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -78,12 +78,12 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** A reservation that was taken to be new exists. */
-export function isDuplicate(error: unknown): boolean {
+export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505'
 }
 
 /** What a batch was decided on was stale, and a check of the counters failed before a guard did. */
-export function isContradiction(error: unknown): boolean {
+export function isCheckViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23514'
 }
 

@@ -1,8 +1,12 @@
+import type { StatementResult } from '../db/connection/pipelined-connection.ts'
 import type { ReservationAction } from '../db/ledger/add-actions.ts'
 import type { ReservationKey } from '../db/ledger/keys.ts'
+import { authorshipsIn, loadAuthorship } from '../db/ledger/load-authorship.ts'
 import type { Authors } from '../db/ledger/reservation-rows.ts'
+import type { LedgerCall, Scope } from '../db/ledger/statement.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { PrincipalIds } from './principals.ts'
+import { namedBy } from './user-states.ts'
 
 /** Who made and settled the reservations of a batch, and what is recorded beside that. */
 export interface BatchAuthorship {
@@ -67,4 +71,28 @@ function byKey(one: ReservationAction, other: ReservationAction): number {
   if (one.id !== other.id) return one.id < other.id ? -1 : 1
   if (one.action !== other.action) return one.action < other.action ? -1 : 1
   return one.total_units - other.total_units
+}
+
+interface Batch extends Scope {
+  readonly commands: readonly Command[]
+}
+
+/** The call that reads it; none if nothing is found. */
+export function loadAuthorshipOfFound(batch: Batch, outcomes: readonly Outcome[]): LedgerCall[] {
+  const found = batch.commands.filter(({ op }, index) => op === 'find' && outcomes[index]?.outcome === 'found')
+  return found.length === 0 ? [] : [loadAuthorship.call(batch, namedBy(found))]
+}
+
+/** The outcomes with what the call has read. */
+export function withAuthorship(
+  { commands }: Batch,
+  outcomes: readonly Outcome[],
+  result: StatementResult | undefined,
+): Outcome[] {
+  const read = new Map(authorshipsIn(result).map(({ user_id, id, ...authorship }) => [`${user_id} ${id}`, authorship]))
+  return outcomes.map((outcome, index) => {
+    const command = commands[index]
+    const authorship = command?.op === 'find' ? read.get(`${command.user_id} ${command.id}`) : undefined
+    return outcome.outcome === 'found' && authorship !== undefined ? { ...outcome, authorship } : outcome
+  })
 }

@@ -1,19 +1,18 @@
-import { ConnectionLost } from '../db/database.ts'
+import { ConnectionLost } from '../db/connection/database.ts'
+import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/connection/pipelined-connection.ts'
 import type { DenialRow } from '../db/ledger/add-denials.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
 import { guardAbsent, guardUnchanged, writeChanges } from '../db/ledger/changes.ts'
 import { writeAccounts } from '../db/ledger/lock-accounts.ts'
-import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { denialOf } from '../domain/denial.ts'
 import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { authorshipOf, type BatchAuthorship, isNew } from './authorship.ts'
+import { authorshipOf, type BatchAuthorship, isNew, loadAuthorshipOfFound, withAuthorship } from './authorship.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
 import { endedQuotasOf } from './ended-quotas.ts'
-import { findsOf, withAuthorship } from './finds.ts'
 import type { Memory } from './memory.ts'
 import { eventsOf } from './outbox-events.ts'
 import type { PrincipalIds, Principals } from './principals.ts'
@@ -222,7 +221,7 @@ async function commit(
   calls: readonly StatementCall[],
   outcomes: Outcome[],
 ): Promise<Outcome[]> {
-  const finds = findsOf(batch, outcomes)
+  const finds = loadAuthorshipOfFound(batch, outcomes)
   const results = await connection.run([...calls, ...finds, COMMIT]).catch(error => {
     throw error instanceof ConnectionLost ? new UnknownOutcome(outcomes, error) : error
   })

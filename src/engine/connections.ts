@@ -1,8 +1,8 @@
-import type { Log } from '../db/database.ts'
+import type { Log } from '../db/connection/database.ts'
+import type { PipelinedConnection, StatementCall } from '../db/connection/pipelined-connection.ts'
+import { LostSessions } from '../db/connection/session.ts'
+import { sql } from '../db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
-import type { PipelinedConnection, StatementCall } from '../db/pipelined-connection.ts'
-import { LostSessions } from '../db/session.ts'
-import { sql } from '../db/sql.ts'
 import type { Connect } from './servers.ts'
 
 /** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */

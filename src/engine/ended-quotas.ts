@@ -1,6 +1,6 @@
+import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { endedQuotasIn, readEndedQuotas } from '../db/ledger/load-ended-quotas.ts'
 import type { Scope } from '../db/ledger/statement.ts'
-import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { EndedQuota } from '../domain/draft.ts'
 import { usersOf } from './user-states.ts'

@@ -1,4 +1,4 @@
-import type { Cluster, Lane } from '../db/store.ts'
+import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { type Shard, shardOf } from '../domain/shard.ts'
 import type { Completion } from './completion.ts'
@@ -108,7 +108,7 @@ function connectionsToCoordinator(
   })
 }
 
-function lanesOf(node: Lane['node'], { lanes }: Cluster): number {
+function lanesOf(node: ShardPlacement['node'], { lanes }: Cluster): number {
   return lanes.filter(lane => lane.node === node).length
 }
 

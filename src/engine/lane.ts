@@ -1,13 +1,13 @@
-import type { Log } from '../db/database.ts'
+import type { Log } from '../db/connection/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch-report.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
-import { createDifficultUsers } from './difficult-users.ts'
 import { createMemory } from './memory.ts'
 import type { Principals } from './principals.ts'
+import { createQuarantine } from './quarantine.ts'
 import { createRunner } from './runner.ts'
 import { createScheduler, type QueueReport } from './scheduler.ts'
 import type { Connect } from './servers.ts'
@@ -80,7 +80,7 @@ const BYTES_PER_COMMAND = 400
 export function createLane(options: LaneOptions, place: Place): EngineLane {
   const { now, log, monotonicMs = () => performance.now() } = options
   const memory = createMemory(place.lanes)
-  const difficultUsers = createDifficultUsers()
+  const quarantine = createQuarantine()
   const connections = createConnections({
     connect: place.connect,
     monotonicMs,
@@ -103,7 +103,7 @@ export function createLane(options: LaneOptions, place: Place): EngineLane {
       denialSampler: place.denialSampler,
       onBatchReport: options.onBatchReport ?? (() => {}),
     },
-    difficultUsers,
+    quarantine,
   )
   const scheduler = createScheduler<Command, Outcome>({
     workers: place.connections,
@@ -115,7 +115,7 @@ export function createLane(options: LaneOptions, place: Place): EngineLane {
     queueCommands: place.queueCommands,
     queueBytes: place.queueBytes,
     run: batch => runner.run(batch),
-    difficultyOf: difficultUsers.difficultyOf,
+    difficultyOf: quarantine.difficultyOf,
     now: monotonicMs,
     ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),
   })

@@ -27,9 +27,9 @@ export interface LimiterOptions {
 
 export interface Limiter {
   readonly inFlight: number
-  canStart(isApart: boolean): boolean
+  canStart(isIsolated: boolean): boolean
   /** Takes a slot for a batch of so many commands; the function that it returns frees it. */
-  start(isApart: boolean, commands: number): () => void
+  start(isIsolated: boolean, commands: number): () => void
 }
 
 type SlotState = 'running' | 'stalled' | 'apart'
@@ -48,10 +48,11 @@ export function createLimiter(options: LimiterOptions): Limiter {
       return inFlight
     },
 
-    canStart: isApart => inFlight < workers && (isApart ? slots.apart < workersApart : slots.running < concurrency),
+    canStart: isIsolated =>
+      inFlight < workers && (isIsolated ? slots.apart < workersApart : slots.running < concurrency),
 
-    start(isApart, commands) {
-      let state: SlotState = isApart ? 'apart' : 'running'
+    start(isIsolated, commands) {
+      let state: SlotState = isIsolated ? 'apart' : 'running'
       inFlight += 1
       slots[state] += 1
       const stall = () => {
@@ -60,7 +61,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         state = 'stalled'
         onRoom()
       }
-      const stalling = isApart ? undefined : setTimeout(stall, stallMs + stallMsPerCommand * commands)
+      const stalling = isIsolated ? undefined : setTimeout(stall, stallMs + stallMsPerCommand * commands)
       return () => {
         clearTimeout(stalling)
         slots[state] -= 1

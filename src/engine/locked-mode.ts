@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ConnectionLost, isUnavailable } from '../db/database.ts'
+import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
 import type { Command, Granted, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { attempt, type EngineContext, heldUsersOf, isConflict, isLockTimeout } from './attempt.ts'

@@ -1,4 +1,4 @@
-import type { ConnectionLost } from '../db/database.ts'
+import type { ConnectionLost } from '../db/connection/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { effectsOf } from './batch.ts'
 

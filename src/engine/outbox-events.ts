@@ -1,6 +1,6 @@
+import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { loadQuotaDetails } from '../db/ledger/load-quota-details.ts'
 import type { Scope } from '../db/ledger/statement.ts'
-import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import { EXHAUSTED } from '../domain/alerts.ts'
 import { closingOf, type OutboxEvent, thresholdsOf } from '../domain/outbox-event.ts'
 import type { BatchChanges } from './changes.ts'

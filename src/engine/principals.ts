@@ -2,6 +2,8 @@
  * The dictionary of principals, as far as the engine knows it. A principal is read or added once, before the transaction of
  * the first batch that has a command of it; later batches find it in memory.
  */
+
+import type { PipelinedConnection, StatementResult } from '../db/connection/pipelined-connection.ts'
 import {
   addPrincipals,
   hasRoomForPrincipals,
@@ -10,7 +12,6 @@ import {
   principalsIn,
 } from '../db/ledger/principals.ts'
 import type { Scope } from '../db/ledger/statement.ts'
-import type { PipelinedConnection, StatementResult } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Connections } from './connections.ts'
 

@@ -1,15 +1,15 @@
 /**
  * The queue: gathers commands into batches, within bounds. It runs nothing.
  *
- * There is one queue for all users, so that batches grow with the load by themselves. Within it each principal has a line,
- * in the order in which its commands came, and a batch takes a command of each line in turn (lines.ts): a backlog of one
+ * There is one queue for all users, so that batches grow with the load by themselves. Within it each principal has a queue,
+ * in the order in which its commands came, and a batch takes a command of each queue in turn (fair-queue.ts): a backlog of one
  * sender does not delay another. While several have commands, a batch has few of each, so that it ends soon; and while one of
  * them has few, the others have one batch on its way, and the next is free for the few. A principal may have as many commands
  * in the queue as there is room left for others (a dynamic threshold, as of buffers that the ports of a switch share): alone
  * it uses half of the queue, and however many fill their share, the next one finds room.
  *
  * A principal's commands for one user take effect in their order, because a batch *holds* its users from when it is formed
- * until it ends: a command of a user that is held waits with that batch and goes to the front of its line when it ends.
+ * until it ends: a command of a user that is held waits with that batch and goes to the front of its queue when it ends.
  *
  * A batch that runs *apart* has users whose commands may take long: another transaction has locked their rows, another process
  * changes them all the time, or one of their commands fails. They are set apart from the batch that met them, whose other
@@ -17,12 +17,12 @@
  *
  * | batch   | meaning                                  | entered by                | left by          |
  * |---------|------------------------------------------|---------------------------|------------------|
- * | waiting | formed to run apart, waits for a worker  | `setApart`, `take`        | `takeApart`      |
+ * | waiting | formed to run apart, waits for a worker  | `isolate`, `take`        | `takeApart`      |
  * | running | its commands are being carried out       | `take`, `takeApart`       | `end`            |
  */
 import type { Completion } from './completion.ts'
 import { Overloaded } from './failures.ts'
-import { createLines, type Line, type Lines } from './lines.ts'
+import { createFairQueue, type FairQueue, type PrincipalQueue } from './fair-queue.ts'
 
 export interface QueueOptions {
   /** The maximum number of commands in a batch. */
@@ -51,12 +51,12 @@ interface Entry<C, R> {
   readonly command: C
   readonly bytes: number
   readonly completion: Completion<R>
-  readonly line: Line<Entry<C, R>>
+  readonly queue: PrincipalQueue<Entry<C, R>>
 }
 
 export interface Batch<C, R> {
   entries: Entry<C, R>[]
-  readonly isApart: boolean
+  readonly isIsolated: boolean
   /** When its oldest command was added, to the precision of a batch: the clock is not read for each command. */
   since: number
   isRunning: boolean
@@ -80,7 +80,7 @@ export interface Queue<C extends UserCommand, R> {
   /** Takes the batch that has waited longest to run apart, which is running from now on. */
   takeApart(): Batch<C, R> | undefined
   /** Moves the users' commands from a running batch to a new one, which waits to run apart. */
-  setApart(batch: Batch<C, R>, users: ReadonlySet<number>): void
+  isolate(batch: Batch<C, R>, users: ReadonlySet<number>): void
   /** A running batch has ended: its users are free, and their next commands come first. */
   end(batch: Batch<C, R>): void
   /** Frees the room of commands whose completions are about to be called. */
@@ -98,13 +98,13 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
   if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
-  const lines = createLines<Entry<C, R>>(options.batchShare, options.now)
+  const queues = createFairQueue<Entry<C, R>>(options.batchShare, options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
   const apart: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
   /** Bytes have no share of their own: a command weighs 1 KiB at most, so the share of commands bounds them, too. */
-  const hasRoom = (principal: string | undefined) => lines.queuedOf(principal) < queueCommands - queued
+  const hasRoom = (principal: string | undefined) => queues.queuedOf(principal) < queueCommands - queued
 
   return {
     hasRoom,
@@ -112,16 +112,16 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       const principal = command.origin?.principal
       // `bytes` that are not a number must be refused: the sum would become NaN, and the bound would never hold again.
       if (!hasRoom(principal) || !(queuedBytes + bytes <= queueBytes)) {
-        const own = lines.queuedOf(principal)
+        const own = queues.queuedOf(principal)
         return new Overloaded(`${own} commands of the principal are queued, ${queued} of ${queuedBytes} bytes in all`)
       }
       queued += 1
       queuedBytes += bytes
-      lines.add({ command, bytes, completion, line: lines.lineOf(principal) })
+      queues.add({ command, bytes, completion, queue: queues.queueOf(principal) })
       return undefined
     },
     take() {
-      const { batch, besides } = formBatch(lines, holds, options)
+      const { batch, besides } = formBatch(queues, holds, options)
       apart.push(...besides)
       return batch
     },
@@ -130,26 +130,26 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       if (batch !== undefined) batch.isRunning = true
       return batch
     },
-    setApart(batch, users) {
+    isolate(batch, users) {
       const before = batch.entries
       const other = holds.part(batch, users)
-      if (!batch.isApart) for (const entry of before) if (users.has(entry.command.user_id)) lines.stop(entry)
+      if (!batch.isIsolated) for (const entry of before) if (users.has(entry.command.user_id)) queues.stop(entry)
       if (other.entries.length > 0) apart.push(other)
     },
     end(batch) {
       holds.end(batch)
-      if (!batch.isApart) for (const entry of batch.entries) lines.stop(entry)
-      if (batch.followers.length > 0) lines.putBack(batch.followers, batch.followersSince)
+      if (!batch.isIsolated) for (const entry of batch.entries) queues.stop(entry)
+      if (batch.followers.length > 0) queues.putBack(batch.followers, batch.followersSince)
     },
     release(entries) {
       queued -= entries.length
       for (const entry of entries) {
         queuedBytes -= entry.bytes
-        lines.release(entry)
+        queues.release(entry)
       }
     },
     get hasWaiting() {
-      return lines.hasNext
+      return queues.hasNext
     },
     get hasApart() {
       return apart.length > 0
@@ -165,11 +165,11 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
 
 /** A batch of the commands that are next, if any, and those of difficult users among them as batches of their own. */
 function formBatch<C extends UserCommand, R>(
-  lines: Lines<Entry<C, R>>,
+  queues: FairQueue<Entry<C, R>>,
   holds: Holds<C, R>,
   { batchSize, difficultyOf }: QueueOptions,
 ): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
-  lines.startRound()
+  queues.startRound()
   const batch = holds.newBatch(false)
   const besides = new Map<string, Batch<C, R>>()
   const batchFor = (difficulty: string | undefined) => {
@@ -180,15 +180,15 @@ function formBatch<C extends UserCommand, R>(
   }
   let passed = 0
   while (batch.entries.length < batchSize && passed < batchSize) {
-    const entry = lines.next()
+    const entry = queues.next()
     if (entry === undefined) break
     const { user_id } = entry.command
     const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))
-    holds.give(holder, entry, lines.since)
+    holds.give(holder, entry, queues.since)
     if (holder !== batch) passed += 1
   }
   batch.isRunning = true
-  for (const entry of batch.entries) lines.start(entry)
+  for (const entry of batch.entries) queues.start(entry)
   return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
 }
 
@@ -198,8 +198,8 @@ type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
 function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {
   const holders = new Map<number, Batch<C, R>>()
 
-  function newBatch(isApart: boolean): Batch<C, R> {
-    return { entries: [], isApart, since: now(), isRunning: false, followers: [], followersSince: 0 }
+  function newBatch(isIsolated: boolean): Batch<C, R> {
+    return { entries: [], isIsolated, since: now(), isRunning: false, followers: [], followersSince: 0 }
   }
 
   function hold(userId: number, batch: Batch<C, R>): Batch<C, R> {

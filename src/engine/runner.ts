@@ -1,20 +1,20 @@
-import { ConnectionLost, isUnavailable } from '../db/database.ts'
+import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
 import type { Command } from '../domain/command.ts'
 import {
   attempt,
   type EngineContext,
   heldUsersOf,
+  isCheckViolation,
   isConflict,
-  isContradiction,
-  isDuplicate,
   isLockTimeout,
+  isUniqueViolation,
 } from './attempt.ts'
 import { runLocked, runOptimistic } from './batch.ts'
 import { reportOf } from './batch-report.ts'
-import type { DifficultUsers } from './difficult-users.ts'
 import { EngineFailure } from './failures.ts'
 import { type Answer, runUntilDecided } from './locked-mode.ts'
 import { hasLost, noteLost } from './lost-effects.ts'
+import type { Quarantine } from './quarantine.ts'
 import type { RunningBatch } from './scheduler.ts'
 import { rereadStates, type UserStates, usersOf } from './user-states.ts'
 
@@ -49,19 +49,19 @@ const LOCKED_BATCHES = 50
 /** For how many batches ids of reservations are read ahead after one that was taken to be new was not. */
 const READ_AHEAD_BATCHES = 64
 
-export function createRunner(context: EngineContext, difficultUsers: DifficultUsers): Runner {
-  return new BatchRunner(context, difficultUsers)
+export function createRunner(context: EngineContext, quarantine: Quarantine): Runner {
+  return new BatchRunner(context, quarantine)
 }
 
 class BatchRunner implements Runner {
   private readonly context: EngineContext
-  private readonly difficultUsers: DifficultUsers
+  private readonly quarantine: Quarantine
   private lockedBatchesLeft = 0
   private readAheadBatchesLeft = 0
 
-  constructor(context: EngineContext, difficultUsers: DifficultUsers) {
+  constructor(context: EngineContext, quarantine: Quarantine) {
     this.context = context
-    this.difficultUsers = difficultUsers
+    this.quarantine = quarantine
   }
 
   async run(batch: RunningBatch<Command>): Promise<Answer[]> {
@@ -73,14 +73,14 @@ class BatchRunner implements Runner {
         const users = usersOf(batch.commands)
         this.context.memory.forgetUsers(users)
         if (users.length === 1) return this.runOneByOne(batch.commands)
-        batch.setApart(new Set(users.slice(users.length / 2)))
+        batch.isolate(new Set(users.slice(users.length / 2)))
       }
     }
   }
 
   /** For the commands of one user of which one fails. The others are answered. */
   private async runOneByOne(commands: readonly Command[]): Promise<Answer[]> {
-    this.difficultUsers.add(usersOf(commands), 'failing')
+    this.quarantine.add(usersOf(commands), 'failing')
     const answers: Answer[] = []
     for (const command of commands) {
       const [answer] = await runUntilDecided(this.context, [command]).catch(error => [error])
@@ -97,11 +97,11 @@ class BatchRunner implements Runner {
       const { commands } = batch
       let decidedOn: UserStates | undefined
       try {
-        const isLocked = batch.isApart || this.lockedBatchesLeft > 0
+        const isLocked = batch.isIsolated || this.lockedBatchesLeft > 0
         const outcomes = await this.attemptOnce(commands, failures, isLocked, states => {
           decidedOn = states
         })
-        if (batch.isApart) this.difficultUsers.relieve(usersOf(commands))
+        if (batch.isIsolated) this.quarantine.release(usersOf(commands))
         return outcomes
       } catch (error) {
         memory.forgetUsers(usersOf(commands))
@@ -110,12 +110,12 @@ class BatchRunner implements Runner {
           noteLost(lost, commands, error)
           return runUntilDecided(this.context, commands)
         }
-        if (isDuplicate(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
-        const isPassing = isConflict(error) || isContradiction(error) || isLockTimeout(error)
-        if (!isPassing && !isUnavailable(error)) throw error
-        const goesAgain =
-          isPassing && failures < MAX_FAILURES && (await this.resolve(error, batch, decidedOn, failures))
-        if (!goesAgain) return runUntilDecided(this.context, batch.commands)
+        if (isUniqueViolation(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
+        const isTransient = isConflict(error) || isCheckViolation(error) || isLockTimeout(error)
+        if (!isTransient && !isUnavailable(error)) throw error
+        const shouldRetry =
+          isTransient && failures < MAX_FAILURES && (await this.resolve(error, batch, decidedOn, failures))
+        if (!shouldRetry) return runUntilDecided(this.context, batch.commands)
       }
     }
     return []
@@ -148,7 +148,7 @@ class BatchRunner implements Runner {
     failures: number,
   ): Promise<boolean> {
     try {
-      if (isLockTimeout(error)) return await this.setHeldUsersApart(batch)
+      if (isLockTimeout(error)) return await this.isolateHeldUsers(batch)
       if (decidedOn !== undefined) await this.resolveConflict(batch, decidedOn, failures)
       return true
     } catch (failure) {
@@ -161,14 +161,14 @@ class BatchRunner implements Runner {
    * Users whose rows one transaction holds go apart together, and with no other users: while a batch waits for a lock, other
    * processes wait for those that it has. False if the batch is such a group already.
    */
-  private async setHeldUsersApart(batch: RunningBatch<Command>): Promise<boolean> {
+  private async isolateHeldUsers(batch: RunningBatch<Command>): Promise<boolean> {
     const groups = await heldUsersOf(this.context, batch.commands, HELD_MS)
     const isGroup = groups[0]?.size === usersOf(batch.commands).length
     for (const users of groups) {
-      this.difficultUsers.add(users, 'locked')
-      if (!isGroup || !batch.isApart) batch.setApart(users)
+      this.quarantine.add(users, 'locked')
+      if (!isGroup || !batch.isIsolated) batch.isolate(users)
     }
-    return !isGroup || !batch.isApart
+    return !isGroup || !batch.isIsolated
   }
 
   /** Finds the users for whom the batch was decided on what has changed. */
@@ -179,8 +179,8 @@ class BatchRunner implements Runner {
     if (changed.size >= SHARED_USERS.count && changed.size >= decidedOn.size * SHARED_USERS.part) {
       this.lockedBatchesLeft = LOCKED_BATCHES
     } else if (failures > 0) {
-      this.difficultUsers.add(changed, 'contended')
-      batch.setApart(changed)
+      this.quarantine.add(changed, 'contended')
+      batch.isolate(changed)
     }
   }
 }

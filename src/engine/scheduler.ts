@@ -27,15 +27,15 @@ export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOption
 export interface RunningBatch<C> {
   /** The commands that it has to carry out, in their order. */
   readonly commands: readonly C[]
-  readonly isApart: boolean
+  readonly isIsolated: boolean
   /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. Not after its end. */
-  setApart(users: ReadonlySet<number>): void
+  isolate(users: ReadonlySet<number>): void
 }
 
 /** A batch that has ended. */
 export interface QueueReport {
   readonly size: number
-  readonly isApart: boolean
+  readonly isIsolated: boolean
   /** How long its oldest command had waited when the batch started, in milliseconds. */
   readonly queuedMs: number
   readonly ranMs: number
@@ -133,7 +133,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
 
   private async carryOut(batch: Batch<C, R>): Promise<void> {
     const { now, onQueueReport } = this.options
-    const endSlot = this.limiter.start(batch.isApart, batch.entries.length)
+    const endSlot = this.limiter.start(batch.isIsolated, batch.entries.length)
     const started = now()
 
     const results = await this.resultsOf(batch)
@@ -153,7 +153,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     // Last, so that an error thrown in it becomes an unhandled rejection and leaves nothing half done here.
     onQueueReport?.({
       size: entries.length,
-      isApart: batch.isApart,
+      isIsolated: batch.isIsolated,
       queuedMs: started - batch.since,
       ranMs: ended - started,
     })
@@ -167,11 +167,11 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
       get commands() {
         return commands
       },
-      isApart: batch.isApart,
-      setApart: users => {
+      isIsolated: batch.isIsolated,
+      isolate: users => {
         // Its commands are completed: in another batch they would be completed again.
         if (isOver) return
-        this.queue.setApart(batch, users)
+        this.queue.isolate(batch, users)
         commands = batch.entries.map(({ command }) => command)
         this.wake()
       },

@@ -1,13 +1,13 @@
 /** Where the engine's connections lead: to one PostgreSQL, or to the node of a cluster that holds a lane's tables. */
 import { nodeUrl } from '../config/database-url.ts'
-import { Hosts } from '../db/hosts.ts'
-import { onTables, placementChecks } from '../db/ledger/shard-tables.ts'
+import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
+import { Hosts } from '../db/connection/hosts.ts'
 import {
   connectPipelined,
   type PipelinedConnection,
   type PipelinedConnectionOptions,
-} from '../db/pipelined-connection.ts'
-import type { Cluster, Lane } from '../db/store.ts'
+} from '../db/connection/pipelined-connection.ts'
+import { onTables, placementChecks } from '../db/ledger/shard-tables.ts'
 
 type Options = Omit<PipelinedConnectionOptions, 'url' | 'mustWrite' | 'onBegin'>
 
@@ -24,10 +24,10 @@ export function connectTo(url: string): Connect {
  * To the node that holds a lane's tables. Every new connection asks the coordinator for it, because shards move and standbys
  * take over; while the coordinator does not answer, the node known last is tried.
  */
-export function connectToLane(url: string, lane: Lane, { findLanes }: Cluster): Connect {
+export function connectToLane(url: string, lane: ShardPlacement, { findPlacements }: Cluster): Connect {
   let known = lane
   return async options => {
-    const lanes = await findLanes().catch(() => [])
+    const lanes = await findPlacements().catch(() => [])
     known = lanes.find(({ buckets }) => buckets[0] === lane.buckets[0]) ?? known
     const { tables, shardId } = known
     const statements = Object.entries(options.statements).map(([name, text]) => [name, onTables(text, tables)] as const)

@@ -1,3 +1,9 @@
+import {
+  BEGIN,
+  type PipelinedConnection,
+  type StatementCall,
+  type StatementResult,
+} from '../db/connection/pipelined-connection.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../db/ledger/load-quotas.ts'
 import { loadReservations } from '../db/ledger/load-reservations.ts'
 import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from '../db/ledger/lock-accounts.ts'
@@ -6,12 +12,6 @@ import { quotasIn } from '../db/ledger/quota-rows.ts'
 import { reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
-import {
-  BEGIN,
-  type PipelinedConnection,
-  type StatementCall,
-  type StatementResult,
-} from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'

@@ -5,8 +5,8 @@
  * characters as long as the numbers are small.
  */
 import { createHash } from 'node:crypto'
-import type { Positions } from '../db/outbox.ts'
-import type { OutboxHead } from '../db/outbox-pages.ts'
+import type { Positions } from '../db/outbox/outbox.ts'
+import type { OutboxHead } from '../db/outbox/pages.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '../db/connection/database.ts'
 import {
   type EventFilter,
   isBehind,
@@ -7,8 +7,8 @@ import {
   readOutboxEnds,
   readPositionsBefore,
   type StoredEvent,
-} from '../db/outbox.ts'
-import { firstTimeAfter, type OutboxHead, readHeads, readOutboxPage } from '../db/outbox-pages.ts'
+} from '../db/outbox/outbox.ts'
+import { firstTimeAfter, type OutboxHead, readHeads, readOutboxPage } from '../db/outbox/pages.ts'
 import { SHARDS, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Cursor, fingerprintOf, judgeCursor, writeCursor } from './cursor.ts'

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import type { Attempt } from '../db/deliveries.ts'
+import type { Attempt } from '../db/webhooks/deliveries.ts'
 import { ForbiddenAddress, isPublicAddress, literalAddress, lookupPublic } from './addresses.ts'
 
 export interface PosterOptions {

@@ -1,7 +1,7 @@
 import { disableWebhook } from '../admin/webhooks.ts'
-import type { Database } from '../db/database.ts'
-import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/deliveries.ts'
-import { findWebhook, setFailingSince } from '../db/webhooks.ts'
+import type { Database } from '../db/connection/database.ts'
+import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/webhooks/deliveries.ts'
+import { findWebhook, setFailingSince } from '../db/webhooks/webhooks.ts'
 import { nextAttemptAt } from '../domain/backoff.ts'
 import type { EpochMs } from '../domain/time.ts'
 

@@ -1,6 +1,6 @@
 /** Signatures by Standard Webhooks: with them a receiver verifies the sender and the content of a delivery. */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { SigningWebhook } from '../db/webhook-secrets.ts'
+import type { SigningWebhook } from '../db/webhooks/secrets.ts'
 import type { EpochMs } from '../domain/time.ts'
 
 export function newSecret(): Uint8Array {

@@ -1,6 +1,7 @@
 /** Events and deliveries as the API shows them. */
-import type { Delivery } from '../db/delivery-lists.ts'
-import type { StoredEvent } from '../db/outbox.ts'
+
+import type { StoredEvent } from '../db/outbox/outbox.ts'
+import type { Delivery } from '../db/webhooks/delivery-lists.ts'
 import { eventIdOf } from '../domain/event.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../domain/time.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config, OidcConfig } from '../config/config.ts'
-import type { Database } from '../db/database.ts'
-import type { SecretKeys } from '../db/secret-keys.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../events/feed.ts'
@@ -9,7 +9,7 @@ import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Tracer } from '../tracing.ts'
 import type { Authenticator } from './auth/authenticator.ts'
-import type { Front } from './front.ts'
+import type { HttpListener } from './listener.ts'
 import type { MetricsPage } from './operations/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
 
@@ -51,7 +51,7 @@ export interface ServerParts extends RouteContext {
   /** What `/metrics` answers; null if it has a port of its own. */
   metricsPage: MetricsPage | null
   /** The server that owns the port. */
-  front: Front
+  front: HttpListener
   /** The identity provider for signing in to the console; null: users paste a token. */
   oidc: OidcConfig | null
 }

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { TlsConfig } from '../config/config.ts'
-import type { Log } from '../db/database.ts'
+import type { Log } from '../db/connection/database.ts'
 import type { EpochMs } from '../domain/time.ts'
 
 /** How often the files are checked for a change, in milliseconds. */

@@ -1,5 +1,5 @@
-import { removeEndedAlerts } from '../db/alerts.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
+import { removeEndedAlerts } from '../db/quotas/alerts.ts'
 import { SHARDS } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'

@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.ts'
-import { DENIAL_PAGE, findOldDenials, removeDenials } from '../db/denial-retention.ts'
+import type { Database } from '../db/connection/database.ts'
+import { DENIAL_PAGE, findOldDenials, removeDenials } from '../db/reservations/denial-retention.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'

@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.ts'
-import { type DuePage, type DueReservation, findDue } from '../db/due-reservations.ts'
+import type { Database } from '../db/connection/database.ts'
+import { type DuePage, type DueReservation, findDue } from '../db/reservations/due.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
 import { createWatermarkKeeper } from './watermark.ts'

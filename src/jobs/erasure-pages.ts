@@ -1,6 +1,7 @@
 import { endErasure } from '../admin/erase-user.ts'
-import type { Database } from '../db/database.ts'
-import type { Erasure } from '../db/erasure.ts'
+import type { Database } from '../db/connection/database.ts'
+import { rollUpUsage } from '../db/usage/rollup.ts'
+import type { Erasure } from '../db/users/erasure.ts'
 import {
   eraseAnswers,
   eraseEvents,
@@ -12,8 +13,7 @@ import {
   hasPendingUsage,
   newestPendingUsage,
   TAKEN,
-} from '../db/erasure-pages.ts'
-import { rollUpUsage } from '../db/usage-rollup.ts'
+} from '../db/users/erasure-pages.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'

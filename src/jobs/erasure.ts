@@ -1,4 +1,4 @@
-import { type Erasure, listErasures } from '../db/erasure.ts'
+import { type Erasure, listErasures } from '../db/users/erasure.ts'
 import { type ErasureParts, erasurePages, type Left } from './erasure-pages.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'

@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.ts'
-import { countEvents, type EventCounts, readOutboxEnds } from '../db/outbox.ts'
+import type { Database } from '../db/connection/database.ts'
+import { countEvents, type EventCounts, readOutboxEnds } from '../db/outbox/outbox.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'

@@ -1,5 +1,5 @@
-import type { Database } from '../db/database.ts'
-import { readHoldingWebhooks, removeEvents } from '../db/event-retention.ts'
+import type { Database } from '../db/connection/database.ts'
+import { readHoldingWebhooks, removeEvents } from '../db/webhooks/event-retention.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'

@@ -1,6 +1,6 @@
 import { emitExpired, takeBackPosition } from '../admin/emit-expired.ts'
-import type { Database } from '../db/database.ts'
-import { findShardsAhead, findShardsWithExpired } from '../db/expired-quotas.ts'
+import type { Database } from '../db/connection/database.ts'
+import { findShardsAhead, findShardsWithExpired } from '../db/quotas/expired.ts'
 import { latestPosition } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'

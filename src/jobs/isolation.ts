@@ -1,5 +1,5 @@
 /** Keeps a failure to the part of a job that it concerns: a shard, a user or a webhook. */
-import { concernsRows, isStatementTimeout, isUnavailable } from '../db/database.ts'
+import { concernsRows, isStatementTimeout, isUnavailable } from '../db/connection/database.ts'
 
 /** What failed in a step whose other parts were done. */
 export class PartsFailed extends AggregateError {

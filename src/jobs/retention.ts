@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
 import {
   type DeletedQuota,
   findDeletedQuotas,
@@ -6,7 +6,7 @@ import {
   removeDeletedQuota,
   removeSettled,
   removeWindows,
-} from '../db/retention.ts'
+} from '../db/reservations/retention.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isUnavailable, type Log } from '../db/database.ts'
+import { isUnavailable, type Log } from '../db/connection/database.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { EngineFailure } from '../engine/failures.ts'
 

@@ -1,5 +1,5 @@
-import type { Database, Log } from '../db/database.ts'
-import type { DueReservation } from '../db/due-reservations.ts'
+import type { Database, Log } from '../db/connection/database.ts'
+import type { DueReservation } from '../db/reservations/due.ts'
 import { outstandingOf } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'

@@ -1,5 +1,4 @@
-import { type Database, isDataError, type Log } from '../db/database.ts'
-import { hasPendingBefore, sumBusyUsers, takeBackBusy } from '../db/usage-busy.ts'
+import { type Database, isDataError, type Log } from '../db/connection/database.ts'
 import {
   COMPACTION_PAGE,
   type CompactionStep,
@@ -8,8 +7,9 @@ import {
   type Level,
   oldestUsage,
   UnusableUsage,
-} from '../db/usage-compaction.ts'
-import { shardsBehind } from '../db/usage-upkeep.ts'
+} from '../db/usage/compaction.ts'
+import { hasPendingBefore, sumBusyUsers, takeBackBusy } from '../db/usage/heavy-users.ts'
+import { shardsBehind } from '../db/usage/maintenance.ts'
 import { USAGE_DAYS_KEPT, USAGE_DETAIL_DAYS } from '../domain/bounds.ts'
 import type { Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'

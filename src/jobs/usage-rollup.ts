@@ -1,4 +1,4 @@
-import type { Database, Log } from '../db/database.ts'
+import type { Database, Log } from '../db/connection/database.ts'
 import {
   countPendingUsage,
   findPendingUsage,
@@ -6,7 +6,7 @@ import {
   type RolledUp,
   rollUpUsage,
   UnusableBatches,
-} from '../db/usage-rollup.ts'
+} from '../db/usage/rollup.ts'
 import type { Shard } from '../domain/shard.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'

@@ -1,12 +1,12 @@
-import type { Database } from '../db/database.ts'
-import type { DuePage } from '../db/due-reservations.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { DuePage } from '../db/reservations/due.ts'
 import {
   haveAllEnded,
   loadWatermark,
   saveWatermark,
   takeTransactionId,
   type Watermark,
-} from '../db/sweeper-watermark.ts'
+} from '../db/reservations/sweeper-watermark.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 

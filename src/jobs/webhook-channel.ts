@@ -1,8 +1,14 @@
-import { concernsRows, type Database, isUnavailable, type Log } from '../db/database.ts'
-import { type Attempt, type Claim, claimDeliveries, findClaimedEvents, releaseDeliveries } from '../db/deliveries.ts'
-import type { StoredEvent } from '../db/outbox.ts'
-import type { SecretKeys } from '../db/secret-keys.ts'
-import { findSigningWebhook, type SigningWebhook } from '../db/webhook-secrets.ts'
+import { concernsRows, type Database, isUnavailable, type Log } from '../db/connection/database.ts'
+import type { StoredEvent } from '../db/outbox/outbox.ts'
+import {
+  type Attempt,
+  type Claim,
+  claimDeliveries,
+  findClaimedEvents,
+  releaseDeliveries,
+} from '../db/webhooks/deliveries.ts'
+import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
+import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type EndedAttempt, type Settled, settleDeliveries } from '../events/settle-delivery.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '../db/connection/database.ts'
 import {
   listStoredWebhooks,
   type RemovalPosition,
@@ -6,7 +6,7 @@ import {
   removeEnded,
   removeWebhook,
   type StoredWebhook,
-} from '../db/webhook-upkeep.ts'
+} from '../db/webhooks/maintenance.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import { isDue, type Job } from './runner.ts'

@@ -1,6 +1,6 @@
-import type { Database } from '../db/database.ts'
-import type { SecretKeys } from '../db/secret-keys.ts'
-import { clearEndedSecrets, resealSecrets } from '../db/webhook-secrets.ts'
+import type { Database } from '../db/connection/database.ts'
+import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
+import { clearEndedSecrets, resealSecrets } from '../db/webhooks/secrets.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Job } from './runner.ts'
 

@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from '@prometheus-io/client'
-import type { PoolUse } from '../db/database.ts'
+import type { PoolUse } from '../db/connection/database.ts'
 
 /** Whose connections: of calls, of jobs and webhooks, or of readiness and the clock. */
 export type PoolName = 'calls' | 'jobs' | 'checks'

@@ -6,8 +6,8 @@ import { type Agent, startAgent } from '../../src/cli/remote/agent/agent.ts'
 import { createKnownMessages } from '../../src/cli/remote/agent/known-messages.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { post, spawnAgent } from '../support/agent.ts'
-import { createClockwork } from '../support/clockwork.ts'
 import { startService } from '../support/service.ts'
+import { createClockwork } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })

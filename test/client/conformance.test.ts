@@ -1,7 +1,7 @@
 /** The fake server of sms-quota-client/testing answers as the service does: one list of calls, made to both. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { createFakeServer } from '../../client/fake/main.ts'
 import { createClient } from '../../client/src/main.ts'
+import { createFakeServer } from '../../src/fake/main.ts'
 import { START, startService } from '../support/service.ts'
 import { expectedOf, made, STEPS, type Target } from './conformance-steps.ts'
 

@@ -1,6 +1,6 @@
 /** The fake server as a process, for tests in other languages: prints its URL and token, and `advance` moves its clock. */
 import { createInterface } from 'node:readline'
-import { createFakeServer } from '../../client/fake/main.ts'
+import { createFakeServer } from '../../src/fake/main.ts'
 
 const [, , now] = process.argv
 const fake = await createFakeServer(now === undefined ? {} : { now })

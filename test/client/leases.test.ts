@@ -4,8 +4,8 @@ import { createLease, type LeaseInput } from '../../client/src/lease.ts'
 import { Slices } from '../../client/src/lease-slices.ts'
 import { createClient, QuotaError, UnavailableError } from '../../client/src/main.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
-import { createClockwork } from '../support/clockwork.ts'
 import { startService } from '../support/service.ts'
+import { createClockwork } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })

@@ -3,10 +3,10 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createLeasePool } from '../../client/src/lease-pool.ts'
 import { type Client, createClient, UnavailableError, UnknownIfSent } from '../../client/src/main.ts'
 import { createOutageLeases } from '../../client/src/outage-leases.ts'
-import { createClockwork } from '../support/clockwork.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
 import { startService } from '../support/service.ts'
+import { createClockwork } from '../support/timers.ts'
 
 const site = await createSite()
 const service = await startService()

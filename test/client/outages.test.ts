@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
 import { createSettler } from '../../client/src/settler.ts'
-import { createClockwork } from '../support/clockwork.ts'
+import { createClockwork } from '../support/timers.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'outages-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))

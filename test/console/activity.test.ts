@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, RETRY_MS, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { disableAutovacuum, fillUsers } from '../../bench/fill.ts'
-import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/alerts.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/quotas/alerts.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 

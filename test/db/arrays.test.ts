@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { type ArrayColumn, bigintLists, bigints, ints, jsons, smallints, texts } from '../../src/db/ledger/arrays.ts'
-import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 
 const { db } = await emptyDatabase()

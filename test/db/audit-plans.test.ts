@@ -1,9 +1,9 @@
 /** A page of the audit costs the same however many changes there are, and so does a page of their retention. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
-import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/audit.ts'
-import { removeOldChanges } from '../../src/db/audit-retention.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/users/audit.ts'
+import { removeOldChanges } from '../../src/db/users/audit-retention.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 

@@ -7,13 +7,13 @@ import {
   openDatabase,
   type SqlValue,
   sqlStateOf,
-} from '../../src/db/database.ts'
-import { assertOwnSessions } from '../../src/db/own-sessions.ts'
-import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
-import { sql } from '../../src/db/sql.ts'
-import { violatedUnique } from '../../src/db/sql-errors.ts'
-import { assertTrustworthy } from '../../src/db/trust.ts'
-import { timestampParam } from '../../src/db/values.ts'
+} from '../../src/db/connection/database.ts'
+import { violatedUnique } from '../../src/db/connection/errors.ts'
+import { assertOwnSessions } from '../../src/db/connection/own-sessions.ts'
+import { BEGIN, COMMIT, connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { assertTrustworthy } from '../../src/db/connection/trust.ts'
+import { timestampParam } from '../../src/db/connection/values.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
 import { rawSql } from '../support/sql.ts'

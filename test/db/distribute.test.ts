@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { checkCluster } from '../../src/db/cluster/check.ts'
-import { distribute } from '../../src/db/cluster/distribute.ts'
 import { assertOnePointInTime } from '../../src/db/cluster/idle.ts'
 import { readOverview } from '../../src/db/cluster/overview.ts'
-import { openDatabase } from '../../src/db/database.ts'
-import { assertMigrated, migrate } from '../../src/db/migrate.ts'
-import { sql } from '../../src/db/sql.ts'
-import { findLanes } from '../../src/db/store.ts'
+import { findPlacements } from '../../src/db/cluster/topology.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { distribute } from '../../src/db/schema/distribute.ts'
+import { assertMigrated, migrate } from '../../src/db/schema/migrate.ts'
 import { createOnNodes, dropOn } from '../support/citus.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
@@ -69,7 +69,7 @@ function ofCluster(nodes: [string, ...string[]]): void {
     const atWorker = withDatabase(nodes[1] ?? '', name)
     await expect(migrate({ url: atWorker })).rejects.toThrow('DATABASE_URL names a worker of a cluster')
     await expect(assertMigrated({ url: atWorker })).rejects.toThrow('name the coordinator')
-    expect((await findLanes(distributed)).flatMap(({ buckets }) => buckets)).toHaveLength(64)
+    expect((await findPlacements(distributed)).flatMap(({ buckets }) => buckets)).toHaveLength(64)
     const overview = await readOverview(distributed)
     expect(overview?.nodes.map(({ state }) => state?.isPrepared)).toEqual(nodes.map(() => true))
     expect(overview?.shards.every(({ bytes }) => bytes !== null && bytes > 0)).toBe(true)

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { type Database, isUnavailable, openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { type Database, isUnavailable, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createConnections } from '../../src/engine/connections.ts'
 import { connectTo } from '../../src/engine/servers.ts'
 import { databaseOnOwnServer } from '../support/database.ts'

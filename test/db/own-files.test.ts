@@ -6,7 +6,7 @@ import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { giveTree, removeTree } from '../../src/db/embedded/own-files.ts'
 import { whileRestoring } from '../../src/db/embedded/restoring.ts'
 import { ownSecret } from '../../src/http/auth/secrets.ts'
-import { copyDataFolder, scratchFolder } from '../support/cluster.ts'
+import { copyDataFolder, scratchFolder } from '../support/database-server.ts'
 
 const isRoot = process.getuid?.() === 0
 const log = { info() {}, warn() {}, error() {} }

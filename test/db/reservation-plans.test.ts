@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import { IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
-import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservation-lists.ts'
-import { sql } from '../../src/db/sql.ts'
+import { IN_INDEX_ORDER } from '../../src/db/connection/planner-settings.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
-import { listOfSender, type SenderFilter, type SenderKey } from '../../src/db/sender-reservations.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { listOfSender, type SenderFilter, type SenderKey } from '../../src/db/reservations/lists-of-senders.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'

@@ -1,10 +1,10 @@
 /** The engine's statements on the tables of a shard, whose names differ from those that the statements are written with. */
 import { describe, expect, test } from 'vitest'
-import { ConnectionLost } from '../../src/db/database.ts'
+import { ConnectionLost } from '../../src/db/connection/database.ts'
+import { BEGIN, COMMIT, connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
+import { type Sql, sql } from '../../src/db/connection/sql.ts'
 import { onTables } from '../../src/db/ledger/shard-tables.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
-import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
-import { type Sql, sql } from '../../src/db/sql.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { listDenials } from '../../src/db/denials.ts'
-import { bind } from '../../src/db/parameters.ts'
-import { BOUNDS, listQuotas } from '../../src/db/quota-lists.ts'
-import { listReservations } from '../../src/db/reservation-lists.ts'
-import { joinSql, type Sql, sql, sqlInteger, sqlName, sqlText } from '../../src/db/sql.ts'
-import { sumByKey, sumTotals } from '../../src/db/usage-of-all.ts'
-import { sumUsage } from '../../src/db/usage-sums.ts'
+import { bind } from '../../src/db/connection/parameters.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName, sqlText } from '../../src/db/connection/sql.ts'
+import { BOUNDS, listQuotas } from '../../src/db/quotas/lists.ts'
+import { listDenials } from '../../src/db/reservations/denials.ts'
+import { listReservations } from '../../src/db/reservations/lists.ts'
+import { sumByKey, sumTotals } from '../../src/db/usage/of-all.ts'
+import { sumUsage } from '../../src/db/usage/sums.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const { db } = await freshDatabase()

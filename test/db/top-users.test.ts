@@ -1,8 +1,8 @@
 /** Lists of the top users: what the rollup keeps of them, and what a report makes of that. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
-import { topUsers } from '../../src/db/top-users.ts'
-import { rollUpUsage, TOP_LIST } from '../../src/db/usage-rollup.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { rollUpUsage, TOP_LIST } from '../../src/db/usage/rollup.ts'
+import { topUsers } from '../../src/db/usage/top-users.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -2,8 +2,8 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
 import { emptyDatabase } from '../support/database.ts'
 
 const OWN = join(import.meta.dirname, '../../migrations')

@@ -2,14 +2,20 @@
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
-import type { Database, Queryable, SqlValue } from '../../src/db/database.ts'
-import { eraseEvents, eraseQuota, eraseReservations, eraseRows, eraseTopUsers } from '../../src/db/erasure-pages.ts'
-import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
-import { search } from '../../src/db/search.ts'
-import { sql } from '../../src/db/sql.ts'
-import { pastUsageOf, recentUsage } from '../../src/db/usage-export.ts'
-import { denialsAfter, eventsAfter, quotasAfter } from '../../src/db/user-data.ts'
-import { findUser, listUsers } from '../../src/db/users.ts'
+import type { Database, Queryable, SqlValue } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/reservations/retention.ts'
+import { pastUsageOf, recentUsage } from '../../src/db/usage/export.ts'
+import {
+  eraseEvents,
+  eraseQuota,
+  eraseReservations,
+  eraseRows,
+  eraseTopUsers,
+} from '../../src/db/users/erasure-pages.ts'
+import { search } from '../../src/db/users/search.ts'
+import { denialsAfter, eventsAfter, quotasAfter } from '../../src/db/users/user-data.ts'
+import { findUser, listUsers } from '../../src/db/users/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'

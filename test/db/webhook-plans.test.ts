@@ -1,7 +1,9 @@
 /** The statements behind webhooks find their rows by keys, whether or not the tables have statistics. */
 import { expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
-import type { Database, Queryable, SqlValue } from '../../src/db/database.ts'
+import type { Database, Queryable, SqlValue } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { timestampParam } from '../../src/db/connection/values.ts'
 import {
   type Claim,
   claimDeliveries,
@@ -11,11 +13,9 @@ import {
   readPending,
   recordAttempts,
   releaseDeliveries,
-} from '../../src/db/deliveries.ts'
-import { fanOut, findRedelivery, redeliverRange } from '../../src/db/fan-out.ts'
-import { sql } from '../../src/db/sql.ts'
-import { timestampParam } from '../../src/db/values.ts'
-import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhook-upkeep.ts'
+} from '../../src/db/webhooks/deliveries.ts'
+import { fanOut, findRedelivery, redeliverRange } from '../../src/db/webhooks/fan-out.ts'
+import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhooks/maintenance.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { createRetention } from '../../src/jobs/retention.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { BEGIN, ROLLBACK } from '../../src/db/pipelined-connection.ts'
-import { sql } from '../../src/db/sql.ts'
+import { BEGIN, ROLLBACK } from '../../src/db/connection/pipelined-connection.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createConnections } from '../../src/engine/connections.ts'
 import { connectTo } from '../../src/engine/servers.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 /** Which denials the engine logs, and with which transaction. */
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import type { TestEngine } from '../support/engine.ts'
 import { createBench, draw, makeLocked, reserve, settle, someone } from '../support/engine.ts'

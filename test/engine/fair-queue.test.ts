@@ -121,7 +121,7 @@ describe('a batch', () => {
     expect(started()).toEqual(['G:a4 G:b1 G:c1'])
   })
 
-  test('puts followers of several principals back to their own lines', async () => {
+  test('puts followers of several principals back to their own queues', async () => {
     const { send, started, end } = openScheduler({ batchSize: 4, workers: 2 })
     send('G:a1')
     await tick()

@@ -1,7 +1,7 @@
 /** An engine with several lanes. The nodes are ways to one PostgreSQL here, each of which can be cut. */
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
-import type { Cluster, Lane } from '../../src/db/store.ts'
+import type { Cluster, ShardPlacement } from '../../src/db/cluster/topology.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
@@ -13,7 +13,7 @@ const { url } = bench
 const [one, other] = [await createNetwork(url), await createNetwork(url)]
 const home = await createNetwork(url)
 
-function laneTo(network: Network, buckets: readonly Shard[]): Lane {
+function laneTo(network: Network, buckets: readonly Shard[]): ShardPlacement {
   const { host, hostname, port } = new URL(network.url)
   return { node: host, host: hostname, port: Number(port), buckets, tables: {}, shardId: null }
 }
@@ -25,7 +25,7 @@ const ODD = SHARDS.filter(shard => !isEven(shard))
 /** The lane of the odd buckets is found where it is now. */
 function cluster(nodeOfOdd: () => Network = () => other): Cluster {
   const lanes = () => [laneTo(one, EVEN), laneTo(nodeOfOdd(), ODD)]
-  return { lanes: lanes(), findLanes: async () => lanes() }
+  return { lanes: lanes(), findPlacements: async () => lanes() }
 }
 
 /** Users with a quota each, of both lanes. */

@@ -1,6 +1,6 @@
 /** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { EngineFailure } from '../../src/engine/failures.ts'
 import { createBench, differences, makeLocked, neighbours, reserve, settle, someone } from '../support/engine.ts'

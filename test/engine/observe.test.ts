@@ -1,6 +1,6 @@
 /** What observe mode lets through, and what the ledger knows of it afterwards. */
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
 const bench = await createBench()

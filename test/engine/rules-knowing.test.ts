@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import {
   countersOf,
   createBench,

@@ -1,7 +1,7 @@
 /** Windows that end, repeated ids, and the order of the outbox. */
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {

@@ -1,7 +1,7 @@
 /** Commits of unknown outcome: the connection was lost after COMMIT was sent. */
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,

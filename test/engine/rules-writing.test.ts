@@ -1,9 +1,9 @@
 /** How a batch is written. */
 import { describe, expect, test } from 'vitest'
+import { connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
-import { connectPipelined } from '../../src/db/pipelined-connection.ts'
-import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
-import { sql } from '../../src/db/sql.ts'
+import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'

@@ -28,7 +28,7 @@ interface Run {
   readonly started: string
   readonly batch: RunningBatch<TestCommand>
   /** Leaves the commands of users, such as `ab`, to another batch, and returns the names of those that stay. */
-  setApart(users: string): string
+  isolate(users: string): string
   answer(results?: readonly (string | Error)[]): void
   fail(error: unknown): void
 }
@@ -47,10 +47,10 @@ export function openScheduler(options: Partial<SchedulerOptions<TestCommand, str
     run: batch =>
       new Promise((resolve, reject) => {
         runs.push({
-          started: `${batch.isApart ? 'apart: ' : ''}${namesOf(batch.commands)}`,
+          started: `${batch.isIsolated ? 'apart: ' : ''}${namesOf(batch.commands)}`,
           batch,
-          setApart(users) {
-            batch.setApart(new Set([...users].map(idOf)))
+          isolate(users) {
+            batch.isolate(new Set([...users].map(idOf)))
             return namesOf(batch.commands)
           },
           answer: (results = batch.commands.map(({ name }) => `${name}!`)) => resolve(results),

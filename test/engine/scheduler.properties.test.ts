@@ -77,7 +77,7 @@ function openLedger(
 
   function begin(batch: RunningBatch<NumberedCommand>): void {
     inFlight.add(batch)
-    const apart = [...inFlight].filter(({ isApart }) => isApart).length
+    const apart = [...inFlight].filter(({ isIsolated }) => isIsolated).length
     expect(inFlight.size).toBeLessThanOrEqual(limits.workers)
     expect(apart).toBeLessThanOrEqual(Math.max(1, Math.floor(limits.workers / 2)))
     expect(inFlight.size - apart).toBeLessThanOrEqual(limits.concurrency)
@@ -93,11 +93,11 @@ function openLedger(
     for (const [user, its] of batches) if (its === batch && users.has(user)) batches.delete(user)
   }
 
-  function setApart(batch: RunningBatch<NumberedCommand>, users: readonly number[], reason: string | undefined): void {
+  function isolate(batch: RunningBatch<NumberedCommand>, users: readonly number[], reason: string | undefined): void {
     const before = batch.commands
     for (const user of users) if (reason !== undefined) difficulties.set(user, reason)
     release(batch, new Set(users))
-    batch.setApart(new Set(users))
+    batch.isolate(new Set(users))
     expect(batch.commands).toEqual(before.filter(({ user_id }) => !users.includes(user_id)))
   }
 
@@ -108,7 +108,7 @@ function openLedger(
         await pause()
         const step = left.next().value ?? { does: 'succeed' }
         const { commands } = batch
-        if (step.does === 'set apart') setApart(batch, step.users, step.difficulty)
+        if (step.does === 'set apart') isolate(batch, step.users, step.difficulty)
         else if (step.does === 'fail') throw new Failed('whole')
         else {
           const failed = step.does === 'fail one' ? commands[step.nth % commands.length] : undefined

@@ -100,8 +100,8 @@ describe('the report of a batch', () => {
     clock.now = 140
     await end(-1, run => run.fail(new Error('no')))
     expect(reports).toEqual([
-      { size: 1, isApart: false, queuedMs: 0, ranMs: 10 },
-      { size: 2, isApart: false, queuedMs: 7, ranMs: 30 },
+      { size: 1, isIsolated: false, queuedMs: 0, ranMs: 10 },
+      { size: 2, isIsolated: false, queuedMs: 7, ranMs: 30 },
     ])
   })
 
@@ -155,11 +155,11 @@ describe('the report of a batch', () => {
     send('a1 a2')
     await tick()
     clock.now = 130
-    runAt(0).setApart('a')
+    runAt(0).isolate('a')
     await end(0)
     clock.now = 150
     await end(1)
-    expect(reports).toEqual([{ size: 2, isApart: true, queuedMs: 30, ranMs: 20 }])
+    expect(reports).toEqual([{ size: 2, isIsolated: true, queuedMs: 30, ranMs: 20 }])
   })
 })
 
@@ -267,7 +267,7 @@ describe('the bounds', () => {
     expect([scheduler.queued, scheduler.queuedBytes]).toEqual([0, 0])
     send('a2 b2')
     await tick()
-    runAt(1).setApart('b')
+    runAt(1).isolate('b')
     await end(1, run => run.fail(new Error('no')))
     expect([scheduler.queued, scheduler.queuedBytes]).toEqual([1, 1])
     await end(2, run => run.fail(new Error('no')))
@@ -325,7 +325,7 @@ describe('close', () => {
     const { scheduler, runAt, send, end } = openScheduler()
     const answers = send('a1')
     await tick()
-    runAt(0).setApart('a')
+    runAt(0).isolate('a')
     let closed = false
     const closing = scheduler.close().then(() => {
       closed = true

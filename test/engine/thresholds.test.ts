@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {

@@ -1,7 +1,7 @@
 /** How readers of the feed share the database, on a real one. */
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createFeed, type FeedQuery } from '../../src/events/feed.ts'
 import { createPageReads } from '../../src/events/page-reads.ts'
 import { freshDatabase } from '../support/database.ts'

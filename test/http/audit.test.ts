@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
-import { listChanges } from '../../src/db/audit.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { listChanges } from '../../src/db/users/audit.ts'
 import { START, startService } from '../support/service.ts'
 
 const service = await startService()

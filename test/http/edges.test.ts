@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startService } from '../support/service.ts'
 
 /** The routes of the server as `METHOD /path`, also those that the OpenAPI document does not have. */

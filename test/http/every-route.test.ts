@@ -3,8 +3,8 @@
  * own OpenAPI document, so that none is missing.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { databaseOfOnePostgres, databaseOfPlainRole, freshDatabase } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'

@@ -1,6 +1,6 @@
 /** Exports of usage, while compaction moves it. */
 import { beforeEach, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import { usagePages } from '../../src/http/exports/pages.ts'

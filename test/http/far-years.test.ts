@@ -1,7 +1,7 @@
 /** The service in years to come: whatever it answers as an id or a cursor, it takes. */
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { nextNumber } from '../../src/db/ledger/numbers.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { nextNumber } from '../../src/db/ledger/row-ids.ts'
 import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'

@@ -1,7 +1,7 @@
 /** Calls of administrators that take effect once under an Idempotency-Key, however often and whenever they are repeated. */
 import { describe, expect, test } from 'vitest'
-import { fanOut } from '../../src/db/fan-out.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { fanOut } from '../../src/db/webhooks/fan-out.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
 import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'

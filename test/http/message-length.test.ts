@@ -1,7 +1,7 @@
 /** A message has at most 255 SMS. Every path that counts a text refuses a longer one, and names the bound. */
 import { expect, test } from 'vitest'
-import { createFakeServer } from '../../client/fake/main.ts'
 import { SENDER_OPS } from '../../src/contract/sender.ts'
+import { createFakeServer } from '../../src/fake/main.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startSender } from './sender-fixture.ts'
 

@@ -1,7 +1,7 @@
 /** The names of principals: from the tokens that they call with, into the table, and out of it. */
 import { expect, test } from 'vitest'
-import { namesOf, writeNames } from '../../src/db/principal-names.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { namesOf, writeNames } from '../../src/db/users/principal-names.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
 import { START, startService } from '../support/service.ts'
 

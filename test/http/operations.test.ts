@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { createMetricsPage, createMetricsServer } from '../../src/http/operations/metrics-page.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'

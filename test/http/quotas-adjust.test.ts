@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()

@@ -1,6 +1,6 @@
 /** Bulk changes through the API: what they select, what they change, and what a repeated call does. */
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
 

@@ -1,7 +1,7 @@
 /** The exhausted quotas of all users are found by the marks that sends and changes leave. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'

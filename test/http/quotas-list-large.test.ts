@@ -1,7 +1,7 @@
 /** Lists of more quotas than a request counts. */
 import { expect, test } from 'vitest'
 import { loadQuotas } from '../../bench/load.ts'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
 import { START, startService } from '../support/service.ts'
 
 const service = await startService()

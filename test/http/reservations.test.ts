@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_SCANNED } from '../../src/db/reservation-lists.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { MAX_SCANNED } from '../../src/db/reservations/lists.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { idRangesOf } from '../../src/db/search.ts'
+import { idRangesOf } from '../../src/db/users/search.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'

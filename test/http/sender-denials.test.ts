@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startSender } from './sender-fixture.ts'
 
 const { ask, allow, call, someone, counters, db } = await startSender()

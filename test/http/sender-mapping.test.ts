@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import pino from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -11,7 +11,7 @@ import { Closed, Overloaded, Unavailable } from '../../src/engine/failures.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
-import { createFront } from '../../src/http/front.ts'
+import { createListener } from '../../src/http/listener.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
@@ -54,7 +54,7 @@ const app = await createServer({
   metrics: createMetrics(),
   metricsPage: null,
   authenticator: await createAuthenticator(loaded.config, { now: Date.now, log: { info() {}, error() {} } }),
-  front: createFront(),
+  front: createListener(),
   settings: loaded.config,
   exportSlots: { hold() {} },
   oidc: null,

@@ -1,7 +1,7 @@
 /** A sender finds its own reservations that it has not settled, however many it and others have settled. */
 import { describe, expect, test } from 'vitest'
-import { MAX_SCANNED } from '../../src/db/sender-reservations.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { MAX_SCANNED } from '../../src/db/reservations/lists-of-senders.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'

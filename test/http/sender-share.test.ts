@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findLanes } from '../../src/db/store.ts'
+import { findPlacements } from '../../src/db/cluster/topology.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { rawSql } from '../support/sql.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
@@ -11,7 +11,7 @@ test('a sender that fills its share is refused before its body is read, and anot
   const polite = await token({ sub: 'polite', roles: ['sms-quota:sender'] })
   const reserve = (id: string, user_id = 7) => ({ user_id, id, units: 1 })
   // Of each lane, because a body is read while any of them has room.
-  const users = (await findLanes(db)).map(({ buckets }) => {
+  const users = (await findPlacements(db)).map(({ buckets }) => {
     let user = 7
     while (!buckets.includes(shardOf(user))) user += 1
     return user

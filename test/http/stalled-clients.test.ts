@@ -4,8 +4,8 @@ import { type ClientRequest, IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
-import { addressOf, createFront } from '../../src/http/front.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { addressOf, createListener } from '../../src/http/listener.ts'
 import { readLongBody } from '../../src/http/platform/long-bodies.ts'
 import { MAX_PIPELINED } from '../../src/http/platform/pipelining.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
@@ -15,8 +15,8 @@ import { closeOf } from '../support/sockets.ts'
 const STALL_MS = 400
 
 /** A server that answers with `handler`, and a client's connection to it. */
-async function startFront(handler: Parameters<ReturnType<typeof createFront>['serve']>[0], stallMs = STALL_MS) {
-  const front = createFront(undefined, { stallMs })
+async function startFront(handler: Parameters<ReturnType<typeof createListener>['serve']>[0], stallMs = STALL_MS) {
+  const front = createListener(undefined, { stallMs })
   await front.listen('127.0.0.1', 0)
   front.serve(handler, createSlowDown(0))
   const socket = connect(Number(new URL(addressOf(front).url).port), '127.0.0.1')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { addressOf, createFront } from '../../src/http/front.ts'
+import { addressOf, createListener } from '../../src/http/listener.ts'
 import { readCertificate, watchCertificate } from '../../src/http/tls.ts'
 import { createCertificate } from '../support/certificate.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -68,7 +68,7 @@ test('a new certificate is used without cutting connections, and a broken one is
   onTestFinished(() => void vi.useRealTimers())
   await install('first')
   const certificate = await readCertificate(files)
-  const front = createFront(certificate)
+  const front = createListener(certificate)
   await front.listen('127.0.0.1', 0)
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const stop = watchCertificate(files, certificate, log, front.renewCertificate)
@@ -104,7 +104,7 @@ test('a new certificate is used without cutting connections, and a broken one is
 
 test('TLS before 1.2 is refused', async () => {
   await install('modern')
-  const front = createFront(await readCertificate(files))
+  const front = createListener(await readCertificate(files))
   await front.listen('127.0.0.1', 0)
   onTestFinished(() => front.close())
   const { port } = new URL(addressOf(front).url)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
 import { whenDone } from '../support/cleanup.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createDenialRetention, type DenialRetention } from '../../src/jobs/denial-retention.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createEventCounter } from '../../src/jobs/event-counter.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { ConnectionLost } from '../../src/db/database.ts'
+import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { createPageSize, forEachApart, PartsFailed } from '../../src/jobs/isolation.ts'
 
 function databaseError(code: string): pg.DatabaseError {

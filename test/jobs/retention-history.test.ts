@@ -1,8 +1,8 @@
 /** What retention removes beside reservations: old windows and deleted quotas. And that one shard does not stop the others. */
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import type { Database, Transaction } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database, Transaction } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConnectionLost } from '../../src/db/database.ts'
+import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
 

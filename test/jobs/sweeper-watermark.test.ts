@@ -1,7 +1,7 @@
 /** The time up to which every reservation is closed, which all processes share. */
 import { describe, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Sweeper } from '../../src/jobs/sweeper.ts'

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { redeliverSince } from '../../src/db/delivery-lists.ts'
+import { redeliverSince } from '../../src/db/webhooks/delivery-lists.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'

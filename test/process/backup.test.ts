@@ -2,11 +2,11 @@ import { chown, copyFile, mkdir, readdir, readFile, rename, rm, stat, symlink, w
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { exists } from '../../src/db/embedded/folders.ts'
 import { upgradeDatabase } from '../../src/db/embedded/upgrade.ts'
-import { sql } from '../../src/db/sql.ts'
 import { createSite } from '../support/process.ts'
 
 describe('sms-quota backup and restore', async () => {

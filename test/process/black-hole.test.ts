@@ -4,8 +4,8 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
-import { isUnavailable, openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { isUnavailable, openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { countersOf, createBench, differences, reserve, someone } from '../support/engine.ts'
 import { createNetwork, type Network } from '../support/network.ts'

@@ -7,13 +7,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'
-import { sql } from '../../src/db/sql.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
-import { createBooks, KINDS } from '../support/chaos/books.ts'
-import { createDeployment } from '../support/chaos/deployment.ts'
-import { staleAnswers } from '../support/chaos/exchange.ts'
-import { createFaults, type Victim } from '../support/chaos/faults.ts'
 import {
   chargedDenials,
   countExpired,
@@ -22,7 +18,11 @@ import {
   oversoldNow,
   unavailableInCalm,
   wrongEvents,
-} from '../support/chaos/judgement.ts'
+} from '../support/chaos/checks.ts'
+import { createDeployment } from '../support/chaos/deployment.ts'
+import { createFaults, type Victim } from '../support/chaos/faults.ts'
+import { staleAnswers } from '../support/chaos/http-call.ts'
+import { createBooks, KINDS } from '../support/chaos/record.ts'
 import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
 

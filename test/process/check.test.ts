@@ -1,8 +1,8 @@
 /** `config --check`: each check of the database, and what it says when that does not fit. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFailed, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
-import { sql } from '../../src/db/sql.ts'
 import { createLedger, seededRandom } from '../support/ledger.ts'
 import { createSite, type Service } from '../support/process.ts'
 

@@ -1,8 +1,8 @@
 /** The event feed and webhooks across restarts and fail-overs of the database. */
 import { expect, test } from 'vitest'
-import { ConnectionLost, type Database, type Queryable } from '../../src/db/database.ts'
-import { type Claim, claimDeliveries } from '../../src/db/deliveries.ts'
-import { fanOut } from '../../src/db/fan-out.ts'
+import { ConnectionLost, type Database, type Queryable } from '../../src/db/connection/database.ts'
+import { type Claim, claimDeliveries } from '../../src/db/webhooks/deliveries.ts'
+import { fanOut } from '../../src/db/webhooks/fan-out.ts'
 import { readCursor } from '../../src/events/cursor.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { settleDeliveries } from '../../src/events/settle-delivery.ts'

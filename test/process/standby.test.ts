@@ -4,8 +4,8 @@
  */
 import { afterAll, expect, test } from 'vitest'
 import { createQuota, createQuotaOnce } from '../../src/admin/create-quota.ts'
-import { openDatabase } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { ownServer } from '../support/database.ts'
 import { draw, reserve, START, settle } from '../support/engine.ts'

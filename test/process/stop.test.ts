@@ -3,9 +3,9 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { sql } from '../../src/db/sql.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createSite, type Service } from '../support/process.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
-import { sql } from '../../src/db/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/db/database.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
-import { sql } from '../../src/db/sql.ts'
 import { createSite, type Service } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 

@@ -1,9 +1,10 @@
 /** Databases on the nodes of a Citus cluster, that of TEST_CLUSTER_URL: the coordinator's, which knows the workers. */
-import { distribute } from '../../src/db/cluster/distribute.ts'
+
 import { prepareNodes } from '../../src/db/cluster/nodes.ts'
-import { type Database, openDatabase, type Queryable } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
-import { findStore } from '../../src/db/store.ts'
+import { findTopology } from '../../src/db/cluster/topology.ts'
+import { type Database, openDatabase, type Queryable } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { distribute } from '../../src/db/schema/distribute.ts'
 import { withDatabase } from './database-url.ts'
 import { rawSql } from './sql.ts'
 
@@ -64,7 +65,7 @@ export async function dropOn(nodes: readonly string[], name: string): Promise<vo
 
 /** Lays a new table beside the others: on a cluster, foreign keys hold among the rows of a shard only. */
 export async function distributeBeside(db: Database, table: string): Promise<void> {
-  const { isDistributed } = await findStore(db)
+  const { isDistributed } = await findTopology(db)
   if (!isDistributed) return
   await db.query({
     text: sql`select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
@@ -77,7 +78,7 @@ export async function onEveryNode<Row extends object>(
   db: Queryable,
   text: string,
 ): Promise<{ node: number; row: Row }[]> {
-  const { isDistributed } = await findStore(db)
+  const { isDistributed } = await findTopology(db)
   if (!isDistributed) return (await db.query<Row>({ text: rawSql`${text}` })).map(row => ({ node: 0, row }))
   const nodes = await db.query<{ node: number; rows: string }>({
     text: sql`select nodeid as node, result as rows from run_command_on_all_nodes($1)`,

@@ -7,7 +7,7 @@ import { PROJECT } from './paths.ts'
 const EXPORTS = {
   '.': { types: './client/src/main.ts', default: './client/src/main.ts' },
   './journal': { types: './client/src/node/journal.ts', default: './client/src/node/journal.ts' },
-  './testing': { types: './client/src/testing.ts', default: './client/fake/main.ts' },
+  './testing': { types: './client/src/testing.ts', default: './src/fake/main.ts' },
 }
 
 /** Makes `sms-quota-client` importable in this folder without building it. Node.js and the compiler read its sources. */

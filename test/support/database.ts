@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/connection/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { createCopy, dropOn } from './citus.ts'
 import { whenDone } from './cleanup.ts'
-import { copyDataFolder, disableAutovacuum, scratchFolder } from './cluster.ts'
+import { copyDataFolder, disableAutovacuum, scratchFolder } from './database-server.ts'
 import { withDatabase } from './database-url.ts'
 import { rawSql } from './sql.ts'
 

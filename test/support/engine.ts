@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { nodeUrl } from '../../src/config/database-url.ts'
-import type { Database, Log, Transaction } from '../../src/db/database.ts'
+import { type Cluster, findCluster } from '../../src/db/cluster/topology.ts'
+import type { Database, Log, Transaction } from '../../src/db/connection/database.ts'
+import { type Sql, sql } from '../../src/db/connection/sql.ts'
 import { onTables } from '../../src/db/ledger/shard-tables.ts'
-import { type Sql, sql } from '../../src/db/sql.ts'
-import { type Cluster, findCluster } from '../../src/db/store.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
@@ -142,7 +142,7 @@ function storeBehind(network: Network, { url, cluster }: { url: string; cluster:
   if (cluster === undefined) return { url: network.url, cluster }
   const { hostname, port } = new URL(network.url)
   const lanes = cluster.lanes.map((lane, n) => (n === 0 ? { ...lane, host: hostname, port: Number(port) } : lane))
-  return { url, cluster: { lanes, findLanes: async () => lanes } }
+  return { url, cluster: { lanes, findPlacements: async () => lanes } }
 }
 
 let lastUser = 1_000

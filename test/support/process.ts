@@ -12,7 +12,7 @@ import { endServer, isServerOf, readPidFile } from '../../src/db/embedded/postma
 import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 import { whenDone } from './cleanup.ts'
-import { copyDataFolder } from './cluster.ts'
+import { copyDataFolder } from './database-server.ts'
 import { PROJECT } from './paths.ts'
 import type { Answer } from './service.ts'
 

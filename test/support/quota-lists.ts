@@ -1,6 +1,6 @@
-import type { Database } from '../../src/db/database.ts'
-import type { QuotaFilter } from '../../src/db/quota-conditions.ts'
-import { type Bounds, listQuotas, type PageStart, type QuotaOrder, type QuotaSlice } from '../../src/db/quota-lists.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import type { QuotaFilter } from '../../src/db/quotas/conditions.ts'
+import { type Bounds, listQuotas, type PageStart, type QuotaOrder, type QuotaSlice } from '../../src/db/quotas/lists.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 
 /** What a test asks of a list. Left out: the first 20 quotas, newest first. */

@@ -1,5 +1,5 @@
 /** Secrets of webhooks for tests that are not about their encryption. */
-import { secretKeys } from '../../src/db/secret-keys.ts'
+import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 
 /** Leaves secrets as they are. */
 export const PLAIN = secretKeys(null, [])

@@ -4,11 +4,11 @@ import pino from 'pino'
 import { createApp } from '../../src/app.ts'
 import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
-import type { Database } from '../../src/db/database.ts'
-import { findCluster } from '../../src/db/store.ts'
+import { findCluster } from '../../src/db/cluster/topology.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { createFront } from '../../src/http/front.ts'
+import { createListener } from '../../src/http/listener.ts'
 import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../../src/metrics.ts'
 import { whenDone } from './cleanup.ts'
@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
-    ...(stallMs === undefined ? {} : { front: createFront(undefined, { stallMs }) }),
+    ...(stallMs === undefined ? {} : { front: createListener(undefined, { stallMs }) }),
   })
   whenDone(close)
   await server.ready()

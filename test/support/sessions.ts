@@ -1,6 +1,6 @@
 /** The service's sessions on the database server; of a cluster, on every node. */
 import { expect } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import { onEveryNode } from './citus.ts'
 
 interface Session {

@@ -1,7 +1,7 @@
 /** A synchronous standby that never confirms, on a server of the test's own: the list of standbys is a setting of the server. */
 import { expect } from 'vitest'
-import type { Database } from '../../src/db/database.ts'
-import { sql } from '../../src/db/sql.ts'
+import type { Database } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { rawSql } from './sql.ts'
 
 /** The server's processes that wait for a standby, with the start of their transactions. */

@@ -1,6 +1,6 @@
 /** The tables and sequences that a backup holds, as the database lists them. */
 import pg from 'pg'
-import { type Sql, sql, sqlName } from '../sql.ts'
+import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import type { TableBegin } from './records.ts'
 
 /** The tables in which `migrate` keeps what it has applied. It fills them itself. */

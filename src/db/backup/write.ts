@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { joinSql, sql } from '../sql.ts'
+import { joinSql, sql } from '../connection/sql.ts'
 import {
   appliedMigrations,
   qualifier,

@@ -1,7 +1,7 @@
 import { nodeUrl } from '../../config/database-url.ts'
-import { isUnavailable, openDatabase, type Queryable } from '../database.ts'
-import { findLanes, type Lane } from '../store.ts'
+import { isUnavailable, openDatabase, type Queryable } from '../connection/database.ts'
 import { clusterFaults, readNodes } from './nodes.ts'
+import { findPlacements, type ShardPlacement } from './topology.ts'
 
 /** The engine has at least this many connections for each lane. */
 const CONNECTIONS_PER_LANE = 2
@@ -15,7 +15,7 @@ export async function checkCluster(
   db: Queryable,
   { url, connections }: { url: string; connections: number },
 ): Promise<{ faults: readonly string[]; found: string } | null> {
-  const lanes = (await findLanes(db)).filter(({ shardId }) => shardId !== null)
+  const lanes = (await findPlacements(db)).filter(({ shardId }) => shardId !== null)
   if (lanes.length === 0) return null
   const faults = (await clusterFaults(db)).map(({ where, fault, fix }) => `${where}: ${fault}; ${fix}`)
   const holding = [...new Map(lanes.map(lane => [lane.node, lane])).values()]
@@ -32,7 +32,7 @@ export async function checkCluster(
 }
 
 /** The engine connects to the nodes themselves, as the same role. */
-async function reachFaults(url: string, lane: Lane): Promise<string[]> {
+async function reachFaults(url: string, lane: ShardPlacement): Promise<string[]> {
   const node = openDatabase({ url: nodeUrl(url, lane), maxConnections: 1 })
   try {
     await node.ping()

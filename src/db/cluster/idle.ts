@@ -1,6 +1,6 @@
-import { openDatabase, type Queryable } from '../database.ts'
-import { sql } from '../sql.ts'
-import { findStore } from '../store.ts'
+import { openDatabase, type Queryable } from '../connection/database.ts'
+import { sql } from '../connection/sql.ts'
+import { findTopology } from './topology.ts'
 
 /** How many sessions of the service a database has beside the caller's. */
 export async function countServiceSessions(db: Queryable): Promise<number> {
@@ -18,7 +18,7 @@ export async function countServiceSessions(db: Queryable): Promise<number> {
 export async function assertOnePointInTime(url: string): Promise<void> {
   const db = openDatabase({ url, maxConnections: 1 })
   try {
-    const { isDistributed } = await findStore(db)
+    const { isDistributed } = await findTopology(db)
     const sessions = isDistributed ? await countServiceSessions(db) : 0
     if (sessions === 0) return
     throw new Error(

@@ -1,8 +1,8 @@
 /** The nodes of a cluster: what they are, what their settings must be, and what the service's sessions need there. */
-import type { Queryable } from '../database.ts'
-import { LOCK_TIMEOUT_MS } from '../session.ts'
-import { joinSql, type Sql, sql, sqlInteger } from '../sql.ts'
-import { TRUST, trustIn } from '../trust.ts'
+import type { Queryable } from '../connection/database.ts'
+import { LOCK_TIMEOUT_MS } from '../connection/session.ts'
+import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
+import { TRUST, trustIn } from '../connection/trust.ts'
 
 export interface ClusterNode {
   /** `host:port`. */

@@ -1,8 +1,8 @@
 /** What a cluster holds, and how evenly. */
-import type { Queryable } from '../database.ts'
-import { sql } from '../sql.ts'
-import { findLanes } from '../store.ts'
+import type { Queryable } from '../connection/database.ts'
+import { sql } from '../connection/sql.ts'
 import { type ClusterNode, readNodes } from './nodes.ts'
+import { findPlacements } from './topology.ts'
 
 interface ClusterShard {
   /** The number of the Citus shard of `account`; those of the other tables lie beside it, and move with it. */
@@ -23,7 +23,7 @@ export interface ClusterOverview {
 
 /** Null: the tables are not distributed. */
 export async function readOverview(db: Queryable): Promise<ClusterOverview | null> {
-  const lanes = await findLanes(db)
+  const lanes = await findPlacements(db)
   const sizes = await readSizes(
     db,
     lanes.some(({ shardId }) => shardId !== null),

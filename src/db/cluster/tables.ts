@@ -1,6 +1,6 @@
 /** How the tables of the schema lie in a cluster, and how those that are not yet there get to their places. */
-import type { Queryable, Transaction } from '../database.ts'
-import { sql, sqlName } from '../sql.ts'
+import type { Queryable, Transaction } from '../connection/database.ts'
+import { sql, sqlName } from '../connection/sql.ts'
 
 /** Where a table's rows lie: by `shard` beside those of `account`, on every node, or on the coordinator alone. */
 type Placement = 'sharded' | 'on every node' | 'on the coordinator'

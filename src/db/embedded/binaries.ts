@@ -21,7 +21,7 @@ import {
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import type { Log } from '../database.ts'
+import type { Log } from '../connection/database.ts'
 import { type Account, runAs } from './account.ts'
 import { exists, type Folders, prepareAside } from './folders.ts'
 import { withFolder } from './own-files.ts'

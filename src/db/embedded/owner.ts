@@ -1,7 +1,7 @@
 /** Gives the data folder to the account that the service uses if root starts it. */
 import { readdir, stat } from 'node:fs/promises'
 import pg from 'pg'
-import type { Log } from '../database.ts'
+import type { Log } from '../connection/database.ts'
 import { type Account, accountUnderRoot, assertReachable } from './account.ts'
 import { exists, type Folders, openDataFolder } from './folders.ts'
 import { takeLock } from './lock.ts'

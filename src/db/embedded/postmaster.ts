@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Account, runAs } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import { SERVER_ENV } from './cluster.ts'
+import { SERVER_ENV } from './data-directory.ts'
 import { type Folders, isAlive } from './folders.ts'
 import { ForeignFile, openOrMake, openOwn, withFolder, within } from './own-files.ts'
 

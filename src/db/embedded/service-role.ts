@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type pg from 'pg'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 
 /** The service's database, and the role that `initdb` makes. */
 export const NAME = sql`sms_quota`

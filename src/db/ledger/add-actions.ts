@@ -1,5 +1,5 @@
 import type { RecordedAction } from '../../domain/authorship.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, ints, texts } from './arrays.ts'
 import { type ReservationKey, USER_SHARD } from './keys.ts'
 import { ledgerStatement, NOW } from './statement.ts'

@@ -1,6 +1,6 @@
 import type { QuotaAlert } from '../../domain/quota-alert.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, smallints, timestamps } from './arrays.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 

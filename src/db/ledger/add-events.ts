@@ -1,6 +1,6 @@
 import type { OutboxEvent } from '../../domain/outbox-event.ts'
 import { type Shard, shardOf } from '../../domain/shard.ts'
-import { type Sql, sql } from '../sql.ts'
+import { type Sql, sql } from '../connection/sql.ts'
 import { bigints, jsons, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { type LedgerCall, type LedgerStatement, ledgerStatement, NOW, type Scope } from './statement.ts'

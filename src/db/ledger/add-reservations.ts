@@ -1,5 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigintLists, bigints, booleans, ints, texts, timestamps } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import { type Authors, writeDraws } from './reservation-rows.ts'

@@ -1,5 +1,5 @@
 import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
-import { type Sql, sql } from '../sql.ts'
+import { type Sql, sql } from '../connection/sql.ts'
 
 /**
  * A parameter that holds one value of each row: a column of the rows, bound as one array in PostgreSQL's text form. The

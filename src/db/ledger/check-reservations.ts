@@ -1,5 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { ints } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'

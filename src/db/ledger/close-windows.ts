@@ -1,5 +1,5 @@
 import type { ClosedWindow } from '../../domain/quota.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'
 import { ledgerStatement } from './statement.ts'

@@ -1,5 +1,5 @@
 import type { Correction } from '../../domain/draft.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'
 import { guardedUpdate } from './statement.ts'

@@ -1,9 +1,15 @@
-import { BEGIN, type Cells, type PipelinedConnection, ROLLBACK, type StatementResult } from '../pipelined-connection.ts'
-import { sql } from '../sql.ts'
-import { unexpiredAt } from '../unexpired.ts'
+import {
+  BEGIN,
+  type Cells,
+  type PipelinedConnection,
+  ROLLBACK,
+  type StatementResult,
+} from '../connection/pipelined-connection.ts'
+import { sql } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey, USER_KEY } from './keys.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement, NOW, type Parameters, type Scope } from './statement.ts'
+import { unexpiredAt } from './unexpired.ts'
 
 /** A row's key within its table, and the transaction that has locked it, if one has. An account's key is its user. */
 const COLUMNS = { user_id: number, xmax: text, id: text }

@@ -1,6 +1,6 @@
 import type { AuthoredAction, Authorship } from '../../domain/authorship.ts'
-import type { StatementResult } from '../pipelined-connection.ts'
-import { type Sql, sql, sqlInteger } from '../sql.ts'
+import type { StatementResult } from '../connection/pipelined-connection.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { number, selectionOf, text, textOrNull } from './rows.ts'
 import { ledgerStatement } from './statement.ts'

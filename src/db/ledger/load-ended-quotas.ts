@@ -1,11 +1,11 @@
 import type { EndedQuota } from '../../domain/draft.ts'
 import type { QuotaKind } from '../../domain/quota.ts'
-import type { StatementResult } from '../pipelined-connection.ts'
-import { type Sql, sql, sqlInteger } from '../sql.ts'
-import { EXPIRY, expiredAt } from '../unexpired.ts'
+import type { StatementResult } from '../connection/pipelined-connection.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USER_KEY } from './keys.ts'
 import { number, oneOf, selectionOf, timestamp } from './rows.ts'
 import { ledgerStatement, NOW } from './statement.ts'
+import { EXPIRY, expiredAt } from './unexpired.ts'
 
 /** The most ended quotas that an explanation names. A daily package leaves a thousand of them in three years. */
 const MAX_ENDED = 20

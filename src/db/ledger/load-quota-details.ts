@@ -1,6 +1,6 @@
 import type { Allowance, Quota } from '../../domain/quota.ts'
-import type { PipelinedConnection } from '../pipelined-connection.ts'
-import { sql } from '../sql.ts'
+import type { PipelinedConnection } from '../connection/pipelined-connection.ts'
+import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY } from './keys.ts'
 import { boolean, json, number, selectionOf, text, textOrNull, timestamp } from './rows.ts'
 import { ledgerStatement, type Scope } from './statement.ts'

@@ -1,8 +1,8 @@
-import { sql } from '../sql.ts'
-import { unexpiredAt } from '../unexpired.ts'
+import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY, USER_KEY } from './keys.ts'
 import { QUOTA_LIST } from './quota-rows.ts'
 import { ledgerStatement, NOW, type Parameters } from './statement.ts'
+import { unexpiredAt } from './unexpired.ts'
 
 /**
  * Sorts by id, in words that no index has. For a plain `id` PostgreSQL takes the index of users' quotas by id, which has

@@ -1,8 +1,8 @@
 import { formatTimestamp } from '../../domain/time.ts'
-import { sql } from '../sql.ts'
-import { fencedSince, unexpiredAt } from '../unexpired.ts'
+import { sql } from '../connection/sql.ts'
 import { USER_KEY } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
+import { fencedSince, unexpiredAt } from './unexpired.ts'
 
 /**
  * Lets the transaction wait longer for locks than a batch of many users may: it is for batches that run apart, and for

@@ -1,6 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, numberArray, smallints, texts } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'

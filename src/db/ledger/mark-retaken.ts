@@ -1,4 +1,4 @@
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { guardedUpdate } from './statement.ts'
 

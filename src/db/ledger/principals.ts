@@ -1,5 +1,5 @@
-import type { StatementResult } from '../pipelined-connection.ts'
-import { sql } from '../sql.ts'
+import type { StatementResult } from '../connection/pipelined-connection.ts'
+import { sql } from '../connection/sql.ts'
 import { texts } from './arrays.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement } from './statement.ts'

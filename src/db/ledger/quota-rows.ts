@@ -1,6 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
-import type { Cells, StatementResult } from '../pipelined-connection.ts'
-import { sql } from '../sql.ts'
+import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
+import { sql } from '../connection/sql.ts'
 import {
   boolean,
   type CellColumn,

@@ -1,6 +1,6 @@
 import type { Draw, Reservation } from '../../domain/reservation.ts'
-import type { Cells, StatementResult } from '../pipelined-connection.ts'
-import { joinSql, sql, sqlName } from '../sql.ts'
+import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
+import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import {
   boolean,
   type CellColumn,

@@ -1,5 +1,5 @@
 import type { Allowance } from '../../domain/quota.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { QUOTA_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../domain/time.ts'
-import { joinSql, type Sql, sql, sqlName } from '../sql.ts'
-import { parseTimestamptz } from '../values.ts'
+import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { parseTimestamptz } from '../connection/values.ts'
 
 /**
  * A row as it was read, with the `seq` that grows with every write to it. A reservation's begins at random: a sender's id

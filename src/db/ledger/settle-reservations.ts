@@ -1,5 +1,5 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { bigints, booleans, ints } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
 import type { Authors } from './reservation-rows.ts'

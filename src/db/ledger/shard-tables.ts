@@ -3,14 +3,14 @@
  * batch costs there what it costs on one PostgreSQL: neither the coordinator nor Citus plans its statements.
  */
 
-import { type Sql, sql, sqlInteger, trustedSql } from '../sql.ts'
-import type { Lane } from '../store.ts'
+import type { ShardPlacement } from '../cluster/topology.ts'
+import { type Sql, sql, sqlInteger, trustedSql } from '../connection/sql.ts'
 
 /** Where a statement names a table: every table of the engine's statements stands behind one of these words. */
 const TABLE = /\b(from|join|into|update)(\s+)([a-z_]+)\b/g
 
 /** The text with the names of the shard's own tables, which Citus gives as SQL. */
-export function onTables(text: Sql, tables: Lane['tables']): Sql {
+export function onTables(text: Sql, tables: ShardPlacement['tables']): Sql {
   const replaced = text.replace(TABLE, (found, word, space, name) => {
     const table = tables[name]
     return table === undefined ? found : `${word}${space}${table}`

@@ -1,6 +1,6 @@
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
-import type { StatementCall } from '../pipelined-connection.ts'
-import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../sql.ts'
+import type { StatementCall } from '../connection/pipelined-connection.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import type { ArrayColumn } from './arrays.ts'
 
 /** What all statements of a batch have in common beside its rows: the time of its decisions. */

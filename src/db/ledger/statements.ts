@@ -1,4 +1,4 @@
-import type { Sql } from '../sql.ts'
+import type { Sql } from '../connection/sql.ts'
 import { addActions } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'

@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { joinSql, type Sql, sql, sqlInteger } from '../sql.ts'
+import { joinSql, type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import type { RangeProof } from './proof.ts'
 
 /** For every window of every quota, current or closed, `used` and `reserved` are the sums over its ledger. */

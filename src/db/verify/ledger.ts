@@ -2,7 +2,7 @@
  * The tables that the proofs over a range of users share: its quotas, and its windows beside what their ledger holds. The
  * ledger is read once for all proofs, since that is most of the work.
  */
-import { type Sql, sql } from '../sql.ts'
+import { type Sql, sql } from '../connection/sql.ts'
 
 /** SQL: that a row belongs to a user of the range. */
 export const IN_RANGE = sql`shard = $1 and user_id > $2 and user_id <= $3`

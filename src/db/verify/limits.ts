@@ -1,4 +1,4 @@
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 import { hasChanges } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 

@@ -1,4 +1,4 @@
-import { isStatementTimeout } from '../database.ts'
+import { isStatementTimeout } from '../connection/database.ts'
 
 /** Longest that a statement over more than one row of its size may run, in milliseconds. */
 export const MAX_MS = 1_000

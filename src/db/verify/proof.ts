@@ -1,5 +1,5 @@
 /** What each part of `verify` proves, and how a statement reports its result. */
-import { joinSql, type Sql, sql, sqlName, sqlText } from '../sql.ts'
+import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'
 
 export const PROOFS = [
   'counters',

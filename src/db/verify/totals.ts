@@ -2,7 +2,7 @@
  * The totals of a shard, by which lists know how many quotas there are, equal the numbers of its quotas. `$1` is the
  * shard. Both are read in one statement, because a later total would hold later quotas.
  */
-import { sql } from '../sql.ts'
+import { sql } from '../connection/sql.ts'
 export const TOTALS = sql`
   select 'totals' as proof, quotas as checked, 0::bigint as not_provable,
     (select coalesce(json_agg(json_build_object('user_id', null, 'quota_id', null,

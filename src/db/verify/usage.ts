@@ -1,4 +1,4 @@
-import { joinSql, sql, sqlInteger } from '../sql.ts'
+import { joinSql, sql, sqlInteger } from '../connection/sql.ts'
 import { IN_RANGE } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 

@@ -8,9 +8,9 @@
  */
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
-import { type Database, isStatementTimeout, type SqlValue } from '../database.ts'
-import { BY_KEYS } from '../planner-settings.ts'
-import { type Sql, sql, sqlInteger } from '../sql.ts'
+import { type Database, isStatementTimeout, type SqlValue } from '../connection/database.ts'
+import { BY_KEYS } from '../connection/planner-settings.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { counters, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { draws } from './draws.ts'
 import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import type { AuditQuery } from '../../contract/audit.ts'
-import type { AuditFilter, AuditKey } from '../../db/audit.ts'
+import type { AuditFilter, AuditKey } from '../../db/users/audit.ts'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../../domain/audit.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'

@@ -1,6 +1,6 @@
 /** Stores the names in tokens in the background, so that people can read them beside the subjects of changes. */
-import type { Log } from '../../db/database.ts'
-import type { SeenName } from '../../db/principal-names.ts'
+import type { Log } from '../../db/connection/database.ts'
+import type { SeenName } from '../../db/users/principal-names.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import type { Principal } from './claims.ts'
 import { createExpiringMap } from './expiring-map.ts'

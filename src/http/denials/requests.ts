@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import type { AdminDenialsQuery } from '../../contract/denials.ts'
-import type { DenialFilter } from '../../db/denials.ts'
+import type { DenialFilter } from '../../db/reservations/denials.ts'
 import { MAX_INTEGER, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
 import type { DenialKey } from '../../domain/denial.ts'
 import { DENIAL_REASONS, UNNAMED } from '../../domain/reservation.ts'

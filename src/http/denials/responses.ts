@@ -1,6 +1,6 @@
 import type { AdminDenialsQuery, DenialDetail, DenialPage, DenialRecord } from '../../contract/denials.ts'
-import type { Database } from '../../db/database.ts'
-import { findDenial, type ListedDenial, type LoggedDenial, listDenials } from '../../db/denials.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { findDenial, type ListedDenial, type LoggedDenial, listDenials } from '../../db/reservations/denials.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { denialIdOf, denialKeyOf } from '../../domain/denial.ts'
 import { explainEnded, explanationViewOf } from '../../domain/explanation.ts'

@@ -1,6 +1,6 @@
 import type { ExportUsageQuery, UsageRecord } from '../../contract/exports.ts'
-import type { Database } from '../../db/database.ts'
-import { exportUsage, type StoredUsage } from '../../db/usage-export.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { exportUsage, type StoredUsage } from '../../db/usage/export.ts'
 import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { timestampOf } from '../platform/formats.ts'

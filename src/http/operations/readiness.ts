@@ -1,4 +1,4 @@
-import type { Log } from '../../db/database.ts'
+import type { Log } from '../../db/connection/database.ts'
 
 /** How often the service checks whether it can serve, in milliseconds. */
 const CHECK_MS = 1_000

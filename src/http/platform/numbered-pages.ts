@@ -1,7 +1,7 @@
 /** Pages of what is numbered within one quota or webhook, such as its changes: newest first. */
 import Type from 'typebox'
 import type { HistoryQuery } from '../../contract/quota-history.ts'
-import type { Slice } from '../../db/slice.ts'
+import type { Slice } from '../../db/connection/slice.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { invalidRequest } from '../../errors.ts'
 import { cursorsOf } from './cursors.ts'

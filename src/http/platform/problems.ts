@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
-import { isUnavailable } from '../../db/database.ts'
-import { UnreadableSecret } from '../../db/secret-keys.ts'
+import { isUnavailable } from '../../db/connection/database.ts'
+import { UnreadableSecret } from '../../db/webhooks/secret-keys.ts'
 import { Closed, EngineFailure, Overloaded } from '../../engine/failures.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'

@@ -15,7 +15,7 @@ import { keyMismatch } from '../platform/problems.ts'
 import { bulkOf } from './bulk.ts'
 import { checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
 import { authorOf } from './requests.ts'
-import type { Steps } from './step-turns.ts'
+import type { Steps } from './step-pacer.ts'
 
 const NDJSON = 'application/x-ndjson'
 

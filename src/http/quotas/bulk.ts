@@ -6,7 +6,7 @@ import { viewOf } from '../../domain/view.ts'
 import type { Problem } from '../../errors.ts'
 import { problemOf } from '../platform/problems.ts'
 import { noSuchQuota, refusal } from './responses.ts'
-import type { StepTurns } from './step-turns.ts'
+import type { StepPacer } from './step-pacer.ts'
 
 /** How often progress is reported. */
 const PROGRESS_MS = 1_000
@@ -14,7 +14,7 @@ const PROGRESS_MS = 1_000
 export interface BulkOptions {
   /** Who changes the quotas, as of now: each step has a time of its own. */
   author: () => Author
-  turns: StepTurns
+  turns: StepPacer
   /** Changes quotas in one transaction, or in a dry run decides what would change. */
   step(ids: readonly number[], author: Author): Promise<BulkOutcome[]>
   isDryRun: boolean

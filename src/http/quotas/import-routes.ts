@@ -14,7 +14,7 @@ import { changeResponses, operation } from '../platform/openapi.ts'
 import { compileValidator } from '../platform/validation.ts'
 import { importOf } from './import.ts'
 import { authorOf } from './requests.ts'
-import type { Steps } from './step-turns.ts'
+import type { Steps } from './step-pacer.ts'
 
 const NDJSON = 'application/x-ndjson'
 

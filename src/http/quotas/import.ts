@@ -4,11 +4,11 @@ import { type ImportedQuota, type ImportOutcome, referenceOf } from '../../admin
 import type { ImportRecord } from '../../contract/import.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
-import { linesOf } from '../platform/lines.ts'
+import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
 import { createRowReader, MAX_LINE_BYTES } from './import-row.ts'
 import { refusal } from './responses.ts'
-import type { StepTurns } from './step-turns.ts'
+import type { StepPacer } from './step-pacer.ts'
 
 /** The maximum size of a step's lines, in bytes: with the rows, what an import holds in memory. */
 const MAX_STEP_BYTES = 256 * 1024
@@ -27,7 +27,7 @@ export interface ImportOptions {
   step(rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]>
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
-  turns: StepTurns
+  turns: StepPacer
   /** Called with an error that stops the import. */
   onStopped(error: unknown): void
 }

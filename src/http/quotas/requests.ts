@@ -15,9 +15,9 @@ import {
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
 import { country, messageType } from '../../contract/schemas.ts'
-import type { QuotaFilter } from '../../db/quota-conditions.ts'
-import type { QuotaOrder } from '../../db/quota-lists.ts'
-import { ORDERS_OF_DELETED } from '../../db/quota-streams.ts'
+import type { QuotaFilter } from '../../db/quotas/conditions.ts'
+import type { QuotaOrder } from '../../db/quotas/lists.ts'
+import { ORDERS_OF_DELETED } from '../../db/quotas/streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { QUOTA_STATUSES, type QuotaDraft, type QuotaPatch } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'

@@ -5,15 +5,15 @@ import type {
   ReservationPage,
   ReservationRecord,
 } from '../../contract/reservations.ts'
-import type { Database } from '../../db/database.ts'
-import { findQuota } from '../../db/quotas.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { findQuota } from '../../db/quotas/quotas.ts'
 import {
   type DetailedReservation,
   findReservation,
   type ListedReservation,
   listReservations,
   type ReservationFilter,
-} from '../../db/reservation-lists.ts'
+} from '../../db/reservations/lists.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import { formatTimestamp } from '../../domain/time.ts'

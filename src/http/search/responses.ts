@@ -5,10 +5,10 @@ import {
   type SearchResult,
   type WebhookHit,
 } from '../../contract/search.ts'
-import type { Database } from '../../db/database.ts'
-import { search } from '../../db/search.ts'
-import { sliceOf } from '../../db/slice.ts'
-import { listWebhooks } from '../../db/webhooks.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { sliceOf } from '../../db/connection/slice.ts'
+import { search } from '../../db/users/search.ts'
+import { listWebhooks } from '../../db/webhooks/webhooks.ts'
 import { type Quota, roll, statusOf } from '../../domain/quota.ts'
 import { type Reservation, stateOf } from '../../domain/reservation.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'

@@ -7,7 +7,7 @@ import {
   type SenderReservationPage,
   type SenderReservationsQuery,
 } from '../../contract/reservations.ts'
-import { listOfSender, type SenderKey } from '../../db/sender-reservations.ts'
+import { listOfSender, type SenderKey } from '../../db/reservations/lists-of-senders.ts'
 import { DEFAULT_PAGE_SIZE, MAX_AGE_SECONDS, MAX_INTEGER, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
 import { RESERVATION_STATES } from '../../domain/reservation.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'

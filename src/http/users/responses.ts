@@ -1,7 +1,7 @@
 import type { EraseRequested } from '../../admin/erase-user.ts'
 import type { Erasure as ErasureView, User, UserEntry } from '../../contract/users.ts'
-import type { Erasure } from '../../db/erasure.ts'
-import type { ListedUser, UserRecord } from '../../db/users.ts'
+import type { Erasure } from '../../db/users/erasure.ts'
+import type { ListedUser, UserRecord } from '../../db/users/users.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 

@@ -1,10 +1,10 @@
 /** Administrators who create, change and delete quotas during the chaos test. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS } from '../../../src/domain/time.ts'
-import type { Books } from './books.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
 import { HOT_USER, USERS } from './messages.ts'
+import type { Books } from './record.ts'
 
 const QUOTA = '/api/sms/admin/quota'
 const MAX_QUOTAS_PER_USER = 8

@@ -1,9 +1,9 @@
 /** What must hold of each answer, by itself and beside the answers before it. */
 import type { EpochMs } from '../../../src/domain/time.ts'
-import { type Books, type Entry, goesBack, isDenied, type ShownReservation } from './books.ts'
 import type { Reply } from './caller.ts'
 import type { Answer } from './deployment.ts'
 import { isUnknown } from './messages.ts'
+import { type Books, type Entry, goesBack, isDenied, type ShownReservation } from './record.ts'
 
 /** A reservation as the API shows it; with `replayed` where a command is answered. */
 type Shown = ShownReservation & { unfunded: number; expires_at: string | null; replayed?: boolean }

@@ -1,8 +1,8 @@
 /** Calls that are repeated until a service answers them, as a sender's are. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EpochMs } from '../../../src/domain/time.ts'
-import type { Books } from './books.ts'
 import { type Answer, type Deployment, RETENTION_S } from './deployment.ts'
+import type { Books } from './record.ts'
 
 /** Commands are repeated only this soon, so that retention has not deleted the id. */
 export const MAX_REPEAT_S = 5

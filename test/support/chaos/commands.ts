@@ -10,9 +10,9 @@ import {
   recordTwins,
   type Settlement,
 } from './answers.ts'
-import type { Books, Entry } from './books.ts'
 import { createCaller, NO_USER, noteUnavailable, type Reply } from './caller.ts'
 import type { Answer, Deployment } from './deployment.ts'
+import type { Books, Entry } from './record.ts'
 
 const SENDER = '/api/sms/sender/quota'
 

@@ -1,14 +1,14 @@
 /** What goes wrong during the chaos test: processes are killed, backends terminated and cancelled, and rows held. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDatabase } from '../../../src/db/database.ts'
+import { openDatabase } from '../../../src/db/connection/database.ts'
 import { shardOf } from '../../../src/domain/shard.ts'
 import { whenDone } from '../cleanup.ts'
 import { rawSql } from '../sql.ts'
-import type { Books } from './books.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
 import { HOT_USER, USERS } from './messages.ts'
+import type { Books } from './record.ts'
 
 export type Victim = 'service' | 'backend' | 'postmaster'
 

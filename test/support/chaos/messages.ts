@@ -1,5 +1,5 @@
 /** The messages that senders send during the chaos test: whose they are, and with which options. */
-import type { Entry } from './books.ts'
+import type { Entry } from './record.ts'
 
 export const USERS = 50
 /** Half of all messages are this user's. Users 39 and 49 have the same shard, so their commands share its batches. */

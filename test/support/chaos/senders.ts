@@ -1,10 +1,10 @@
 /** Senders (64 by default): each settles its own messages, and sometimes repeats or reads those of others. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Books, Entry } from './books.ts'
 import { MAX_REPEAT_S } from './caller.ts'
 import { createCommands } from './commands.ts'
 import type { Deployment } from './deployment.ts'
 import { createMessages, HOT_USER, USERS } from './messages.ts'
+import type { Books, Entry } from './record.ts'
 
 export interface Senders {
   /** Sends one more message, of this user. */

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { createApp } from '../../../src/app.ts'
 import { loadConfig } from '../../../src/config/config.ts'
-import { openDatabase } from '../../../src/db/database.ts'
+import { openDatabase } from '../../../src/db/connection/database.ts'
 import { createRetention } from '../../../src/jobs/retention.ts'
 import { clockFrom } from './clock.ts'
 

@@ -1,6 +1,6 @@
 /** Whether anything in the database has changed. */
-import type { Database } from '../../../src/db/database.ts'
-import { sql } from '../../../src/db/sql.ts'
+import type { Database } from '../../../src/db/connection/database.ts'
+import { sql } from '../../../src/db/connection/sql.ts'
 import { rawSql } from '../sql.ts'
 
 /** Note who called, whatever the answer; nothing is decided by them. */

@@ -1,7 +1,8 @@
 /** What a run was, for each kind of sender. */
-import type { Books, Tally } from './books.ts'
+
 import type { Provider } from './provider.ts'
 import type { LossyProxy } from './proxy.ts'
+import type { Books, Tally } from './record.ts'
 import type { Sender } from './senders.ts'
 
 interface KindResult extends Tally {

@@ -12,9 +12,9 @@ import {
 import { openJournal } from '../../../client/src/node/journal.ts'
 import type { Random } from '../fuzz/random.ts'
 import { sendWithTries } from './attempts.ts'
-import type { Books } from './books.ts'
 import { type Message, NotTaken } from './message.ts'
 import type { Provider } from './provider.ts'
+import type { Books } from './record.ts'
 import { ask, type Expiry, TTL_SECONDS } from './told.ts'
 
 export interface Sender {

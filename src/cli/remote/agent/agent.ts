@@ -1,10 +1,10 @@
 /** The agent: takes the calls of the senders on this machine, and passes them on through one client, as few batches. */
 import { once } from 'node:events'
 import { lstat, rm } from 'node:fs/promises'
-import { afterMs, type Later } from '../../../../client/src/clockwork.ts'
 import { createClient } from '../../../../client/src/main.ts'
 import { lock } from '../../../../client/src/node/lock.ts'
-import { addressOf, createFront, type Front } from '../../../http/front.ts'
+import { afterMs, type Later } from '../../../../client/src/timers.ts'
+import { addressOf, createListener, type HttpListener } from '../../../http/listener.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
 import type { Address } from '../profiles.ts'
@@ -18,11 +18,11 @@ const MAX_CALLS = 10_000
 const TIMEOUT_MS = 2_000
 
 /** Where it listens: a loopback address, or the path of a socket. */
-export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
 export interface AgentOptions {
   readonly service: Address
-  readonly place: Place
+  readonly place: ListenAddress
   /** Undefined: nothing is allowed while the service is away. */
   readonly debts: DebtOptions | undefined
   /** Undefined: each message is passed on to the service. */
@@ -94,7 +94,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const debts = owed && (await openDebts(owed, { client, log, later }))
   const leases = leased && createLeases(leased, { calls: client, log, clockwork: { now, later } })
   const outages = createOutageLog(log, now)
-  const front = createFront()
+  const front = createListener()
   front.server.maxConnections = maxCalls
   try {
     const app = await createAgentServer({
@@ -122,7 +122,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 }
 
 /** @returns what lets another agent have the socket */
-async function listen(front: Front, place: Place): Promise<() => Promise<void>> {
+async function listen(front: HttpListener, place: ListenAddress): Promise<() => Promise<void>> {
   if ('host' in place) {
     await front.listen(place.host, place.port)
     return async () => {}

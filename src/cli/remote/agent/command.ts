@@ -4,7 +4,7 @@ import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
-import type { Place } from './agent.ts'
+import type { ListenAddress } from './agent.ts'
 import type { DebtOptions } from './debts.ts'
 import type { LeaseOptions } from './leases.ts'
 
@@ -73,7 +73,7 @@ ${EXIT_CODES}`,
     }
     if (args.has('json')) throw new UsageError('--json needs --list')
     const service = readAddress(args, terminal.env)
-    const place = placeOf(args)
+    const place = listenAddressOf(args)
     const debts = debtsOf(args)
     const leases = leasesOf(args)
     const { runAgent } = await import('./agent.ts')
@@ -94,7 +94,7 @@ function listedJournal(args: Arguments): string {
 }
 
 /** @throws UsageError */
-function placeOf(args: Arguments): Place {
+function listenAddressOf(args: Arguments): ListenAddress {
   const path = args.one('socket')
   if (path !== undefined) {
     if (args.has('listen')) throw new UsageError('give --listen or --socket, not both')

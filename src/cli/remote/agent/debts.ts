@@ -3,11 +3,11 @@
  * answer, and is booked once by its id when the service is back. `consume` says that the message is sent. `reserve` leaves
  * that open until `commit` or `release`; until then the debt is *held*.
  */
-import { createBooking } from '../../../../client/src/booking.ts'
-import type { Later } from '../../../../client/src/clockwork.ts'
+import { createBooking } from '../../../../client/src/debt-settler.ts'
 import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
+import type { Later } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
 import { checkSame, checkWhole, closed, debtGranted, debtSettled, notBooked } from './debt-answers.ts'
@@ -55,7 +55,7 @@ export interface Debts {
   close(): Promise<void>
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly client: Client
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
@@ -63,7 +63,7 @@ interface Surroundings {
 }
 
 /** @throws the errors of `openJournal` */
-export async function openDebts(options: DebtOptions, { client, log, later }: Surroundings): Promise<Debts> {
+export async function openDebts(options: DebtOptions, { client, log, later }: Dependencies): Promise<Debts> {
   const { types, maxDebts = MAX_DEBTS } = options
   const refused = new WeakMap<Debt, string>()
   const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)

@@ -1,9 +1,9 @@
 /** Writes debts to the journal, and holds those of which it is open whether the message leaves. */
 import type { ReserveReq } from '../../../../client/src/api.ts'
-import type { Booking } from '../../../../client/src/booking.ts'
-import type { Later } from '../../../../client/src/clockwork.ts'
+import type { Booking } from '../../../../client/src/debt-settler.ts'
 import { type Debt, type Journal, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel } from '../../../../client/src/names.ts'
+import type { Later } from '../../../../client/src/timers.ts'
 import type { SenderRequest } from '../../../contract/sender.ts'
 import { DEFAULT_TTL_SECONDS } from '../../../domain/bounds.ts'
 import { Problem } from '../../../errors.ts'

@@ -3,10 +3,11 @@
  * asks for no further call: what a `reserve` promises must outlive the agent. What follows on a paid message is decided by
  * the rules of the service, on the reservation that the message would be there.
  */
-import type { Clockwork } from '../../../../client/src/clockwork.ts'
+
 import type { LeaseCalls } from '../../../../client/src/lease.ts'
 import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-pool.ts'
 import { UnavailableError } from '../../../../client/src/main.ts'
+import type { Timers } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
 import { decide } from '../../../domain/decide.ts'
@@ -47,14 +48,14 @@ export interface Leases {
   close(): Promise<void>
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly calls: LeaseCalls
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
-  readonly clockwork: Clockwork
+  readonly clockwork: Timers
 }
 
-export function createLeases({ types, units }: LeaseOptions, { calls, log, clockwork }: Surroundings): Leases {
+export function createLeases({ types, units }: LeaseOptions, { calls, log, clockwork }: Dependencies): Leases {
   // As long as a message is known, it can be refunded to its lease.
   const pool = createLeasePool({ calls, lease: { units }, maxLeases: MAX_LEASES, idleMs: KNOWN_MS, clockwork })
   const isBusy = createBusyScopes(clockwork.now)

@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { NoQuery } from '../../../contract/schemas.ts'
 import { BatchReq, REQUESTS, SENDER_OPS, type SenderRequest } from '../../../contract/sender.ts'
 import { ERRORS, invalidRequest, Problem } from '../../../errors.ts'
-import type { Front } from '../../../http/front.ts'
+import type { HttpListener } from '../../../http/listener.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from '../../../http/platform/body-reader.ts'
 import { createErrorAnswers } from '../../../http/platform/error-answers.ts'
 import { clientRequestId, PLAIN_HEADERS } from '../../../http/platform/headers.ts'
@@ -21,7 +21,7 @@ const PREFIX = '/api/sms/sender/quota'
 const MAX_BATCH_BYTES = 1024 * 1024
 
 export interface AgentServerParts {
-  readonly front: Front
+  readonly front: HttpListener
   readonly forward: Forward
   /** Undefined: there is no journal. */
   readonly debts: Pick<Debts, 'list' | 'isFull'> | undefined

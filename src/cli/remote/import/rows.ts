@@ -7,7 +7,7 @@ import { ImportRow } from '../../../contract/import.ts'
 import { readCell } from '../../../domain/csv.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { readJson } from '../../../http/platform/json-text.ts'
-import { linesOf } from '../../../http/platform/lines.ts'
+import { linesOf } from '../../../http/platform/ndjson.ts'
 import { compileCheck, type Issues } from '../../../http/platform/validation.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */

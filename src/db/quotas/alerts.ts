@@ -1,0 +1,167 @@
+/** Marks of quotas (`quota_alert`): the list of quotas that are running out, and how marks are kept. */
+
+import type { Quota } from '../../domain/quota.ts'
+import { quotaAlertsOf } from '../../domain/quota-alert.ts'
+import { type Shard, shardOfQuota } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { shardFilter } from '../cluster/parts.ts'
+import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { LISTS } from '../connection/planner-settings.ts'
+import { sliceOf } from '../connection/slice.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { NOT_DELETED } from './conditions.ts'
+import { QUOTA_COLUMNS } from './quotas.ts'
+
+/** A quota that has reached a percent of its `alert_at`. */
+interface Alert {
+  /** As stored; its window is the one that holds now. */
+  quota: Quota
+  /** The highest percent that was emitted in this window and still holds. */
+  percent: number
+  /** When its event was emitted. */
+  at: EpochMs
+}
+
+/** The place of an alert in the list. */
+export interface AlertKey {
+  percent: number
+  at: EpochMs
+  id: number
+}
+
+/** The place before the first alert with less than a percent: no mark has the quota id 0. */
+export function firstBelow(percent: number): AlertKey {
+  return { percent, at: 0, id: 0 }
+}
+
+export interface AlertSlice {
+  alerts: Alert[]
+  /** Null on the last page. A page with a key may hold fewer alerts than were asked for, even none. */
+  next: AlertKey | null
+}
+
+/**
+ * Marks that a page reads, at most. Some do not hold any more: of ended windows, until they are removed, and of quotas
+ * whose limit was raised or whose units came back.
+ */
+export const MAX_ALERTS_SCANNED = 10_000
+
+/**
+ * A mark is listed if the quota is live, its window is still the one of the mark (a roll empties `alerted`), and its
+ * percent is the highest of those emitted at which the quota stands, by the rule of `alertedBy`.
+ */
+const STANDING = sql`${NOT_DELETED} and q.enabled and q.starts_at <= $1 and (q.expires_at is null or q.expires_at > $1)
+  and (q.window_end is null or q.window_end > $1) and q.used > 0
+  and a.reached = (select max(p) from unnest(q.alerted) p
+    where p = any (q.alert_at) and q.used * 100 >= p * (q."limit" + q.rolled_over))`
+
+/** Live quotas at a percent that was emitted in the window that holds now: the highest first, of equal ones the latest. */
+export function listAlerts(
+  db: Database,
+  after: AlertKey | undefined,
+  size: number,
+  now: EpochMs,
+  maxScanned = MAX_ALERTS_SCANNED,
+): Promise<AlertSlice> {
+  const values: SqlValue[] = [timestampParam(now)]
+  const marks = marksAfter(after, values, maxScanned)
+  const page = sql`select ${QUOTA_COLUMNS}, a.reached, a.reached_at
+    from (${marks}) a join quota q on q.shard = a.of_shard and q.id = a.of_quota
+    where a.ends_at > $1 and ${STANDING}
+    order by a.reached desc, a.reached_at desc, a.of_quota desc limit ${bind(values, size + 1)}`
+
+  // One snapshot, so that the next page begins exactly where this scan ended.
+  return db.transaction(async tx => {
+    await tx.query({ text: LISTS })
+    const rows = await tx.query<Quota & { reached: number; reached_at: EpochMs }>({ text: page, values })
+    const { items, hasMore } = sliceOf(rows, size)
+    const alerts = items.map(({ reached: percent, reached_at: at, ...quota }) => ({ quota, percent, at }))
+    const last = alerts.at(-1)
+    if (hasMore && last !== undefined) {
+      return { alerts, next: { percent: last.percent, at: last.at, id: last.quota.id } }
+    }
+    return { alerts, next: await endOfScan(tx, after, maxScanned) }
+  }, 'snapshot')
+}
+
+function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: number): Sql {
+  const key = after && [after.percent, timestampParam(after.at), after.id].map(value => bind(values, value))
+  return sql`select shard as of_shard, quota_id as of_quota, percent as reached, at as reached_at, ends_at from quota_alert
+    where percent <= 100${key === undefined ? sql`` : sql` and (percent, at, quota_id) < (${joinSql(key)})`}
+    order by percent desc, at desc, quota_id desc limit ${bind(values, limit)}`
+}
+
+/** The last mark that a page read, if there are more behind it. */
+async function endOfScan(tx: Queryable, after: AlertKey | undefined, maxScanned: number): Promise<AlertKey | null> {
+  const values: SqlValue[] = []
+  const ends = await tx.query<AlertKey>({
+    text: sql`select reached as percent, reached_at as at, of_quota as id from (${marksAfter(after, values, maxScanned + 1)}) a
+           order by reached desc, reached_at desc, of_quota desc offset ${bind(values, maxScanned - 1)}`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+/**
+ * Makes the rows of quotas equal to their marks after an administrator's change. A mark that the change did not reach keeps
+ * its time. The others get `now`, also those whose row was removed because the quota had ended.
+ *
+ * @param changed each quota with the marks that the change reached
+ */
+export async function replaceAlerts(
+  tx: Transaction,
+  changed: readonly { quota: Quota; reached: readonly number[] }[],
+  now: EpochMs,
+): Promise<void> {
+  const marks = changed.flatMap(({ quota, reached }) =>
+    quota.deleted_at === null
+      ? quotaAlertsOf(quota, quota.alerted).map(mark => ({ ...mark, isKept: !reached.includes(mark.percent) }))
+      : [],
+  )
+  const kept = marks.filter(({ isKept }) => isKept)
+  const ids = changed.map(({ quota }) => quota.id)
+  await tx.query({
+    text: sql`delete from quota_alert a using unnest($1::smallint[], $2::bigint[]) k (shard, quota_id)
+           where a.shard = k.shard ${shardFilter(tx, sql`a.shard`, sql`$1`)} and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
+             select * from unnest($3::bigint[], $4::smallint[])
+           )`,
+    values: [ids.map(shardOfQuota), ids, kept.map(({ quota_id }) => quota_id), kept.map(({ percent }) => percent)],
+  })
+  if (marks.length === 0) return
+  await tx.query({
+    text: sql`insert into quota_alert (shard, quota_id, percent, at, ends_at)
+           select ${tx.isCluster ? sql`h` : sql`k`}.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
+           from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::timestamptz[]) k (shard, quota_id, percent, ends_at)
+           ${tx.isCluster ? sql`join shard_head h on h.shard = k.shard where h.shard = any($1::smallint[])` : sql``}
+           on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at`,
+    values: [
+      marks.map(({ quota_id }) => shardOfQuota(quota_id)),
+      marks.map(({ quota_id }) => quota_id),
+      marks.map(({ percent }) => percent),
+      marks.map(({ ends_at }) => timestampParam(ends_at)),
+      timestampParam(now),
+    ],
+  })
+}
+
+/**
+ * Removes marks of a shard whose window or quota had ended by then, a page at most, and answers how many. Skips rows that
+ * a batch is writing: they get a new end.
+ */
+export function removeEndedAlerts(db: Database, shard: Shard, endedBy: EpochMs, rows: number): Promise<number> {
+  return db.transaction(async tx => {
+    await tx.query({ text: LISTS })
+    const removed = await tx.query({
+      text: sql`delete from quota_alert
+             where shard = $1 and ends_at <= $2 and (quota_id, percent) in (
+               select quota_id, percent from quota_alert where shard = $1 and ends_at <= $2
+               order by shard, ends_at limit $3 for update skip locked
+             )
+             returning 1`,
+      values: [shard, timestampParam(endedBy), rows],
+    })
+    return removed.length
+  })
+}

@@ -1,0 +1,107 @@
+/** What happened to a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
+import { type ClosedWindow, roll } from '../../domain/quota.ts'
+import { shardOfQuota } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
+import type { Database, Transaction } from '../connection/database.ts'
+import { type Slice, sliceOf } from '../connection/slice.ts'
+import { sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { findQuota } from './quotas.ts'
+
+export interface RecordedChange {
+  version: number
+  action: 'created' | 'updated' | 'deleted'
+  at: EpochMs
+  actor: string
+  request_id: string
+  reason: string | null
+  /** The quota as the API showed it before and after the change. */
+  before: object | null
+  after: object
+}
+
+export async function insertChanges(
+  tx: Transaction,
+  changes: readonly (RecordedChange & { quota_id: number })[],
+): Promise<void> {
+  const rows = changes.map(change => ({
+    ...change,
+    shard: shardOfQuota(change.quota_id),
+    at: timestampParam(change.at),
+  }))
+  await tx.query({
+    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
+           select shard, quota_id, version, action, at, actor, request_id, before, after, reason
+           from json_populate_recordset(null::quota_change, $1::json)`,
+    values: [JSON.stringify(rows)],
+  })
+}
+
+/**
+ * Which of these quotas a request of a principal has changed. Callers choose their request ids, so that one can send the id of
+ * another's request. It looks at the changes of each quota: by the index of requests, it would read all changes of a request that
+ * has changed a million.
+ */
+export async function changedByRequest(
+  tx: Transaction,
+  quotaIds: readonly number[],
+  { actor, requestId }: { actor: string; requestId: string },
+): Promise<Set<number>> {
+  const rows = await runPerCitusShard(tx, quotaIds, shardOfQuota, part =>
+    tx.query<{ quota_id: number }>({
+      text: sql`select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
+             where exists (
+               select from (
+                 select actor, request_id from quota_change
+                 where shard = of_shard and quota_id = of_quota ${shardFilter(tx, sql`shard`, sql`$1`)} offset 0
+               ) c where c.request_id = $3 and c.actor = $4
+             )`,
+      values: [part.map(shardOfQuota), part, requestId, actor],
+    }),
+  )
+  return new Set(rows.map(({ quota_id }) => quota_id))
+}
+
+/** Changes before a version, newest first; undefined if there never was such a quota. */
+export async function changesOf(
+  db: Database,
+  quotaId: number,
+  before: number,
+  size: number,
+): Promise<Slice<RecordedChange> | undefined> {
+  const changes = await db.query<RecordedChange>({
+    text: sql`select version, action, at, actor, request_id, reason, before, after from quota_change
+           where shard = $1 and quota_id = $2 and version < $3 order by version desc limit $4`,
+    values: [shardOfQuota(quotaId), quotaId, before, size + 1],
+  })
+  // Every quota has a change, its creation: only an empty result leaves open whether the quota exists.
+  if (changes.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
+  return sliceOf(changes, size)
+}
+
+/**
+ * Closed windows before a number, newest first; undefined if there never was such a quota. A window that has ended
+ * without a row yet, because nothing has written to the quota since, is among them. The snapshot keeps it from showing
+ * twice if its row is written meanwhile.
+ */
+export function closedWindowsOf(
+  db: Database,
+  quotaId: number,
+  before: number,
+  size: number,
+  now: EpochMs,
+): Promise<Slice<ClosedWindow> | undefined> {
+  return db.transaction(async tx => {
+    const quota = await findQuota(tx, quotaId)
+    if (quota === undefined) return undefined
+    const stored = await tx.query<ClosedWindow>({
+      text: sql`select window_no, window_start, window_end, "limit", overage_limit, rolled_over, used, reserved, carried
+             from quota_window
+             where shard = $1 and quota_id = $2 and window_no < $3 order by window_no desc limit $4`,
+      values: [shardOfQuota(quotaId), quotaId, before, size + 1],
+    })
+    const { closed } = roll(quota, now)
+    return sliceOf(closed !== null && closed.window_no < before ? [closed, ...stored] : stored, size)
+  }, 'snapshot')
+}

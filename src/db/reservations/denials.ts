@@ -1,0 +1,173 @@
+/** Reads the log of denials. The engine writes it (`ledger/add-denials.ts`), `denial-retention.ts` removes from it. */
+import type { Denial, DenialKey } from '../../domain/denial.ts'
+import type { EndedQuota } from '../../domain/draft.ts'
+import type { ExplanationView } from '../../domain/explanation.ts'
+import type { DenialReason, Unnamed } from '../../domain/reservation.ts'
+import { shardOf } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { BY_KEYS, IN_INDEX_ORDER } from '../connection/planner-settings.ts'
+import { sliceOf } from '../connection/slice.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { DENIAL_COLUMNS } from '../ledger/add-denials.ts'
+import { readEndedQuotas, readEndedQuotasOfShard } from '../ledger/load-ended-quotas.ts'
+
+/** A denial in the log, without its explanation. */
+export type LoggedDenial = Denial & DenialKey
+
+/** A denial with the subject of its sender; null if that is not known. */
+export type ListedDenial = LoggedDenial & { sender: string | null }
+
+/** What a list selects; `from` is included, `to` is not. */
+export interface DenialFilter {
+  userId?: number
+  /** The sender's id. */
+  id?: string
+  reason?: DenialReason
+  country?: string
+  messageType?: string
+  /** The subject of the sender. */
+  sender?: string
+  /** Only denials that have none of these. */
+  without?: Unnamed
+  from?: EpochMs
+  to?: EpochMs
+}
+
+export interface DenialSlice {
+  denials: ListedDenial[]
+  /** The denial after which the next page begins; null on the last. With one, a page may be short or even empty. */
+  next: DenialKey | null
+}
+
+/** Denials that a page scans, at most, for those that its filters select: a page of rare ones does not take long. */
+export const MAX_SCANNED = 10_000
+
+const COLUMNS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS])
+/** The subject, after the page is cut. */
+const SENDER = sql`(select subject from principal where id = d.sender) as sender`
+
+/**
+ * What each index orders by: `denial_by_id` for a sender's id and the primary key for one user, `denial_by_time` for all.
+ * The last one holds an expression, so that the planner cannot take it for the page of one user.
+ */
+const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc(AT) : AT)
+const AT = sql`at`
+const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
+
+/** A page of denials, newest first. */
+export function listDenials(
+  db: Database,
+  filter: DenialFilter,
+  after: DenialKey | undefined,
+  size: number,
+  maxScanned = MAX_SCANNED,
+): Promise<DenialSlice> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const selected = selectionOf(filter, values)
+  const page = sql`select ${COLUMNS}, ${SENDER} from (
+      select shard, ${COLUMNS}, sender, ${timeOf(filter)} as denied_at from denial where ${among}
+      order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
+    ) d where ${selected} order by denied_at desc, number desc limit ${bind(values, size + 1)}`
+
+  // One snapshot, so that the next page begins exactly where this scan ended.
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const { items, hasMore } = sliceOf(await tx.query<ListedDenial>({ text: page, values }), size)
+    const last = items.at(-1)
+    if (hasMore && last !== undefined) return { denials: items, next: keyOf(last) }
+    return { denials: items, next: await endOfScan(tx, filter, after, maxScanned) }
+  }, 'snapshot')
+}
+
+/** The last denial that a page scanned, if there are more behind it. */
+async function endOfScan(
+  tx: Queryable,
+  filter: DenialFilter,
+  after: DenialKey | undefined,
+  maxScanned: number,
+): Promise<DenialKey | null> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const ends = await tx.query<DenialKey>({
+    text: sql`select user_id, at, number from denial where ${among} order by ${timeOf(filter)} desc, number desc
+           offset ${bind(values, maxScanned - 1)} limit 2`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+function keyOf({ user_id, at, number }: LoggedDenial): DenialKey {
+  return { user_id, at, number }
+}
+
+/** The conditions that an index bounds: the sender's id or the user, the time, and the cursor. */
+function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: SqlValue[]): Sql {
+  const { userId, id, from, to } = filter
+  const conditions: Sql[] = []
+  const timestamp = (at: EpochMs) => {
+    const bound = sql`${bind(values, timestampParam(at))}::timestamptz`
+    return timeOf(filter) === AT ? bound : inUtc(bound)
+  }
+  if (id !== undefined) conditions.push(sql`id = ${bind(values, id)}`)
+  else if (userId !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  if (from !== undefined) conditions.push(sql`${timeOf(filter)} >= ${timestamp(from)}`)
+  // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
+  if (after !== undefined)
+    conditions.push(sql`(${timeOf(filter)}, number) < (${timestamp(after.at)}, ${bind(values, after.number)})`)
+  else if (to !== undefined) conditions.push(sql`${timeOf(filter)} < ${timestamp(to)}`)
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+/** What a message did not name. Text of the statement comes from here, never from the filter itself. */
+const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
+  country: sql`country is null`,
+  message_type: sql`message_type is null`,
+  sender: sql`sender is null`,
+}
+
+/** The conditions that are read from the rows. */
+function selectionOf(
+  { userId, id, reason, country, messageType, sender, without }: DenialFilter,
+  values: SqlValue[],
+): Sql {
+  const conditions: Sql[] = []
+  if (id !== undefined && userId !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  if (reason !== undefined) conditions.push(sql`reason = ${bind(values, reason)}`)
+  if (country !== undefined) conditions.push(sql`country = ${bind(values, country)}`)
+  if (messageType !== undefined) conditions.push(sql`message_type = ${bind(values, messageType)}`)
+  if (sender !== undefined)
+    conditions.push(sql`sender = (select id from principal where subject = ${bind(values, sender)})`)
+  if (without !== undefined) conditions.push(WITHOUT[without])
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+/** A denial with its explanation as it was logged. */
+export interface DenialDetails {
+  denial: ListedDenial
+  explanation: ExplanationView[]
+  /** The user's quotas, as they are now, that ended last before the denial. The engine does not read them for the log. */
+  ended: EndedQuota[]
+}
+
+/** The denial at a place of the log; undefined if there is none, or none any more. */
+export function findDenial(db: Database, { user_id, at, number }: DenialKey): Promise<DenialDetails | undefined> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [row] = await tx.query<ListedDenial & { explanation: ExplanationView[] }>({
+      name: 'find-denial',
+      text: sql`select ${COLUMNS}, ${SENDER}, explanation from denial d
+             where shard = $1 and user_id = $2 and at = $3 and number = $4`,
+      values: [shardOf(user_id), user_id, timestampParam(at), number],
+    })
+    if (row === undefined) return undefined
+    const { explanation, ...denial } = row
+    const { text, values } = (tx.isCluster ? readEndedQuotasOfShard : readEndedQuotas).call({ now: at }, [user_id])
+    return { denial, explanation, ended: await tx.query<EndedQuota>({ text, values }) }
+  }, 'snapshot')
+}

@@ -1,0 +1,174 @@
+import type { Authorship } from '../../domain/authorship.ts'
+import type { Reservation, ReservationState } from '../../domain/reservation.ts'
+import { shardOf } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { IN_INDEX_ORDER } from '../connection/planner-settings.ts'
+import { sliceOf } from '../connection/slice.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { AUTHORSHIP } from '../ledger/load-authorship.ts'
+import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+
+/** What a list selects; `from` is included, `to` is not. */
+export interface ReservationFilter {
+  userId?: number
+  state?: ReservationState
+  quotaId?: number
+  from?: EpochMs
+  to?: EpochMs
+}
+
+/** The reservation after which the next page begins. */
+export interface ReservationKey {
+  at: EpochMs
+  user_id: number
+  id: string
+}
+
+/** A reservation with the senders that made and settled it. */
+export type ListedReservation = Reservation & Pick<Authorship, 'made_by' | 'settled_by'>
+
+/** A reservation with who made and settled it, and when it was last changed. */
+export type DetailedReservation = Reservation & Authorship & { changed_at: EpochMs }
+
+export interface ReservationSlice {
+  reservations: ListedReservation[]
+  /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
+  next: ReservationKey | null
+}
+
+/**
+ * Reservations that a page scans, at most, for those that its filters select. Rare ones among millions are found in
+ * several pages, none of which keeps the database busy for long.
+ */
+export const MAX_SCANNED = 20_000
+
+type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
+
+/**
+ * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an
+ * expression, so that the planner cannot take either for another statement. It took the index of all users for the page
+ * of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to
+ * look up reservations by id.
+ */
+const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc(sql`created_at`) : sql`created_at`)
+const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
+
+const newestFirst = (filter: ReservationFilter) => sql`${timeOf(filter)} desc, user_id desc, id desc`
+
+/** A page of reservations, newest first. */
+export function listReservations(
+  db: Database,
+  filter: ReservationFilter,
+  after: ReservationKey | undefined,
+  size: number,
+  maxScanned = MAX_SCANNED,
+): Promise<ReservationSlice> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const selected = selectionOf(filter, values)
+  const page = sql`select ${RESERVATION_COLUMNS}, ${subjectOf(sql`made_by`)}, ${subjectOf(sql`settled_by`)} from (
+      select ${RESERVATION_COLUMNS}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
+      limit ${bind(values, maxScanned)}
+    ) r where ${selected} order by made desc, user_id desc, id desc limit ${bind(values, size + 1)}`
+
+  // One snapshot, so that the next page begins exactly where this scan ended.
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const { items, hasMore } = sliceOf(await tx.query<Row>({ text: page, values }), size)
+    const reservations = items.map(row => ({ ...row, draws: drawsOf(row.draws) }))
+    const last = reservations.at(-1)
+    if (hasMore && last !== undefined) return { reservations, next: keyOf(last) }
+    return { reservations, next: await endOfScan(tx, filter, after, maxScanned) }
+  }, 'snapshot')
+}
+
+/** The subject of a principal, after the page is cut. */
+const subjectOf = (column: Sql) => sql`(select subject from principal where id = r.${column}) as ${column}`
+
+/** A reservation with all that is known of its authors; undefined if there is none. */
+export async function findReservation(
+  db: Queryable,
+  userId: number,
+  id: string,
+): Promise<DetailedReservation | undefined> {
+  const [row] = await db.query<Omit<DetailedReservation, 'draws'> & { draws: number[] }>({
+    name: 'find-reservation',
+    text: sql`select ${RESERVATION_COLUMNS}, changed_at, ${AUTHORSHIP} from reservation r
+      where shard = $1 and user_id = $2 and id = $3`,
+    values: [shardOf(userId), userId, id],
+  })
+  return row && { ...row, draws: drawsOf(row.draws) }
+}
+
+/** The last reservation that a page scanned, if there are more behind it. */
+async function endOfScan(
+  tx: Queryable,
+  filter: ReservationFilter,
+  after: ReservationKey | undefined,
+  maxScanned: number,
+): Promise<ReservationKey | null> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const ends = await tx.query<ReservationKey>({
+    text: sql`select created_at as at, user_id, id from reservation where ${among} order by ${newestFirst(filter)}
+           offset ${bind(values, maxScanned - 1)} limit 2`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+function keyOf({ created_at: at, user_id, id }: Reservation): ReservationKey {
+  return { at, user_id, id }
+}
+
+/** The conditions that an index bounds: the user, the time, and the cursor. */
+function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, values: SqlValue[]): Sql {
+  const { userId, from, to } = filter
+  const conditions: Sql[] = []
+  const bound = (comparison: Sql, at: EpochMs) => {
+    const timestamp = sql`${bind(values, timestampParam(at))}::timestamptz`
+    conditions.push(sql`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(timestamp) : timestamp}`)
+  }
+  if (userId !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`-user_id = -${bind(values, userId)}::bigint`)
+  if (from !== undefined) bound(sql`>=`, from)
+  // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
+  if (after !== undefined) {
+    bound(sql`<=`, after.at)
+    const key = [timestampParam(after.at), after.user_id, after.id].map(value => bind(values, value))
+    conditions.push(sql`(created_at, user_id, id) < (${joinSql(key)})`)
+  } else if (to !== undefined) {
+    bound(sql`<`, to)
+  }
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+/** The conditions that are read from the rows. */
+function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
+  const conditions: Sql[] = []
+  if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
+  if (quotaId !== undefined) {
+    // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
+    // conditions.
+    const id = bind(values, quotaId)
+    conditions.push(
+      sql`draws @> array[${id}::bigint]`,
+      sql`exists (select 1 from generate_series(1, cardinality(draws), 6) i where draws[i] = ${id})`,
+    )
+  }
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+const settled = sql`committed + released = units`
+
+/** `stateOf` a reservation, in SQL. */
+export const STATE_CONDITIONS: Record<ReservationState, Sql> = {
+  reserved: sql`committed + released < units`,
+  committed: sql`${settled} and committed > refunded`,
+  refunded: sql`${settled} and committed > 0 and committed = refunded`,
+  expired: sql`${settled} and committed = 0 and expired`,
+  released: sql`${settled} and committed = 0 and not expired`,
+}

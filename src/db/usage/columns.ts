@@ -1,0 +1,112 @@
+/** The columns of the tables of usage, and the SQL that follows from them. */
+import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+
+/** Counts of every table of usage. */
+const COUNTS = [
+  'committed',
+  'committed_messages',
+  'refunded',
+  'refunded_messages',
+  'denied',
+  'denied_messages',
+] as const
+
+/** Denials by reason, each part of `denied`; null if there are none. */
+const REASONS = [
+  'no_quota',
+  'no_quota_messages',
+  'cap_reached',
+  'cap_reached_messages',
+  'quota_exhausted',
+  'quota_exhausted_messages',
+] as const
+
+/** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
+const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
+
+/** What a row of `usage`, `usage_day` and `usage_month` counts. */
+export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
+
+/** What a row of `usage_total` and `usage_busy` counts. */
+export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
+
+/** The codes of `usage_total.dimension`: what its `key` is. */
+export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
+
+/** Units and messages of each kind. */
+export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
+
+/** Which columns are null where there is nothing to count. */
+const isNullable = (name: string) => REASONS.some(reason => reason === name)
+
+/** A list of columns. */
+export const columnsOf = (names: readonly string[]): Sql => joinSql(names.map(sqlName))
+
+/** The assignments of an upsert that adds to what `table` holds. */
+export function additionsTo(table: Sql, names: readonly string[]): Sql {
+  const added = (name: string) => {
+    const column = sqlName(name)
+    const [held, more] = [sql`${table}.${column}`, sql`excluded.${column}`]
+    return isNullable(name) ? sql`coalesce(${held} + ${more}, ${held}, ${more})` : sql`${held} + ${more}`
+  }
+  return joinSql(names.map(name => sql`${sqlName(name)} = ${added(name)}`))
+}
+
+/** The sums of columns, of rows that are moved or added up: null stays null. */
+export function sumsOf(names: readonly string[]): Sql {
+  return joinSql(names.map(sqlName).map(name => sql`sum(${name}) as ${name}`))
+}
+
+/** The sums that a report shows, as whole numbers. */
+export const REPORTED = joinSql(
+  TOTAL_COUNTS.map(sqlName).map(name => sql`coalesce(sum(${name}), 0)::bigint as ${name}`),
+)
+
+/** The columns `unfunded` of rows that name the grant that paid. */
+export const UNFUNDED_OF_GRANTS = sql`
+  case when quota_id is null then committed else 0 end as unfunded,
+  case when quota_id is null then committed_messages else 0 end as unfunded_messages`
+
+/** Which codes of `usage_pending.kinds` a column counts. */
+const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', Sql> = {
+  committed: sql`= 0`,
+  refunded: sql`= 1`,
+  denied: sql`>= 2`,
+  no_quota: sql`= 3`,
+  cap_reached: sql`= 4`,
+  quota_exhausted: sql`= 5`,
+}
+const PENDING = Object.entries(KINDS).flatMap(([name, codes]) => [
+  { name, counted: sql`units`, codes },
+  { name: `${name}_messages`, counted: sql`messages`, codes },
+])
+
+/** The counts of one entry `e` of a pending batch, by the names of `USAGE_COUNTS`. */
+export const PENDING_COUNTS = joinSql(
+  PENDING.map(
+    ({ name, counted, codes }) => sql`case when e.kind ${codes} then e.${counted} else 0 end as ${sqlName(name)}`,
+  ),
+)
+
+/** The sums of entries `e` of pending batches. */
+export const PENDING_SUMS = joinSql(
+  PENDING.map(({ name, counted, codes }) => {
+    const sum = sql`sum(e.${counted}) filter (where e.kind ${codes})`
+    return sql`${isNullable(name) ? sum : sql`coalesce(${sum}, 0)`} as ${sqlName(name)}`
+  }),
+)
+
+/** The sums of the columns `unfunded` of such entries. */
+export const PENDING_UNFUNDED = joinSql(
+  Object.entries({ unfunded: sql`units`, unfunded_messages: sql`messages` }).map(
+    ([name, counted]) =>
+      sql`coalesce(sum(e.${counted}) filter (where e.kind = 0 and e.quota_id is null), 0) as ${sqlName(name)}`,
+  ),
+)
+
+/** The entries of the batches `batches`, as a table `e`. An earlier version wrote no senders: they are null. */
+export function entriesOf(batches: Sql): Sql {
+  return sql`unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
+    ${batches}.units, ${batches}.messages, ${batches}.senders)
+    e (user_id, quota_id, country, message_type, kind, units, messages, sender)`
+}

@@ -1,0 +1,235 @@
+import type { Shard } from '../../domain/shard.ts'
+import { type Database, isDataError } from '../connection/database.ts'
+import { BY_KEYS } from '../connection/planner-settings.ts'
+import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import {
+  additionsTo,
+  columnsOf,
+  DIMENSIONS,
+  entriesOf,
+  PENDING_SUMS,
+  PENDING_UNFUNDED,
+  sumsOf,
+  TOTAL_COUNTS,
+  USAGE_COUNTS,
+} from './columns.ts'
+
+/** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
+export const ROLLUP_PAGE = 64
+
+/** Users in a list of the top users of a shard and day. */
+export const TOP_LIST = 128
+
+/** Shards with usage to roll up: one index lookup each, however much there is. */
+export async function findPendingUsage(db: Database): Promise<Shard[]> {
+  const rows = await db.query<{ shard: Shard }>({
+    name: 'find-pending-usage',
+    text: sql`select h.shard from shard_head h where exists (select from usage_pending p where p.shard = h.shard)`,
+  })
+  return rows.map(({ shard }) => shard)
+}
+
+/** Batches of all processes that are not rolled up yet, counted up to `max`. */
+export async function countPendingUsage(db: Database, max: number): Promise<number> {
+  const [row] = await db.query<{ pending: number }>({
+    name: 'count-pending-usage',
+    text: sql`select count(*) as pending from (select 1 from usage_pending limit $1) as p`,
+    values: [max],
+  })
+  return row?.pending ?? 0
+}
+
+/** What a page of batches comes to: an array of each. */
+const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...USAGE_COUNTS] as const
+
+/** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
+const arrayOf = (name: string) => {
+  const column = sqlName(name)
+  const array = sql`array_agg(${column})::text`
+  return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
+    ? sql`case when bool_or(${column} <> 0) then ${array} end`
+    : array
+}
+
+/** A column of the rows that are added. */
+const column = (name: string) =>
+  /refunded|denied/.test(name) ? sql`coalesce(${sqlName(name)}, 0) as ${sqlName(name)}` : sqlName(name)
+
+/**
+ * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
+ * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
+ * them. Those by sender are first added up by kind, in two sums for each entry instead of fourteen.
+ */
+const TAKE = sql`
+  with page as materialized (
+    select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
+    order by number limit $3 for update skip locked
+  ), taken as (
+    delete from usage_pending p using page where p.shard = $1 and p.number = page.number
+    returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages,
+      p.senders
+  ), summed as (
+    select e.user_id as users, taken.bucket as buckets, e.quota_id as quotas, e.country as countries,
+      e.message_type as message_types, ${PENDING_SUMS}
+    from taken, ${entriesOf(sql`taken`)}
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  ), by_kind as (
+    select taken.bucket, e.sender, e.kind, nullif(e.quota_id is not null, false) as quota_id,
+      sum(e.units) as units, sum(e.messages) as messages
+    from taken, unnest(taken.senders, taken.kinds, taken.quotas, taken.units, taken.messages)
+      e (sender, kind, quota_id, units, messages)
+    where e.sender is not null group by 1, 2, 3, 4
+  ), by_sender as (
+    select bucket, sender, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
+  )
+  select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
+    (select json_agg(by_sender)::text from by_sender) as senders,
+    ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
+  from summed`
+
+/**
+ * Adds the sums, and the accounts of users who never had a quota: the directory of users reads accounts. The sums go
+ * to the rows of users, to the lists of top users, and to the totals of all users. In the order of keys, so that two
+ * processes that add for the same users cannot deadlock.
+ *
+ * Either list of top users may lack users of the other one: such a user committed at most what the list has
+ * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
+ * new list has missed.
+ */
+const KEYS = sql`k as materialized (
+    select user_id, bucket, quota_id, country, message_type, ${joinSql(USAGE_COUNTS.map(column))}
+    from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
+      ${joinSql(USAGE_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
+      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+  )`
+
+const ADD_ACCOUNTS = sql`
+  insert into account (shard, user_id)
+  select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
+  on conflict do nothing`
+
+const ADD_TOP = sql`
+  insert into usage_top (shard, bucket, users, units, missed)
+  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+    array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+    coalesce(max(units) filter (where place > ${sqlInteger(TOP_LIST)}), 0)
+  from (
+    select *, row_number() over (partition by day order by units desc, user_id) as place
+    from (
+      select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
+      from k where committed > 0 group by 1, 2
+    ) summed
+  ) ranked
+  group by day order by day
+  on conflict (shard, bucket) do update set (users, units, missed) = (
+    select array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+      array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+      coalesce(max(units) filter (where place > ${sqlInteger(TOP_LIST)}), usage_top.missed + excluded.missed)
+    from (
+      select user_id, units, row_number() over (order by units desc, user_id) as place
+      from (
+        select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
+        from (
+          select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
+          union all
+          select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
+        ) of_both
+        group by user_id
+      ) bounds
+    ) ranked
+  )`
+
+const PAIRED = sql`paired as (
+    select bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
+      coalesce(sum(committed) filter (where quota_id is null), 0) as unfunded,
+      coalesce(sum(committed_messages) filter (where quota_id is null), 0) as unfunded_messages
+    from k group by bucket, country, message_type
+  )`
+
+const ADD_TOTALS = sql`
+  insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+  select 0, case grouping(country, message_type) when 3 then ${sqlInteger(DIMENSIONS.none)} when 1 then ${sqlInteger(DIMENSIONS.country)}
+      else ${sqlInteger(DIMENSIONS.message_type)} end, bucket,
+    case grouping(country, message_type) when 1 then country when 2 then message_type end, ${sumsOf(TOTAL_COUNTS)}
+  from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
+
+const ADD_USAGE = sql`
+  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+  select $1::smallint, * from k
+  on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
+  set ${additionsTo(sql`usage`, USAGE_COUNTS)}`
+
+/** The sums of all users by sender, of a list that one page comes to. Principals that are not named have no row. */
+const ADD_SENDERS = sql`
+  insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
+  select 0, ${sqlInteger(DIMENSIONS.sender)}, bucket, sender, ${columnsOf(TOTAL_COUNTS)}
+  from json_to_recordset($1::json) s (bucket timestamptz, sender text, ${joinSql(TOTAL_COUNTS.map(name => sql`${sqlName(name)} bigint`))})
+  order by bucket, sender collate "C"
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
+
+/** One statement, so that the arrays are read once. */
+const ADD = sql`with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
+
+/** A cluster inserts by itself, and not in a part of a statement; the totals are in no shard. */
+const ADD_IN_CLUSTER = {
+  'add-accounts': sql`with ${KEYS} ${ADD_ACCOUNTS}`,
+  'add-top-users': sql`with ${KEYS} ${ADD_TOP}`,
+  // Its parameters are those of the others, and each needs a type.
+  'add-usage-totals': sql`with of_shard as (select $1::smallint), ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
+  'add-usage': sql`with ${KEYS} ${ADD_USAGE}`,
+}
+
+export interface RolledUp {
+  batches: number
+  /** Rows of `usage` that were added to. */
+  rows: number
+}
+
+type Taken = Record<(typeof SUMMED)[number] | 'senders', string | null> & RolledUp & { first: number | null }
+
+/** Batches that cannot be added up. Nothing of them was changed. */
+export class UnusableBatches extends Error {
+  override name = 'UnusableBatches'
+  /** The number of the first batch. */
+  readonly first: number
+  readonly batches: number
+
+  constructor(first: number, batches: number, cause: unknown) {
+    super(`batch ${first}${batches > 1 ? ` and ${batches - 1} more` : ''}: ${cause}`, { cause })
+    this.first = first
+    this.batches = batches
+  }
+}
+
+/**
+ * Rolls a page of a shard's batches up: into rows of users, lists of the top users, and totals of all users.
+ *
+ * @param skipped numbers of batches to leave
+ * @throws UnusableBatches if PostgreSQL refuses what one of them holds
+ */
+export function rollUpUsage(
+  db: Database,
+  shard: Shard,
+  page = ROLLUP_PAGE,
+  skipped: readonly number[] = [],
+): Promise<RolledUp> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })
+    if (taken === undefined) throw new Error('the database returned no row')
+    const { batches, first, rows, senders } = taken
+    try {
+      if (taken.users !== null) {
+        const values = [shard, ...SUMMED.map(name => taken[name])]
+        const statements = tx.isCluster ? ADD_IN_CLUSTER : { 'add-usage-sums': ADD }
+        for (const [name, text] of Object.entries(statements)) await tx.query({ name, text, values })
+      }
+      if (senders !== null) await tx.query({ name: 'add-sender-totals', text: ADD_SENDERS, values: [senders] })
+    } catch (error) {
+      if (first === null || !isDataError(error)) throw error
+      throw new UnusableBatches(first, batches, error)
+    }
+    return { batches, rows }
+  })
+}

@@ -1,0 +1,157 @@
+import { FORECAST_DAYS, type PastUsage } from '../../domain/forecast.ts'
+import { shardOf } from '../../domain/shard.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { USAGE_BUCKET_MS, type UserUsageGroup, usageBucketOf } from '../../domain/usage.ts'
+import type { Queryable } from '../connection/database.ts'
+import { type Sql, sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import {
+  columnsOf,
+  entriesOf,
+  PENDING_COUNTS,
+  REPORTED,
+  UNFUNDED_OF_GRANTS,
+  USAGE_COUNTS,
+  type UsageSums,
+} from './columns.ts'
+
+/** The column of each group. */
+export const GROUP_COLUMN: Readonly<Record<UserUsageGroup, Sql>> = {
+  user: sql`user_id`,
+  quota: sql`quota_id`,
+  country: sql`country`,
+  message_type: sql`message_type`,
+}
+
+export interface UsageRow extends UsageSums {
+  /** The index of the interval, from 0. */
+  interval: number
+  /** The value of the group; null if it has none, or the sums are not grouped. */
+  key: number | string | null
+}
+
+/** What a report covers: intervals that begin at `starts`; `to` is the end of the last. */
+export interface Intervals {
+  starts: readonly EpochMs[]
+  to: EpochMs
+}
+
+/** The first three parameters of a report. */
+export function intervalParams({ starts, to }: Intervals): [string, string, string[]] {
+  return [timestampParam(starts[0] ?? to), timestampParam(to), starts.map(start => timestampParam(start))]
+}
+
+/** The index of a row's interval. A day or month that was compacted belongs to the interval in which it begins. */
+export const INTERVAL = sql`width_bucket(bucket, $3::timestamptz[]) - 1`
+
+const COUNTS = columnsOf(USAGE_COUNTS)
+const DIMENSIONS = sql`bucket, quota_id, country, message_type`
+
+/** A user, as SQL. */
+interface UserSql {
+  shard: Sql
+  user: Sql
+}
+
+/**
+ * All usage of one user from `$1` to `$2`, as SQL. It reads `usage`, the tables that compaction moves its rows to, and
+ * `usage_pending` in one statement, so that nothing is missed or counted twice meanwhile. It never reads the ledger, so
+ * it holds for removed reservations too.
+ *
+ * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
+ * those instead of thousands of rows a day
+ */
+export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): Sql {
+  const isUsers = sql`shard = ${shard} and user_id = ${user}`
+  const rows = (table: Sql, from: Sql, to: Sql) => sql`
+    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
+    where ${isUsers} and bucket >= ${from} and bucket < ${to}`
+  const summed = (bound: Sql) =>
+    sql`coalesce((select r.${bound} from usage_busy_range r where r.shard = ${shard} and r.user_id = ${user}), 'infinity')`
+  const detail = sumsSuffice
+    ? sql`${rows(sql`usage`, sql`$1`, sql`least($2, ${summed(sql`since`)})`)}
+    union all ${rows(sql`usage`, sql`greatest($1, ${summed(sql`until`)})`, sql`$2`)}
+    union all
+    select bucket, null::bigint, null::text, null::text, ${COUNTS}, unfunded, unfunded_messages from usage_busy
+    where ${isUsers} and bucket >= greatest($1, ${summed(sql`since`)}) and bucket < least($2, ${summed(sql`until`)})`
+    : rows(sql`usage`, sql`$1`, sql`$2`)
+  return sql`${detail}
+    union all ${rows(sql`usage_day`, sql`$1`, sql`$2`)}
+    union all ${rows(sql`usage_month`, sql`$1`, sql`$2`)}
+    union all
+    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
+      select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
+      from usage_pending p, ${entriesOf(sql`p`)}
+      where p.shard = ${shard} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
+    ) pending`
+}
+
+/**
+ * Sums of one user by interval and group. Intervals without usage have no row; there are `maxRows` rows at most.
+ * @param group not `user`: there is one
+ */
+export function sumUsage(
+  db: Queryable,
+  userId: number,
+  intervals: Intervals,
+  group: UserUsageGroup | undefined,
+  maxRows: number,
+): Promise<UsageRow[]> {
+  const key = group === undefined ? sql`null::text` : group === 'user' ? sql`$6::bigint` : GROUP_COLUMN[group]
+  const sumsSuffice = group === undefined || group === 'user'
+  return db.query<UsageRow>({
+    text: sql`
+      select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
+      from (${usageOf({ shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u group by 1, 2 order by 1, 2 limit $4`,
+    values: [...intervalParams(intervals), maxRows, shardOf(userId), userId],
+  })
+}
+
+/** The beginning of a user's first usage in a table. */
+const firstIn = (table: Sql) => sql`(select bucket from ${table}
+    where shard = $3 and user_id = $4 and bucket >= '-infinity' order by bucket fetch first 1 row only)`
+
+/**
+ * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
+ * covers less time than detail is kept.
+ */
+const FUNDED = sql`
+  select bucket, committed - refunded as units from usage
+  where shard = $3 and user_id = $4 and quota_id is not null and bucket >= $1
+    and bucket < least($2, coalesce((select since from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
+  union all
+  select bucket, committed - refunded from usage
+  where shard = $3 and user_id = $4 and quota_id is not null and bucket < $2
+    and bucket >= greatest($1, coalesce((select until from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
+  union all
+  select b.bucket, b.funded from usage_busy_range r join usage_busy b on b.shard = r.shard and b.user_id = r.user_id
+  where r.shard = $3 and r.user_id = $4 and b.bucket >= greatest($1, r.since) and b.bucket < least($2, r.until)
+  union all
+  select p.bucket, case e.kind when 0 then e.units when 1 then -e.units else 0 end
+  from usage_pending p, ${entriesOf(sql`p`)}
+  where p.shard = $3 and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
+    and e.user_id = $4 and e.quota_id is not null`
+
+/** The basis of a forecast: units that grants paid for, net of refunds, by stretches of 24 hours back from `now`. */
+export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Promise<PastUsage> {
+  // The current quarter of an hour counts; it belongs to the last day.
+  const to = usageBucketOf(now) + USAGE_BUCKET_MS
+  const rows = await db.query<{ first: EpochMs | null; day: number | null; units: number }>({
+    name: 'past-usage',
+    text: sql`
+      select (select least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)},
+          (select min(bucket) from usage_pending p where p.shard = $3 and $4 = any(p.users)))) as first,
+        s.day, s.units
+      from (select 1) one left join (
+        select floor(extract(epoch from $2::timestamptz - bucket - interval '1 ms') / 86400)::int as day,
+          sum(units)::bigint as units
+        from (${FUNDED}) u group by 1
+      ) s on true`,
+    values: [timestampParam(to - FORECAST_DAYS * DAY_MS), timestampParam(to), shardOf(userId), userId],
+  })
+  const units = new Map(rows.map(row => [row.day, row.units]))
+  return {
+    first: rows[0]?.first ?? null,
+    days: Array.from({ length: FORECAST_DAYS }, (_, day) => units.get(day) ?? 0),
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * The list of all administrators' changes, newest first: of quotas, of webhooks, and the erasures of users. Each kind is
+ * in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
+ */
+import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
+import { SHARD_COUNT, shardOf, shardOfQuota } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { IN_INDEX_ORDER } from '../connection/planner-settings.ts'
+import { sliceOf } from '../connection/slice.ts'
+import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+
+/** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
+export interface AuditKey {
+  at: EpochMs
+  resource: AuditedResource
+  shard: number
+  /** The id of the quota, webhook or user. */
+  id: number
+  /** 0 for an erasure, which has none. */
+  version: number
+}
+
+export interface AuditedChange extends AuditKey {
+  action: AuditedAction
+  actor: string
+  request_id: string | null
+  user_id: number | null
+  reason: string | null
+  /** The quota or webhook as the API showed it; null for an erasure. */
+  before: object | null
+  after: object | null
+}
+
+/** What a list selects; `from` is included, `to` is not. */
+export interface AuditFilter {
+  resource?: AuditedResource
+  action?: AuditedAction
+  actor?: string
+  requestId?: string
+  userId?: number
+  quotaId?: number
+  webhookId?: number
+  from?: EpochMs
+  to?: EpochMs
+}
+
+export interface AuditSlice {
+  changes: AuditedChange[]
+  /** The place after which the next page begins; null on the last. With one, a page may be short or even empty. */
+  next: AuditKey | null
+}
+
+/** Rows of a table that a page scans, at most, for those that its filters select. */
+const MAX_SCANNED = 5_000
+
+/** A table of changes. */
+interface Source {
+  resource: AuditedResource
+  table: Sql
+  /** The columns of the key, in the order of `AuditKey`. */
+  key: readonly [Sql, ...Sql[]]
+  columns: Sql
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    resource: 'quota',
+    table: sql`quota_change`,
+    key: [sql`at`, sql`shard`, sql`quota_id`, sql`version`],
+    columns: sql`at, 'quota' as resource, shard, quota_id as id, version, action, actor, request_id,
+      (after ->> 'user_id')::bigint as user_id, reason, before, after`,
+  },
+  {
+    resource: 'webhook',
+    table: sql`webhook_change`,
+    key: [sql`at`, sql`shard`, sql`webhook_id`, sql`version`],
+    columns: sql`at, 'webhook' as resource, shard, webhook_id as id, version, action, actor, request_id,
+      null::bigint as user_id, null as reason, before, after`,
+  },
+  {
+    resource: 'user',
+    table: sql`erasure`,
+    key: [sql`requested_at`, sql`shard`, sql`user_id`],
+    columns: sql`requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
+      requested_by as actor, request_id, user_id, null as reason, null::jsonb as before, null::jsonb as after`,
+  },
+]
+
+/** A page of changes, newest first. */
+export function listChanges(
+  db: Database,
+  filter: AuditFilter,
+  after: AuditKey | undefined,
+  size: number,
+  maxScanned = MAX_SCANNED,
+): Promise<AuditSlice> {
+  // One snapshot, so that the next page begins exactly where this scan ended.
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const slices: AuditSlice[] = []
+    for (const source of SOURCES) {
+      if (mayHold(source, filter)) slices.push(await listOf(tx, source, filter, after, size, maxScanned))
+    }
+    return merge(slices, size)
+  }, 'snapshot')
+}
+
+/** Whether a table can hold what the filter selects. */
+function mayHold({ resource }: Source, filter: AuditFilter): boolean {
+  if (filter.resource !== undefined && filter.resource !== resource) return false
+  if (filter.quotaId !== undefined && resource !== 'quota') return false
+  if (filter.webhookId !== undefined && resource !== 'webhook') return false
+  return filter.userId === undefined || resource !== 'webhook'
+}
+
+/** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
+function merge(slices: readonly AuditSlice[], size: number): AuditSlice {
+  const [only, ...others] = slices
+  if (others.length === 0) return only ?? { changes: [], next: null }
+  const end = slices.flatMap(({ next }) => next ?? []).toSorted(newestFirst)[0]
+  const changes = slices
+    .flatMap(slice => slice.changes)
+    .filter(change => end === undefined || newestFirst(change, end) <= 0)
+    .toSorted(newestFirst)
+  const page = sliceOf(changes, size)
+  const last = page.items.at(-1)
+  return { changes: page.items, next: page.hasMore && last !== undefined ? last : (end ?? null) }
+}
+
+const rankOf = (resource: AuditedResource) => AUDITED_RESOURCES.indexOf(resource)
+
+function newestFirst(one: AuditKey, other: AuditKey): number {
+  return (
+    other.at - one.at ||
+    rankOf(other.resource) - rankOf(one.resource) ||
+    other.shard - one.shard ||
+    other.id - one.id ||
+    other.version - one.version
+  )
+}
+
+/* ── One table ──────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+async function listOf(
+  tx: Queryable,
+  source: Source,
+  filter: AuditFilter,
+  after: AuditKey | undefined,
+  size: number,
+  maxScanned: number,
+): Promise<AuditSlice> {
+  const values: SqlValue[] = []
+  const scanned = scanOf(source, filter, after, values)
+  const selected = selectionOf(filter, values)
+  const rows = await tx.query<AuditedChange>({
+    text: sql`select * from (
+        select ${source.columns} from (${scanned} limit ${bind(values, maxScanned)}) scanned
+      ) c where ${selected} limit ${bind(values, size + 1)}`,
+    values,
+  })
+  const { items, hasMore } = sliceOf(rows, size)
+  const last = items.at(-1)
+  if (hasMore && last !== undefined) return { changes: items, next: last }
+  return { changes: items, next: await endOfScan(tx, source, filter, after, maxScanned) }
+}
+
+/** The last row that a page scanned, if there are more behind it. */
+async function endOfScan(
+  tx: Queryable,
+  source: Source,
+  filter: AuditFilter,
+  after: AuditKey | undefined,
+  maxScanned: number,
+): Promise<AuditKey | null> {
+  const values: SqlValue[] = []
+  const scanned = scanOf(source, filter, after, values)
+  const ends = await tx.query<AuditKey>({
+    text: sql`select at, resource, shard, id, version from (
+        select ${source.columns} from (${scanned} offset ${bind(values, maxScanned - 1)} limit 2) ends
+      ) c`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+/** Selects the rows that an index finds, in its order: of a quota, webhook or user, a request, an actor, or all. */
+function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
+  const conditions = accessOf(source, filter, values)
+  // The changes of one quota or webhook are in the order of their versions, which is that of the primary key.
+  const key = isOfOne(filter) ? [sql`version`] : source.key
+  const [time] = source.key
+  if (!isOfOne(filter)) {
+    if (filter.from !== undefined) conditions.push(sql`${time} >= ${bind(values, timestampParam(filter.from))}`)
+    // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
+    if (filter.to !== undefined && after === undefined)
+      conditions.push(sql`${time} < ${bind(values, timestampParam(filter.to))}`)
+  }
+  if (after !== undefined) {
+    const bounds = isOfOne(filter) ? [after.version] : boundsOf(source, after).slice(0, key.length)
+    conditions.push(sql`(${joinSql(key)}) < (${joinSql(bounds.map(bound => bind(values, bound)))})`)
+  }
+  const where = conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+  return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
+}
+
+/** Whether the list is that of one quota or webhook. */
+const isOfOne = ({ quotaId, webhookId }: AuditFilter) => quotaId !== undefined || webhookId !== undefined
+
+/** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
+function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
+  const { quotaId, webhookId, userId, requestId, actor } = filter
+  const id = quotaId ?? webhookId
+  if (id !== undefined)
+    return [sql`shard = ${bind(values, shardOfQuota(id))}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
+  if (resource === 'user') {
+    if (userId === undefined) return []
+    return [sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`]
+  }
+  if (requestId !== undefined) return [sql`request_id = ${bind(values, requestId)}`]
+  if (userId !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, userId)}`]
+  return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
+}
+
+/** The place after which a table's rows follow a change: a table holds the changes of one resource only. */
+function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
+  const at = timestampParam(after.at)
+  const order = rankOf(resource) - rankOf(after.resource)
+  if (order === 0) return [at, after.shard, after.id, after.version]
+  return [at, order < 0 ? SHARD_COUNT : -1, 0, 0]
+}
+
+/** The conditions that are read from the rows. Those that an index has found hold anyway. */
+function selectionOf(filter: AuditFilter, values: SqlValue[]): Sql {
+  const { action, actor, requestId, userId, from, to } = filter
+  const conditions: Sql[] = []
+  for (const [column, value] of Object.entries({ action, actor, request_id: requestId, user_id: userId })) {
+    if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)
+  }
+  if (isOfOne(filter)) {
+    if (from !== undefined) conditions.push(sql`at >= ${bind(values, timestampParam(from))}`)
+    if (to !== undefined) conditions.push(sql`at < ${bind(values, timestampParam(to))}`)
+  }
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}

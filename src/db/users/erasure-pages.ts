@@ -1,0 +1,279 @@
+/**
+ * The pages of an erasure: each removes rows of the user in a transaction of its own, and counts in the record what it
+ * removed. All of them can be repeated, so an erasure goes on after a crash where it was.
+ */
+import { shardOf } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { Database, Queryable, Transaction } from '../connection/database.ts'
+import { BY_KEYS } from '../connection/planner-settings.ts'
+import { type Sql, sql, sqlName } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { removeQuota } from '../quotas/removal.ts'
+import { IS_SETTLED, removalOf, removeReservations } from '../reservations/settled.ts'
+import { lockUpkeep } from '../usage/maintenance.ts'
+import type { ErasureKey } from './erasure.ts'
+
+/** What a page removed, by table, and what its caller needs beside that. */
+interface Page<Result> {
+  removed: Record<string, number>
+  result: Result
+}
+
+/** Another process works on the erasure, or has finished it. */
+export const TAKEN = Symbol('taken')
+
+/** Runs a page under the lock of the erasure's record, and counts in it what the page removed. */
+function page<Result>(
+  db: Database,
+  { user_id, requested_at }: ErasureKey,
+  work: (tx: Transaction) => Promise<Page<Result>>,
+): Promise<Result | typeof TAKEN> {
+  const key = [shardOf(user_id), user_id, timestampParam(requested_at)]
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const locked = await tx.query({
+      name: 'lock-erasure',
+      text: sql`select 1 from erasure where shard = $1 and user_id = $2 and requested_at = $3 and finished_at is null
+             for update skip locked`,
+      values: key,
+    })
+    if (locked.length === 0) return TAKEN
+    const { removed, result } = await work(tx)
+    const counted = Object.entries(removed).filter(([, rows]) => rows > 0)
+    if (counted.length > 0)
+      await tx.query({
+        name: 'count-erased',
+        text: sql`update erasure set removed = removed || (
+                 select jsonb_object_agg(key, coalesce((removed ->> key)::bigint, 0) + value::bigint)
+                 from jsonb_each_text($4::jsonb))
+               where shard = $1 and user_id = $2 and requested_at = $3`,
+        values: [...key, JSON.stringify(Object.fromEntries(counted))],
+      })
+    return result
+  })
+}
+
+export interface ReservationsPage {
+  read: number
+  removed: number
+  /** The ids of those that are open, and were left. */
+  open: string[]
+  /** The last id that was read; null: it was the last page. */
+  reached: string | null
+}
+
+const ERASE_RESERVATIONS = removalOf(
+  sql`select user_id, id, committed + released < units as is_open from reservation
+   where shard = $1 and user_id = $2 and id > $3 order by id limit $4`,
+  IS_SETTLED,
+  sql`(select count(*) from page) as read, array(select id from page where is_open order by id) as open,
+    (select case when count(*) >= $4 then max(id) end from page) as reached`,
+)
+
+/** Removes the settled reservations of a page of the user's, by id. What they used goes to the archive, until that goes too. */
+export function eraseReservations(
+  db: Database,
+  erasure: ErasureKey,
+  after: string,
+  rows: number,
+): Promise<ReservationsPage | typeof TAKEN> {
+  const { user_id } = erasure
+  const shard = shardOf(user_id)
+  return page(db, erasure, async tx => {
+    const result = await removeReservations<ReservationsPage>(tx, shard, {
+      text: ERASE_RESERVATIONS,
+      values: [shard, user_id, after, rows],
+    })
+    return { removed: { reservation: result.removed }, result }
+  })
+}
+
+/** Removes a page of one of the user's deleted quotas. No reservation may draw on it any more. Resolves to whether that was all. */
+export function eraseQuota(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  const shard = shardOf(erasure.user_id)
+  return page(db, erasure, async tx => {
+    const [quota] = await tx.query<{ id: number }>({
+      name: 'next-erased-quota',
+      text: sql`select id from quota where shard = $1 and user_id = $2 and deleted_at is not null order by id limit 1`,
+      values: [shard, erasure.user_id],
+    })
+    if (quota === undefined) return { removed: {}, result: true }
+    const { rows: removed } = await removeQuota(tx, shard, quota.id, rows)
+    return { removed, result: false }
+  })
+}
+
+/**
+ * Tables whose keys begin with shard and user_id, and that have no page of their own here. Those of usage are in the order
+ * in which compaction moves it.
+ */
+const TABLES_OF_USER = [
+  'usage_busy_range',
+  'usage_busy',
+  'usage',
+  'usage_day',
+  'usage_month',
+  'denial',
+  'reservation_action',
+  'event_sequence',
+] as const
+
+/**
+ * Removes a page of the user's rows of such tables. Resolves to whether that was all. No usage of the shard is compacted or
+ * added up meanwhile; while it is, resolves to `TAKEN`.
+ */
+export function eraseRows(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  const shard = shardOf(erasure.user_id)
+  return page<boolean | typeof TAKEN>(db, erasure, async tx => {
+    if ((await lockUpkeep(tx, shard)) === undefined) return { removed: {}, result: TAKEN }
+    const removed: Record<string, number> = {}
+    let isDone = true
+    for (const table of TABLES_OF_USER) {
+      const found = await pageOf(
+        tx,
+        sql`with page as materialized (
+           select ctid as place from ${sqlName(table)} where shard = $1 and user_id = $2 limit $3
+         ), removed as (
+           delete from ${sqlName(table)} where shard = $1 and ctid = any(array(select place from page)) returning 1
+         ) select (select count(*) from page) as read, (select count(*) from removed) as removed`,
+        [shard, erasure.user_id, rows],
+      )
+      removed[table] = found.removed
+      isDone &&= isLast(found, rows)
+    }
+    return { removed, result: isDone }
+  })
+}
+
+/**
+ * Takes the user out of a page of the lists of top users. `missed` stays: it bounds what users who are missing committed,
+ * and the user's usage is gone. Resolves to whether that was all.
+ */
+export function eraseTopUsers(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const found = await pageOf(
+      tx,
+      sql`with page as materialized (
+         select bucket from usage_top where shard = $1 and $2 = any(users) order by bucket limit $3
+       ), removed as (
+         update usage_top t set (users, units) = (
+           select coalesce(array_agg(user_id order by place), '{}'), coalesce(array_agg(units order by place), '{}')
+           from unnest(t.users, t.units) with ordinality u (user_id, units, place) where user_id <> $2
+         )
+         from page where t.shard = $1 and t.bucket = page.bucket returning 1
+       ) select (select count(*) from page) as read, (select count(*) from removed) as removed`,
+      [shardOf(erasure.user_id), erasure.user_id, rows],
+    )
+    return { removed: { usage_top: found.removed }, result: isLast(found, rows) }
+  })
+}
+
+/**
+ * Blanks a page of the user's events, the oldest first: numbers have no gaps, so the rows stay. Readers skip blanked
+ * events, so their deliveries are removed. Resolves to whether that was all.
+ */
+export function eraseEvents(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const shard = shardOf(erasure.user_id)
+    const events = await tx.query<{ number: number }>({
+      text: sql`select number from event where shard = $1 and user_id = $2 order by sequence limit $3`,
+      values: [shard, erasure.user_id, rows],
+    })
+    if (events.length === 0) return { removed: {}, result: true }
+    const numbers = events.map(({ number }) => number)
+    // In the shards of the webhooks, so in a statement of its own.
+    await tx.query({
+      text: sql`delete from webhook_delivery d using webhook w, unnest($2::bigint[]) k (number)
+             where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1 and d.number = k.number`,
+      values: [shard, numbers],
+    })
+    const removed = await tx.query({
+      text: sql`update event set user_id = null, sequence = null, data = '{"erased": true}'
+             where shard = $1 and number = any($2::bigint[]) returning 1`,
+      values: [shard, numbers],
+    })
+    return {
+      removed: { event: removed.length },
+      result: isLast({ read: events.length, removed: removed.length }, rows),
+    }
+  })
+}
+
+/** How many rows a page read, and how many of them it removed: another transaction may have changed or removed the others. */
+interface PageCounts {
+  read: number
+  removed: number
+}
+
+async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<PageCounts> {
+  const [counts] = await tx.query<PageCounts>({ text, values })
+  if (counts === undefined) throw new Error('the database returned no row')
+  return counts
+}
+
+/** Whether nothing is left behind a page. Of a row that another transaction changed meanwhile, the next page decides. */
+const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && removed === read
+
+/** Removes the answers to calls with an Idempotency-Key that hold a quota of the user. There are a few, of the last days. */
+export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const removed = await tx.query({
+      text: sql`delete from idempotency where (answer ->> 'user_id')::bigint = $1 returning 1`,
+      values: [erasure.user_id],
+    })
+    return { removed: { idempotency: removed.length }, result: true }
+  })
+}
+
+/** Removes the names of the user's tokens. A token that comes later stores its name again. */
+export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const removed = await tx.query({
+      text: sql`delete from principal_name where user_id = $1 returning 1`,
+      values: [erasure.user_id],
+    })
+    return { removed: { principal_name: removed.length }, result: true }
+  })
+}
+
+/* ── Usage that is not rolled up ────────────────────────────────────────────────────────────────────────────────── */
+
+/** The number of the newest batch of usage that holds the user's; null: none does. */
+export async function newestPendingUsage(db: Queryable, userId: number): Promise<number | null> {
+  const [row] = await db.query<{ number: number | null }>({
+    text: sql`select max(number) as number from usage_pending where shard = $1 and $2 = any(users)`,
+    values: [shardOf(userId), userId],
+  })
+  return row?.number ?? null
+}
+
+/** Whether a batch up to a number holds usage of the user: one that is being rolled up counts until that is committed. */
+export async function hasPendingUsage(db: Queryable, userId: number, upTo: number): Promise<boolean> {
+  const rows = await db.query({
+    text: sql`select from usage_pending where shard = $1 and number <= $3 and $2 = any(users) limit 1`,
+    values: [shardOf(userId), userId, upTo],
+  })
+  return rows.length > 0
+}
+
+/* ── The end ────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Removes the account, and notes that the erasure is finished. `announce` writes the event, as the last statements. */
+export function finishErasure(
+  db: Database,
+  erasure: ErasureKey,
+  now: EpochMs,
+  announce: (tx: Transaction) => Promise<void>,
+): Promise<true | typeof TAKEN> {
+  const { user_id, requested_at } = erasure
+  const key = [shardOf(user_id), user_id]
+  return page(db, erasure, async tx => {
+    await tx.query({
+      text: sql`update erasure set finished_at = $4 where shard = $1 and user_id = $2 and requested_at = $3`,
+      values: [...key, timestampParam(requested_at), timestampParam(now)],
+    })
+    await tx.query({ text: sql`delete from account where shard = $1 and user_id = $2`, values: key })
+    await announce(tx)
+    return { removed: {}, result: true }
+  })
+}

@@ -1,0 +1,117 @@
+/** Searches over all users, each by an index of its own and for a bounded number of hits. */
+import { MAX_INTEGER } from '../../domain/bounds.ts'
+import type { Quota } from '../../domain/quota.ts'
+import type { Reservation } from '../../domain/reservation.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { IN_INDEX_ORDER } from '../connection/planner-settings.ts'
+import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
+import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
+import { beginningWith, orderBy } from '../quotas/streams.ts'
+import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
+
+/** What a search finds of each kind: `size` at most of those there are. */
+export interface Found {
+  /** Users whose id begins with the text, by id. */
+  users: ListedUser[]
+  /**
+   * Quotas whose id, reference or name begins with the text; exact matches first. Deleted ones are found by their id
+   * only.
+   */
+  quotas: Quota[]
+  /** Reservations whose id begins with the text, by id. */
+  reservations: Reservation[]
+}
+
+/** Finds what begins with a text of 1 to 128 characters. */
+export function search(db: Database, text: string, size: number, now: EpochMs): Promise<Found> {
+  const ranges = idRangesOf(text)
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    return {
+      users: ranges.length === 0 ? [] : await findUsersIn(tx, ranges, size, now),
+      quotas: await findQuotas(tx, text, ranges, size),
+      reservations: await findReservations(tx, text, size),
+    }
+  }, 'snapshot')
+}
+
+/**
+ * The ranges of ids whose digits begin with those of the text: for 12 these are 12, 120 to 129, 1200 to 1299 and so on.
+ * None if the text cannot begin an id.
+ */
+export function idRangesOf(text: string): IdRange[] {
+  if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return []
+  const ranges: IdRange[] = []
+  for (let low = Number(text), count = 1; low <= MAX_INTEGER; low *= 10, count *= 10) {
+    ranges.push({ low, high: Math.min(low + count - 1, MAX_INTEGER) })
+    if (low === 0) break
+  }
+  return ranges
+}
+
+/** Each search has an index whose order it reads; together they are at most four times the hits that are shown. */
+async function findQuotas(tx: Queryable, text: string, ranges: readonly IdRange[], size: number): Promise<Quota[]> {
+  const found = [
+    ...(await byId(tx, ranges, size, 'live')),
+    ...(await byId(tx, ranges, size, 'deleted')),
+    ...(await byText(tx, 'external_ref', text, size)),
+    ...(await byText(tx, 'name', text, size)),
+  ]
+  const isExact = ({ id, external_ref, name }: Quota) =>
+    String(id) === text || external_ref === text || name?.toLowerCase() === text.toLowerCase()
+  const unique = [...new Map(found.map(quota => [quota.id, quota])).values()]
+  return [...unique.filter(isExact), ...unique.filter(quota => !isExact(quota))].slice(0, size)
+}
+
+async function byId(
+  tx: Queryable,
+  ranges: readonly IdRange[],
+  size: number,
+  which: 'live' | 'deleted',
+): Promise<Quota[]> {
+  if (ranges.length === 0) return []
+  const presence = which === 'live' ? sql`deleted_at is null` : sql`deleted_at is not null`
+  if (!tx.isCluster) {
+    return tx.query<Quota>({
+      name: `search-${which}-quotas-by-id`,
+      text: sql`select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
+               select ${QUOTA_COLUMNS} from quota where id between range.low and range.high and ${presence} order by id limit $3
+             ) found order by found.id limit $3`,
+      values: [ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+    })
+  }
+  // A cluster refuses lateral joins with a limit.
+  const values: SqlValue[] = [size]
+  const within = ranges.map(({ low, high }) => {
+    const range = sql`id between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
+    return sql`(select ${QUOTA_COLUMNS} from quota
+      where ${range} and ${presence} order by id limit $1)`
+  })
+  return tx.query<Quota>({ text: sql`${joinSql(within, sql` union all `)} order by id limit $1`, values })
+}
+
+/** By the indexes of the lists over all users, which hold no deleted quotas. */
+function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
+  return tx.query<Quota>({
+    name: `search-quotas-by-${by}`,
+    text: sql`select ${QUOTA_COLUMNS} from (${beginningWith(by, sql`$1::text`, sql`$2`)}) s
+           where ${sqlName(by)} is not null order by ${orderBy(by, false)}`,
+    values: [text, size],
+  })
+}
+
+type ReservationRow = Omit<Reservation, 'draws'> & { draws: number[] }
+
+async function findReservations(tx: Queryable, id: string, size: number): Promise<Reservation[]> {
+  // In the words of the index, which no other statement uses. No character lies behind U+10FFFF.
+  const rows = await tx.query<ReservationRow>({
+    name: 'search-reservations',
+    text: sql`select ${RESERVATION_COLUMNS} from reservation
+           where (id || '') >= $1::text and (id || '') < $1::text || chr(1114111) order by (id || '') limit $2`,
+    values: [id, size],
+  })
+  return rows.map(row => ({ ...row, draws: drawsOf(row.draws) }))
+}

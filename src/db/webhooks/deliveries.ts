@@ -1,0 +1,247 @@
+/** Rows of deliveries: claimed, and settled. `fan-out.ts` writes them, `webhook-upkeep.ts` removes them. */
+import type { EventKey } from '../../domain/event.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import type { DeliveryStatus } from '../../domain/webhook.ts'
+import type { Database, Transaction } from '../connection/database.ts'
+import { BY_KEYS } from '../connection/planner-settings.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { findEvents, type Positions, type StoredEvent } from '../outbox/outbox.ts'
+import { shardOfWebhook } from './webhooks.ts'
+
+/** An enabled webhook, which may have events to fan out, or deliveries to attempt. */
+export interface BusyWebhook {
+  id: number
+  positions: Positions
+  /** Whether a delivery is due. */
+  is_due: boolean
+  /** Whether pending deliveries are still to be made due (`restartPage`). */
+  is_restarting: boolean
+}
+
+/** An attempt that this process has claimed. */
+export interface Claim extends EventKey {
+  /** The attempt's number, from 1. It proves, when the outcome is written, that no other process has taken it over. */
+  attempts: number
+  began_at: EpochMs
+  /**
+   * When the attempt was claimed. It proves that the delivery is still the same one: after a fail-over that lost events
+   * another event can have the number.
+   */
+  last_attempt_at: EpochMs
+}
+
+/** The outcome of an attempt. */
+export interface Attempt {
+  delivered: boolean
+  response_code: number | null
+  error: string | null
+}
+
+/** What an attempt makes of its delivery. `nextAttemptAt` is null unless the status is `pending`. */
+export interface Settlement {
+  key: EventKey
+  attempt: Attempt
+  status: DeliveryStatus
+  nextAttemptAt: EpochMs | null
+}
+
+/** Every enabled webhook. */
+export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhook[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return tx.query<BusyWebhook>({
+      name: 'webhook-busy',
+      text: sql`select w.id, c.positions, c.restart_from is not null as is_restarting,
+               exists (select 1 from webhook_delivery d where d.shard = w.shard and d.webhook_id = w.id
+                       and d.status = 'pending' and d.next_attempt_at <= $1) as is_due
+             from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+             where w.enabled order by w.id`,
+      values: [timestampParam(now)],
+    })
+  }, 'snapshot')
+}
+
+/**
+ * Joins two tables by the key of a delivery. One of them must be a materialized list, and the shard and the webhook come
+ * from it: a planner that may use them as constants reads all deliveries of the webhook, because without statistics it
+ * takes them for one row.
+ */
+export function sameDelivery(one: Sql, other: Sql): Sql {
+  return joinSql(
+    [sql`shard`, sql`webhook_id`, sql`event_shard`, sql`number`].map(
+      column => sql`${one}.${column} = ${other}.${column}`,
+    ),
+    sql` and `,
+  )
+}
+
+/**
+ * Selects pending deliveries, `d`, among those that are found by their keys. Only these have a next attempt. (By
+ * `status = 'pending'` a planner without statistics takes the index of what is due, and reads all of it for each key.)
+ */
+export const IS_PENDING = sql`d.next_attempt_at is not null`
+
+/** What begins a new series of attempts, beside the time of the first. */
+export const RESTART = sql`status = 'pending', began_at = null, failures = 0`
+
+/**
+ * Claims deliveries that are due, while the webhook is enabled. This process has until `leaseUntil` to settle each; then
+ * its attempt counts as lost. A series that began before the webhook was enabled again begins anew.
+ */
+export function claimDeliveries(
+  db: Database,
+  id: number,
+  now: EpochMs,
+  leaseUntil: EpochMs,
+  limit: number,
+): Promise<Claim[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return tx.query<Claim>({
+      name: 'delivery-claim',
+      text: sql`with due as materialized (
+               select shard, webhook_id, event_shard, number from webhook_delivery
+               where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
+               order by next_attempt_at limit $5 for update skip locked
+             )
+             update webhook_delivery d
+             set attempts = d.attempts + 1, last_attempt_at = $3, next_attempt_at = $4,
+               began_at = case when d.began_at <= w.restarted_at then $3 else coalesce(d.began_at, $3) end,
+               failures = case when d.began_at <= w.restarted_at then 0 else d.failures end
+             from due join webhook w on w.shard = due.shard and w.id = due.webhook_id
+             where ${sameDelivery(sql`d`, sql`due`)} and d.shard = $1 and w.shard = $1 and w.enabled
+             returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
+      values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
+    })
+  })
+}
+
+/** The events of claims, in no order; events that are not kept any more are missing. */
+export function findClaimedEvents(db: Database, claims: readonly Claim[]): Promise<StoredEvent[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return findEvents(tx, claims)
+  }, 'snapshot')
+}
+
+/** Claims as a table, `c`, of their keys and proofs. In the order of keys, so that two processes cannot deadlock. */
+const CLAIMS = sql`c as materialized (
+  select $1::smallint as shard, $2::bigint as webhook_id, u.*
+  from unnest($3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[]) with ordinality
+    as u (event_shard, number, attempts, last_attempt_at, place)
+  order by u.event_shard, u.number
+)`
+
+/** Selects the deliveries that still are the claims'. */
+const IS_CLAIMED = sql`${sameDelivery(sql`d`, sql`c`)} and d.shard = $1
+  and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and ${IS_PENDING}`
+
+const claimParams = (id: number, claims: readonly Claim[]) => [
+  shardOfWebhook(id),
+  id,
+  claims.map(({ shard }) => shard),
+  claims.map(({ number }) => number),
+  claims.map(({ attempts }) => attempts),
+  claims.map(({ last_attempt_at }) => timestampParam(last_attempt_at)),
+]
+
+/** A delivery that still is its claim's. */
+export interface ClaimedDelivery {
+  /** The place of the claim in the list, from 1. */
+  place: number
+  /** Failed attempts of its series. */
+  failures: number
+}
+
+/**
+ * Locks the deliveries of claims. Those that another process has taken over, and those that are gone, are missing. The
+ * transaction then finds rows by keys (`BY_KEYS`).
+ */
+export async function lockDeliveries(
+  tx: Transaction,
+  id: number,
+  claims: readonly Claim[],
+): Promise<ClaimedDelivery[]> {
+  await tx.query({ text: BY_KEYS })
+  return tx.query<ClaimedDelivery>({
+    name: 'delivery-lock',
+    text: sql`with ${CLAIMS}
+           select c.place, d.failures
+           from c cross join lateral (select failures from webhook_delivery d where ${IS_CLAIMED} for update) d`,
+    values: claimParams(id, claims),
+  })
+}
+
+/** Writes the outcomes of attempts whose deliveries are locked. */
+export async function recordAttempts(tx: Transaction, id: number, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return
+  await tx.query({
+    name: 'delivery-record',
+    text: sql`with s as materialized (
+             select $1::smallint as shard, $2::bigint as webhook_id, u.*
+             from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[],
+               $9::int[]) as u (event_shard, number, status, next_attempt_at, response_code, error, failures)
+           )
+           update webhook_delivery d
+           set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
+             failures = d.failures + s.failures
+           from s where ${sameDelivery(sql`d`, sql`s`)} and d.shard = $1`,
+    values: [
+      shardOfWebhook(id),
+      id,
+      settlements.map(({ key }) => key.shard),
+      settlements.map(({ key }) => key.number),
+      settlements.map(({ status }) => status),
+      settlements.map(({ nextAttemptAt }) => timestampParam(nextAttemptAt)),
+      settlements.map(({ attempt }) => attempt.response_code),
+      settlements.map(({ attempt }) => attempt.error),
+      settlements.map(({ attempt }) => (attempt.delivered ? 0 : 1)),
+    ],
+  })
+}
+
+/** Gives back claims whose attempts were not made, or cut short: the deliveries are due at once. */
+export async function releaseDeliveries(
+  db: Database,
+  id: number,
+  claims: readonly Claim[],
+  now: EpochMs,
+): Promise<void> {
+  if (claims.length === 0) return
+  await db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    await tx.query({
+      name: 'delivery-release',
+      text: sql`with ${CLAIMS} update webhook_delivery d set next_attempt_at = $7 from c where ${IS_CLAIMED}`,
+      values: [...claimParams(id, claims), timestampParam(now)],
+    })
+  })
+}
+
+/** Deliveries that wait. Their times are null if there is none. */
+export interface PendingDeliveries {
+  count: number
+  /** When the oldest was made. */
+  oldest: EpochMs | null
+  /** When the next attempt is due. */
+  next_due: EpochMs | null
+}
+
+/** The deliveries that wait for an attempt, up to a bound. */
+export function readPending(db: Database, bound = 100_000): Promise<PendingDeliveries> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [row] = await tx.query<PendingDeliveries>({
+      name: 'delivery-count',
+      text: sql`select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
+             from (
+               select d.created_at, d.next_attempt_at
+               from webhook w join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending'
+               where w.deleted_at is null limit $1
+             ) p`,
+      values: [bound],
+    })
+    return row ?? { count: 0, oldest: null, next_due: null }
+  }, 'snapshot')
+}

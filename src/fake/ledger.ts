@@ -1,0 +1,149 @@
+/** Quotas and reservations in memory, changed by the rules of the service. */
+import { forbiddenByOthers } from '../admin/user-limits.ts'
+import type { Command, Outcome } from '../domain/command.ts'
+import { decide } from '../domain/decide.ts'
+import { createDraft } from '../domain/draft.ts'
+import type { Quota, QuotaDraft, QuotaPatch } from '../domain/quota.ts'
+import * as rules from '../domain/quota.ts'
+import { openingOf, outstandingOf, type Reservation } from '../domain/reservation.ts'
+import { summarize } from '../domain/summary.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { invalidRequest } from '../errors.ts'
+import { noSuchQuota, refusal, versionMismatch } from '../http/quotas/responses.ts'
+
+const ACTOR = 'fake'
+/** Tests shall not mistake a count for an id. */
+const FIRST_ID = 1_000_000
+/** Explanations name so many quotas that have ended, as those of the service. */
+const MAX_ENDED = 20
+
+export interface Ledger {
+  perform(command: Command): Outcome
+  /** @throws Problem, as the following */
+  create(draft: QuotaDraft): Quota
+  find(id: number): Quota
+  update(id: number, patch: QuotaPatch, mayChange: (version: number) => boolean): Quota
+  remove(id: number, mayChange: (version: number) => boolean): void
+  summary(userId: number): object
+}
+
+export function createLedger(now: () => EpochMs): Ledger {
+  const { perform, closeExpired, known, put, quotasOf, reservationsOf } = createRows(now)
+  let lastId = FIRST_ID
+  return {
+    perform,
+    create(draft) {
+      const at = now()
+      const created = rules.createQuota(draft, { id: lastId + 1, now: at, actor: ACTOR })
+      if ('issues' in created) throw invalidRequest(created.issues)
+      const quota = put(created.quota, at)
+      lastId = quota.id
+      const opening = openingOf(quota)
+      if (opening !== null) reservationsOf(quota.user_id).set(opening.id, opening)
+      return quota
+    },
+    find: id => known(id, () => true),
+    update(id, patch, mayChange) {
+      const quota = known(id, mayChange)
+      const changed = rules.changeQuota(quota, patch, { now: now(), actor: ACTOR })
+      if (changed.outcome === 'unchanged') return quota
+      if (changed.outcome !== 'changed') throw refusal(changed)
+      return put(changed.quota, now())
+    },
+    remove(id, mayChange) {
+      put(rules.deleteQuota(known(id, mayChange), { now: now(), actor: ACTOR }).quota, now())
+    },
+    summary(userId) {
+      const at = now()
+      closeExpired(userId, at)
+      const undeleted = quotasOf(userId).filter(({ deleted_at }) => deleted_at === null)
+      const open = undeleted.filter(quota => isOpen(quota, at))
+      // A forecast needs a week of use.
+      return summarize(userId, open, undeleted.length - open.length, { first: null, days: [] }, at)
+    },
+  }
+}
+
+/** What the tables hold in the service. */
+function createRows(now: () => EpochMs) {
+  /** By id, in ascending order. */
+  const quotas = new Map<number, Quota>()
+  const reservations = new Map<number, Map<string, Reservation>>()
+
+  const quotasOf = (userId: number) => [...quotas.values()].filter(quota => quota.user_id === userId)
+
+  function reservationsOf(userId: number): Map<string, Reservation> {
+    const known = reservations.get(userId) ?? new Map<string, Reservation>()
+    reservations.set(userId, known)
+    return known
+  }
+
+  function run(command: Command, at: EpochMs): Outcome {
+    const all = reservationsOf(command.user_id)
+    const named = all.get(command.id)
+    const drawn = new Set(named?.draws.map(({ quota_id }) => quota_id))
+    const own = quotasOf(command.user_id)
+    const open = own.filter(quota => isOpen(quota, at) || drawn.has(quota.id))
+    const draft = createDraft(command.user_id, open, named === undefined ? [] : [named], { ended: endedOf(own, at) })
+    const outcome = decide(draft, command, at, { observe: false })
+    for (const quota of draft.quotas) {
+      const before = quotas.get(quota.id)
+      if (before !== undefined) quotas.set(quota.id, { ...before, ...quota })
+    }
+    for (const [id, reservation] of draft.reservations) all.set(id, reservation)
+    return outcome
+  }
+
+  /** The service does this by itself. */
+  function closeExpired(userId: number, at: EpochMs): void {
+    for (const reservation of reservationsOf(userId).values()) {
+      if (reservation.expires_at > at || outstandingOf(reservation) === 0) continue
+      run({ op: 'expire', user_id: userId, id: reservation.id }, at)
+    }
+  }
+
+  /** @throws Problem if there is none, or it has another version */
+  function known(id: number, mayChange: (version: number) => boolean): Quota {
+    const found = quotas.get(id)
+    if (found !== undefined) closeExpired(found.user_id, now())
+    const quota = quotas.get(id)
+    if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(id)
+    if (!mayChange(quota.version)) throw versionMismatch(quota.version)
+    return quota
+  }
+
+  /** @throws Problem if the user's other quotas forbid it */
+  function put(quota: Quota, at: EpochMs): Quota {
+    const others = quotasOf(quota.user_id).filter(({ id, deleted_at }) => id !== quota.id && deleted_at === null)
+    const forbidden = forbiddenByOthers(quota, others, at)
+    if (forbidden !== undefined) throw refusal(forbidden)
+    quotas.set(quota.id, quota)
+    return quota
+  }
+
+  return {
+    quotasOf,
+    reservationsOf,
+    closeExpired,
+    known,
+    put,
+    perform(command: Command): Outcome {
+      const at = now()
+      closeExpired(command.user_id, at)
+      return run(command, at)
+    },
+  }
+}
+
+function isOpen({ deleted_at, expires_at }: Quota, at: EpochMs): boolean {
+  return deleted_at === null && (expires_at === null || expires_at > at)
+}
+
+function endedOf(quotas: readonly Quota[], at: EpochMs) {
+  return quotas
+    .flatMap(({ user_id, id, kind, expires_at, deleted_at }) =>
+      deleted_at === null && expires_at !== null && expires_at <= at ? [{ user_id, id, kind, expires_at }] : [],
+    )
+    .sort((one, other) => other.expires_at - one.expires_at || other.id - one.id)
+    .slice(0, MAX_ENDED)
+}

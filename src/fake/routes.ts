@@ -1,0 +1,191 @@
+/** The operations that the fake server has, with the service's own validation and answers. */
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+import { SummaryQuery } from '../contract/quota-summary.ts'
+import { CreateQuotaReq, QuotaParams, UpdateQuotaReq } from '../contract/quotas.ts'
+import { BatchReq, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../contract/sender.ts'
+import type { Quota } from '../domain/quota.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { viewOf } from '../domain/view.ts'
+import { ERRORS, invalidRequest, Problem } from '../errors.ts'
+import { keyMismatch, problemBody } from '../http/platform/problems.ts'
+import { compileCheck, compileValidator, type Issues } from '../http/platform/validation.ts'
+import { draftOf, etagOf, patchOf, versionCheck } from '../http/quotas/requests.ts'
+import { commandOf, createOperationCheck, requestCheck } from '../http/sender/requests.ts'
+import { answerOf } from '../http/sender/responses.ts'
+import type { Ledger } from './ledger.ts'
+
+export interface Call {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+  readonly ifMatch: string | undefined
+  readonly idempotencyKey: string | undefined
+  readonly requestId: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Undefined: no body. */
+  readonly body?: object
+}
+
+/** @throws Problem */
+type Handler = (call: Call, parameters: Readonly<Record<string, string>>) => Answer
+
+export interface Route {
+  readonly method: string
+  /** With a named group for each parameter. */
+  readonly path: RegExp
+  readonly handle: Handler
+}
+
+const SENDER = '/api/sms/sender/quota'
+const ADMIN = '/api/sms/admin/quota'
+
+export function createRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
+  return [...senderRoutes(ledger), ...adminRoutes(ledger, now)]
+}
+
+function senderRoutes(ledger: Ledger): Route[] {
+  const checkOperation = createOperationCheck()
+  const checkBatch = compileCheck(BatchReq)
+  const readReservation = reader(ReservationParams)
+
+  function perform(op: SenderOp, request: unknown, requestId: string): object {
+    const origin = { principal: 'fake', requestId }
+    const call = commandOf(op, request as SenderRequest, { origin, requireCountry: false })
+    return answerOf(call, ledger.perform(call.command))
+  }
+
+  function performInBatch(operation: unknown, requestId: string): object {
+    try {
+      const checked = checkOperation(operation)
+      if ('issues' in checked) throw invalidRequest(checked.issues)
+      return { status: 200, body: perform(checked.op, operation, requestId) }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      return { status: ERRORS[error.code].status, body: problemBody(error, requestId) }
+    }
+  }
+
+  const single = SENDER_OPS.map((op): Route => {
+    const check = requestCheck(op)
+    return {
+      method: 'POST',
+      path: pathOf(`${SENDER}/${op}`),
+      handle({ body, requestId }) {
+        assertValid(check(body))
+        return { status: 200, body: perform(op, body, requestId) }
+      },
+    }
+  })
+  const batch: Route = {
+    method: 'POST',
+    path: pathOf(`${SENDER}/batch`),
+    handle({ body, requestId }) {
+      assertValid(checkBatch(body))
+      const { operations } = body as { operations: unknown[] }
+      return { status: 200, body: { results: operations.map(operation => performInBatch(operation, requestId)) } }
+    },
+  }
+  const find: Route = {
+    method: 'GET',
+    path: pathOf(`${SENDER}/reservations/{user_id}/{id}`),
+    handle(_call, parameters) {
+      const command = { op: 'find', ...(readReservation(parameters) as { user_id: number; id: string }) } as const
+      return { status: 200, body: answerOf({ command, measure: null }, ledger.perform(command)) }
+    },
+  }
+  return [...single, batch, find]
+}
+
+function adminRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
+  const [checkCreate, checkUpdate] = [compileCheck(CreateQuotaReq), compileCheck(UpdateQuotaReq)]
+  const [readQuota, readSummary] = [reader(QuotaParams), reader(SummaryQuery)]
+  const idOf = (parameters: Readonly<Record<string, string>>) => (readQuota(parameters) as { id: number }).id
+  const once = createOnce()
+
+  const shown = (quota: Quota, status = 200): Answer => ({
+    status,
+    headers: { etag: etagOf(quota.version) },
+    body: viewOf(quota, now()),
+  })
+  const one = `${ADMIN}/{id}`
+  return [
+    {
+      method: 'POST',
+      path: pathOf(ADMIN),
+      handle(call) {
+        assertValid(checkCreate(call.body))
+        const draft = draftOf(call.body as CreateQuotaReq)
+        return once(call.idempotencyKey, { ...draft }, () => shown(ledger.create(draft), 201))
+      },
+    },
+    {
+      method: 'GET',
+      path: pathOf(`${ADMIN}/summary`),
+      handle({ query }) {
+        const { user_id } = readSummary(Object.fromEntries(query)) as SummaryQuery
+        return { status: 200, body: ledger.summary(user_id) }
+      },
+    },
+    { method: 'GET', path: pathOf(one), handle: (_call, parameters) => shown(ledger.find(idOf(parameters))) },
+    {
+      method: 'PUT',
+      path: pathOf(one),
+      handle(call, parameters) {
+        assertValid(checkUpdate(call.body))
+        const [id, patch] = [idOf(parameters), patchOf(call.body as UpdateQuotaReq)]
+        const change = () => shown(ledger.update(id, patch, versionCheck(call.ifMatch)))
+        return once(call.idempotencyKey, { operation: 'updateQuota', id, ...patch }, change)
+      },
+    },
+    {
+      method: 'DELETE',
+      path: pathOf(one),
+      handle({ ifMatch }, parameters) {
+        ledger.remove(idOf(parameters), versionCheck(ifMatch))
+        return { status: 204 }
+      },
+    },
+  ]
+}
+
+/** Answers a repeated key as before. It forgets nothing: a test is short. */
+function createOnce() {
+  const before = new Map<string, { request: Record<string, unknown>; answer: Answer }>()
+  return (key: string | undefined, request: Record<string, unknown>, answerNow: () => Answer): Answer => {
+    const earlier = key === undefined ? undefined : before.get(key)
+    if (earlier === undefined) {
+      const answer = answerNow()
+      if (key !== undefined) before.set(key, { request, answer })
+      return answer
+    }
+    const names = [...new Set([...Object.keys(earlier.request), ...Object.keys(request)])]
+    const differing = names.filter(name => !isDeepStrictEqual(earlier.request[name], request[name]))
+    if (differing.length > 0) throw keyMismatch(differing)
+    return earlier.answer
+  }
+}
+
+function pathOf(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+}
+
+/** Reads the parameters of a path or a query. */
+function reader(schema: TSchema): (values: Readonly<Record<string, string>>) => unknown {
+  const validate = compileValidator({ schema, method: '', url: '', httpPart: 'querystring' })
+  return values => {
+    const read = validate({ ...values })
+    if (typeof read === 'object' && read !== null && 'value' in read) return read.value
+    throw typeof read === 'object' && read !== null && 'error' in read ? read.error : new TypeError('not validated')
+  }
+}
+
+function assertValid(issues: Issues | null): void {
+  if (issues !== null) throw invalidRequest(issues)
+}

@@ -1,0 +1,78 @@
+/** Lets the steps of a process take turns, and bounds how much a step delays senders. */
+import { concernsRows } from '../../db/connection/database.ts'
+import type { Slots } from '../platform/slots.ts'
+
+/** What imports and bulk changes share. */
+export interface Steps {
+  turns: StepPacer
+  slots: Slots
+}
+
+export interface StepPacer {
+  /** How many rows the next step may have. */
+  readonly rows: number
+  /**
+   * Runs a step when no other runs. A step that takes too long for a statement, or whose rows are locked by others, is
+   * divided.
+   *
+   * @returns the outcome of each item, in their order
+   */
+  run<Item, Outcome>(items: readonly Item[], step: (items: readonly Item[]) => Promise<Outcome[]>): Promise<Outcome[]>
+}
+
+export interface StepTurnsOptions {
+  /** The fewest and the most rows of a step. Below the fewest, what a commit costs by itself would outweigh them. */
+  minRows: number
+  maxRows: number
+  /** How long a step should take, in milliseconds: as long it keeps users' rows and the ends of outboxes locked. */
+  targetMs: number
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number
+}
+
+/**
+ * One step runs at a time, however many imports and bulk changes there are. A slow client takes no turn while its rows
+ * arrive. A step that takes longer than `targetMs`, because the database is busy with senders, makes the next one smaller.
+ */
+export function createStepPacer(options: StepTurnsOptions): StepPacer {
+  const { minRows, maxRows, targetMs, now = () => performance.now() } = options
+  let perStep = maxRows
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function timed<Result>(rows: number, step: () => Promise<Result>): Promise<Result> {
+    const startedAt = now()
+    try {
+      return await step()
+    } finally {
+      const inTime = (rows * targetMs) / Math.max(1, now() - startedAt)
+      perStep = Math.round(Math.max(minRows, perStep / 2, Math.min(maxRows, perStep * 2, inTime)))
+    }
+  }
+
+  function inTurn<Result>(rows: number, step: () => Promise<Result>): Promise<Result> {
+    const result = last.then(() => timed(rows, step))
+    last = result.catch(() => {})
+    return result
+  }
+
+  async function run<Item, Outcome>(
+    items: readonly Item[],
+    step: (items: readonly Item[]) => Promise<Outcome[]>,
+  ): Promise<Outcome[]> {
+    try {
+      return await inTurn(items.length, () => step(items))
+    } catch (error) {
+      if (items.length === 1 || !concernsRows(error)) throw error
+      const half = Math.ceil(items.length / 2)
+      const first = await run(items.slice(0, half), step)
+      return [...first, ...(await run(items.slice(half), step))]
+    }
+  }
+
+  return {
+    get rows() {
+      return perStep
+    },
+    run,
+  }
+}

@@ -1,0 +1,85 @@
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { addressOf, createListener } from '../../src/http/listener.ts'
+import { createReadiness } from '../../src/http/operations/readiness.ts'
+import { startService } from '../support/service.ts'
+
+const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+const { app } = await startService()
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+afterAll(() => app.close())
+
+test('the port answers health with the headers and the body of the API', async () => {
+  for (const path of ['/livez', '/readyz']) {
+    const [direct, routed] = [await fetch(url + path), await app.inject(path)]
+    expect(direct.status).toBe(routed.statusCode)
+    expect(await direct.json()).toEqual(routed.json())
+    // Without TLS, no browser may be told to use it.
+    expect(direct.headers.get('strict-transport-security')).toBe(null)
+    const names = ['content-type', 'cache-control', 'x-content-type-options', 'content-security-policy']
+    for (const name of names) expect(direct.headers.get(name), name).toBe(routed.headers[name])
+    expect(direct.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    const named = await fetch(url + path, { headers: { 'x-request-id': 'probe-1' } })
+    expect(named.headers.get('x-request-id')).toBe('probe-1')
+  }
+})
+
+test('HEAD has no body, and other methods are 405', async () => {
+  const head = await fetch(`${url}/readyz`, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+  const post = await fetch(`${url}/readyz`, { method: 'POST' })
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
+
+test('calls of /readyz cost no check', async () => {
+  const front = createListener()
+  await front.listen('127.0.0.1', 0)
+  onTestFinished(() => front.close())
+  const check = vi.fn(async () => null)
+  await front.readiness.watch(check, log)
+  onTestFinished(() => front.readiness.stop())
+  const ready = () => fetch(`${addressOf(front).url}/readyz`)
+  const answers = await Promise.all(Array.from({ length: 100 }, ready))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(check.mock.calls.length).toBeLessThanOrEqual(3)
+})
+
+test('a check without an answer fails after two seconds, and none overlaps another', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const readiness = createReadiness()
+  expect(readiness.reason).toBe('the service is starting')
+  const answers: PromiseWithResolvers<string | null>[] = []
+  const check = () => {
+    const answer = Promise.withResolvers<string | null>()
+    answers.push(answer)
+    return answer.promise
+  }
+  const first = readiness.watch(check, log)
+  answers[0]?.resolve(null)
+  await first
+  expect(readiness.reason).toBe(null)
+
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(answers).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1_999)
+  expect(readiness.reason).toBe(null)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(readiness.reason).toBe('the database does not answer')
+  expect(answers).toHaveLength(2)
+
+  answers[1]?.resolve(null)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(readiness.reason).toBe(null)
+  await vi.advanceTimersByTimeAsync(1_000)
+  answers[2]?.reject(new Error('the connection was lost'))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(readiness.reason).toBe('the database does not answer')
+
+  readiness.refuse('the service is stopping')
+  await vi.advanceTimersByTimeAsync(1_000)
+  answers[3]?.resolve(null)
+  await readiness.stop()
+  expect(readiness.reason).toBe('the service is stopping')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(answers).toHaveLength(4)
+})

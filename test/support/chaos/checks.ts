@@ -1,0 +1,189 @@
+/** Compares the books with the ledger: while callers go on, and when all of them have ended. */
+import type { Database } from '../../../src/db/connection/database.ts'
+import { sql } from '../../../src/db/connection/sql.ts'
+import { RETENTION_S } from './deployment.ts'
+import { FORCING_USERS } from './messages.ts'
+import { type Books, type Entry, isDenied, type ShownReservation } from './record.ts'
+
+/** Quotas that exceed their limit now, except for lowered limits and users with forced commands. */
+export async function oversoldNow(books: Books, db: Database): Promise<object[]> {
+  const rows = await db.query<{ id: number }>({
+    text: sql`select id, user_id, used, reserved, "limit", rolled_over, overage_limit from quota
+      where used + reserved > "limit" + rolled_over + overage_limit and user_id <> all($1)`,
+    values: [FORCING_USERS],
+  })
+  return rows.filter(({ id }) => !books.lowered.has(id))
+}
+
+/** Reservations of ids that were denied, and that no call has asked for since. */
+export async function chargedDenials({ entries }: Books, db: Database): Promise<string[]> {
+  const denied = new Map([...entries].filter(([, entry]) => isDenied(entry)).map(([key, { begun }]) => [key, begun]))
+  const rows = await db.query<{ user_id: number; id: string }>({ text: sql`select user_id, id from reservation` })
+  return rows
+    .map(({ user_id, id }) => `${user_id} ${id}`)
+    .filter(key => denied.has(key) && entries.get(key)?.begun === denied.get(key))
+}
+
+/**
+ * Calls that were not answered, or with 503, while nothing was wrong but rows that strangers held: how many of users
+ * whose rows were held, and those of others, of whom there must be none.
+ */
+export function unavailableInCalm({ unavailable, calms, holds }: Books) {
+  const found = { ofHeld: 0, ofOthers: [] as string[] }
+  for (const { user, from, to, answer } of unavailable) {
+    if (!calms.some(calm => calm.from <= from && to <= calm.to)) continue
+    const held = holds.filter(hold => hold.from <= to && from <= hold.to).map(hold => hold.user)
+    if (held.includes(user)) found.ofHeld += 1
+    else found.ofOthers.push(`user ${user}: ${answer} after ${Math.round(to - from)} ms beside ${held.join(', ')}`)
+  }
+  return found
+}
+
+/** Gaps in the outbox, thresholds emitted twice, and expired reservations without an event. */
+export function wrongEvents(db: Database): Promise<object[]> {
+  return db.query({
+    text: sql`
+      select 'gap' as what, shard::text as of from event group by shard having max(number) <> count(*)
+      union all select 'gap', user_id::text from event group by shard, user_id having max(sequence) <> count(*)
+      union all select 'percent twice', min(number)::text from event where type = 'quota.threshold_reached'
+        group by data -> 'quota' -> 'id', data -> 'quota' -> 'window_start', data -> 'percent' having count(*) > 1
+      union all select 'no event', r.id from reservation r where r.expired and not exists (
+        select 1 from event e where e.shard = r.shard and e.user_id = r.user_id and e.type = 'reservation.expired'
+          and e.data -> 'reservation' ->> 'id' = r.id)
+      limit 10`,
+  })
+}
+
+/** How many reservations expired. Their events outlive them. */
+export async function countExpired(db: Database): Promise<number> {
+  const events = await db.query({ text: sql`select 1 from event where type = 'reservation.expired'` })
+  return events.length
+}
+
+/** Limits that denials named and that are no quota of the user, or of the other kind. */
+export async function misnamedLimits({ limiting }: Books, db: Database): Promise<string[]> {
+  const rows = await db.query<{ id: number; user_id: number; kind: string }>({
+    text: sql`select id, user_id, kind from quota`,
+  })
+  const quotas = new Map(rows.map(row => [row.id, row]))
+  return [...limiting]
+    .filter(([id, { user, kind }]) => quotas.get(id)?.user_id !== user || quotas.get(id)?.kind !== kind)
+    .map(([id, named]) => `${JSON.stringify(named)} is ${JSON.stringify(quotas.get(id))}`)
+}
+
+interface LedgerRow {
+  user_id: number
+  id: string
+  units: number
+  committed: number
+  released: number
+  refunded: number
+}
+
+export interface Judgement {
+  /** Shown to a caller and missing, though retention cannot have removed it. */
+  lost: string[]
+  /** In the ledger, and never shown to a caller. */
+  unknown: string[]
+  /** In the ledger, and not as it was shown. */
+  different: string[]
+  /** Windows whose counters are not the sum of what callers were shown. */
+  sums: string[]
+  /** Windows with more drawn than they had, though no caller lowered a limit or forced a send. */
+  oversold: string[]
+  /** Granted past a cap that held the whole time. */
+  uncapped: string[]
+  reservations: number
+  forgotten: number
+  windows: number
+}
+
+/** The reservation after the sweeper has closed its outstanding units. */
+function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): ShownReservation {
+  const outstanding = shown.units - shown.committed - shown.released
+  return onExpiry === 'commit'
+    ? { ...shown, committed: shown.committed + outstanding }
+    : { ...shown, released: shown.released + outstanding }
+}
+
+/** Compares the books with the ledger. All callers must have ended, and nothing may be outstanding. */
+export async function judge(books: Books, db: Database): Promise<Judgement> {
+  const { rows, windows } = await db.transaction(async tx => {
+    const rows = await tx.query<LedgerRow>({
+      text: sql`select user_id, id, units, committed, released, refunded from reservation`,
+    })
+    const windows = await tx.query<{
+      quota_id: number
+      window_start: number
+      used: number
+      reserved: number
+      bound: number | null
+    }>({
+      text: sql`select id as quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
+        union all select quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over from quota_window`,
+    })
+    return { rows, windows }
+  }, 'snapshot')
+  const judgement: Judgement = {
+    lost: [],
+    unknown: [],
+    different: [],
+    sums: [],
+    oversold: [],
+    uncapped: [],
+    reservations: rows.length,
+    forgotten: 0,
+    windows: windows.length,
+  }
+
+  const there = new Map(rows.map(row => [`${row.user_id} ${row.id}`, row]))
+  for (const key of there.keys()) {
+    if (books.entries.get(key)?.shown === undefined) judgement.unknown.push(key)
+  }
+  const used = new Map<string, number>()
+  const forced = new Map<string, number>()
+  for (const [key, entry] of books.entries) {
+    const { shown } = entry
+    if (shown === undefined) continue
+    const expected = closed({ ...entry, shown })
+    const row = there.get(key)
+    if (row === undefined) {
+      if (performance.now() - entry.changedAt < (RETENTION_S * 1_000) / 2) judgement.lost.push(key)
+      else judgement.forgotten += 1
+    } else if ((['units', 'committed', 'released', 'refunded'] as const).some(name => row[name] !== expected[name])) {
+      judgement.different.push(`${key}: shown ${JSON.stringify(shown)}, is ${JSON.stringify(row)}`)
+    }
+    for (const { id, user, madeAt, endedAt } of books.caps) {
+      const holds = user === entry.user && madeAt < entry.begunAt && entry.firstShownAt < endedAt
+      if (holds && !shown.draws.some(draw => draw.quota_id === id)) judgement.uncapped.push(`${key} past ${id}`)
+    }
+    addUses(used, expected, expected.committed - expected.refunded)
+    if (entry.force) addUses(forced, expected, expected.units)
+  }
+  for (const { quota_id, window_start, ...counters } of windows) {
+    const key = `${quota_id} ${window_start}`
+    const expected = used.get(key) ?? 0
+    used.delete(key)
+    if (counters.used !== expected || counters.reserved !== 0) {
+      judgement.sums.push(`${key}: shown ${expected}, counts ${JSON.stringify(counters)}`)
+    }
+    const bound = counters.bound === null ? Number.POSITIVE_INFINITY : counters.bound + (forced.get(key) ?? 0)
+    if (counters.used > bound && !books.lowered.has(quota_id)) {
+      judgement.oversold.push(`${key}: ${counters.used} of ${bound}`)
+    }
+  }
+  for (const [key, units] of used) if (units > 0) judgement.sums.push(`${key}: shown ${units}, and there is no window`)
+  return judgement
+}
+
+/** What a reservation counts as used: along its line the first spent units, grants one after the other, caps from 0. */
+function addUses(used: Map<string, number>, { draws }: ShownReservation, spent: number): void {
+  let from = 0
+  for (const { quota_id, kind, units, window_start } of draws) {
+    const start = kind === 'grant' ? from : 0
+    if (kind === 'grant') from += units
+    const share = Math.max(0, Math.min(units, spent - start))
+    const key = `${quota_id} ${Date.parse(window_start)}`
+    used.set(key, (used.get(key) ?? 0) + share)
+  }
+}
