@@ -1,4 +1,4 @@
-/** Renders docs/plans.md from the measurements. */
+/** Renders the measurements of `bench/plans.ts` as Markdown. */
 import { availableParallelism, totalmem } from 'node:os'
 import { QUOTA_COLUMNS } from '../src/db/quotas/quotas.ts'
 import type { Comparison } from './compare.ts'
@@ -34,7 +34,7 @@ export function renderPlans({ sizes, runs, calls, facts, measured, comparisons }
   const million = sizes.length > 2 ? ' -- --million' : ''
   return `# How lists and summaries are answered
 
-Made by \`npm run plans${million}\` (bench/plans.ts); do not edit.
+Made by \`npm run plans${million}\`.
 
 Measured with PostgreSQL ${facts.version} (shared_buffers ${facts.buffers}) and Node.js ${process.version} on a machine of ${availableParallelism()} cores and
 ${Math.round(totalmem() / 2 ** 30)} GiB, which the database, the measurement and other programs share: compare ratios, not times. Run the same
@@ -55,7 +55,7 @@ A page of all users walks an index in the order of the list and stops when the p
 costs the same; by page number PostgreSQL reads the rows before the page, or those behind it if they are fewer, at most
 100,000.
 
-No list of all users reads more than a bounded number of quotas ([decision 27](decisions/0027-lists-that-read-a-bounded-number-of-rows.md)):
+No list of all users reads more than a bounded number of quotas (docs/decisions/lists-and-search.md):
 
 - \`status=deleted\` and \`kind\` have totals in \`shard_head\` too. Deleted quotas and caps have indexes of their own, since
   they are few among many.

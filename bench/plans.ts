@@ -1,13 +1,11 @@
 /**
- * Writes docs/plans.md: the plans of lists and summaries, and how their cost grows with the number of quotas.
+ * Prints, as Markdown, the plans of lists and summaries, and how their cost grows with the number of quotas.
  *
- *     npm run plans [-- --million]
+ *     npm run --silent plans [-- --million] >plans.md
  *
  * Without --million it stops at 100,000 quotas. It creates databases of its own on DATABASE_URL's server and drops them,
  * or starts a server for the time.
  */
-import { writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { sql } from '../src/db/connection/sql.ts'
 import { CALLS, compare, quantile, type Side, timeOf } from './compare.ts'
@@ -17,7 +15,6 @@ import { loadQuotas } from './load.ts'
 import { type Facts, type Measured, renderPlans } from './plans-report.ts'
 import { samplesOf } from './statements.ts'
 
-const FILE = fileURLToPath(new URL('../docs/plans.md', import.meta.url))
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const RUNS = 20
 
@@ -47,8 +44,7 @@ await withDatabases(async makeDatabase => {
              pg_size_pretty(pg_relation_size('quota')) as "table", pg_size_pretty(pg_indexes_size('quota')) as indexes`,
   })
   if (facts === undefined) throw new Error('the server returned no facts')
-  await writeFile(FILE, renderPlans({ sizes, runs: RUNS, calls: CALLS, facts, measured, comparisons }))
-  say('wrote docs/plans.md')
+  process.stdout.write(renderPlans({ sizes, runs: RUNS, calls: CALLS, facts, measured, comparisons }))
 })
 
 function say(what: string): void {

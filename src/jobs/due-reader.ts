@@ -25,7 +25,7 @@ const SYNCHRONIZE_EVERY_MS = 60_000
 
 /**
  * After the start, and once a day, the past is read back to the watermark, and 30 hours at least. That finds what the
- * watermark cannot promise (docs/decisions/0017-the-sweepers-watermark.md), and tries again what failed.
+ * watermark cannot promise (docs/decisions/expiry.md), and tries again what failed.
  */
 const WALK_EVERY_MS = DAY_MS
 const SHORTEST_WALK_MS = 30 * HOUR_MS

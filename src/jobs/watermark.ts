@@ -12,7 +12,7 @@ import type { EpochMs } from '../domain/time.ts'
 
 /**
  * What one process knows of the time up to which every reservation is closed, and its share in raising the watermark
- * that all processes share (docs/decisions/0017-the-sweepers-watermark.md).
+ * that all processes share (docs/decisions/expiry.md).
  */
 export interface WatermarkKeeper {
   /** Up to where all is closed. Negative infinity: not known. */

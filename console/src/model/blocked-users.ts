@@ -42,7 +42,7 @@ export function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
   )
 }
 
-/** The log takes this many denials of a user at once, and then fewer than are made: see decision 0026. */
+/** The log takes this many denials of a user at once, and then fewer than are made (docs/decisions/usage.md). */
 const LOGGED_AT_ONCE = 30
 
 /** The denials of a user that were read, with those that the log left out; `isAtLeast` if there may be more. */

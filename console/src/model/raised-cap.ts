@@ -2,7 +2,7 @@ import type { Api } from '../api/types.ts'
 
 /**
  * A cap that is raised for its current window only. It ends with the window, and another cap with the old limit follows
- * it: decision 50 says why. The metadata of both hold what the console tells of them.
+ * it (docs/decisions/console.md). The metadata of both hold what the console tells of them.
  */
 
 type Quota = Api['SmsQuota']

@@ -125,7 +125,7 @@ function QuotaForm() {
 
 /**
  * The console makes no tokens: whoever reads an administrator's token could make others that outlive it
- * (docs/decisions/0053-the-console-mints-no-token.md).
+ * (docs/decisions/tokens.md).
  */
 function TokenCommand() {
   const { oidc } = use(consoleConfig())
