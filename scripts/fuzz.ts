@@ -1,5 +1,5 @@
 /**
- * Calls all routes with any input, on one service per seed, until the time is over or a rule is broken (docs/architecture.md).
+ * Calls all routes with any input, on one service per seed, until the time is over or a rule is broken (docs/decisions/verify.md).
  *
  *     npm run fuzz -- --minutes 30 --seed 1
  */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -99,6 +100,15 @@ describe.each([
   test('every file belongs to a room', () => {
     expect(files.length).toBeGreaterThan(20)
     expect(files.filter(({ path }) => room(path) === undefined).map(({ path }) => path)).toEqual([])
+  })
+
+  test('the architecture shows these levels', () => {
+    const text = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8')
+    const [, shown = ''] = text.split(`\n${folder.slice(0, -1)}: `)
+    const [line = ''] = shown.split(/\n(?! )/)
+    expect(line.split('<').map(rooms => rooms.trim().split(/\s+/).toSorted())).toEqual(
+      levels.map(rooms => Object.keys(rooms).toSorted()),
+    )
   })
 
   test('rooms import lower rooms only', () => {

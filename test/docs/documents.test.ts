@@ -3,12 +3,23 @@ import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const pages = [
-  ...readdirSync(ROOT).filter(name => name.endsWith('.md')),
-  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.md'))
-    .map(name => join('docs', name)),
-].map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+
+/** The folders in one, with a slash at the end, without what is built, measured or installed. */
+function foldersIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter(entry => entry.isDirectory() && !/^(?:\..*|node_modules|dist|coverage|__pycache__)$/.test(entry.name))
+    .map(({ name }) => `${folder}${name}/`)
+}
+
+const foldersBelow = (folder: string): string[] => foldersIn(folder).flatMap(one => [one, ...foldersBelow(one)])
+
+/** Every file of the project, by its path. */
+const files = ['', ...foldersBelow('')].flatMap(folder =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(({ name }) => `${folder}${name}`),
+)
+const pages = files.filter(path => path.endsWith('.md')).map(path => ({ path, text: textOf(path) }))
 
 function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
@@ -56,17 +67,38 @@ test('the index leads to every document', () => {
   expect(missing.filter(path => !linked.has(path))).toEqual([])
 })
 
-test('the files that the guides name exist', () => {
-  const missing = [
-    'README.md',
-    'CONTRIBUTING.md',
-    'docs/architecture.md',
-    'docs/guarantees.md',
-    'docs/track-record.md',
-  ].flatMap(path =>
-    [...textOf(path).matchAll(/`((?:src|test|console|migrations|scripts|bench|bin|docs)\/[\w./-]+)`/g)]
+/** The folders of a tree in a block of code: one a line, or several side by side, each level two blanks further in. */
+function foldersOfTree(tree: string): string[] {
+  const path: string[] = []
+  return tree.split('\n').flatMap(line => {
+    const [, indent = '', names = ''] = /^((?: {2})*)((?:[\w.-]+\/(?: |$))+)/.exec(line) ?? []
+    path.length = indent.length / 2
+    const folders = names.split(' ').filter(name => name !== '')
+    const found = folders.map(name => [...path, name].join(''))
+    path.push(folders[0] ?? '')
+    return found
+  })
+}
+
+test('the tree in the architecture has the folders that exist, and no others', () => {
+  const [, tree = ''] = /\n```\n(.*?)\n```\n/s.exec(textOf('docs/architecture.md')) ?? []
+  const shown = foldersOfTree(tree)
+  const whole = ['src/', 'client/', 'console/src/', 'test/'].flatMap(foldersBelow)
+  expect(shown.toSorted()).toEqual([...foldersIn(''), 'console/src/', ...whole].toSorted())
+})
+
+/** A reader may write the end of a path. */
+const endings = new Set(files.flatMap(path => path.split('/').map((_, n, parts) => parts.slice(n).join('/'))))
+
+test('the files that documents name exist', () => {
+  const missing = pages.flatMap(({ path, text }) =>
+    [
+      ...text.matchAll(
+        /`((?:src|test|console|client|migrations|scripts|bench|bin|docs|deploy|examples|python)\/[\w./-]+|[\w./-]+\.(?:tsx?|sql))`/g,
+      ),
+    ]
       .map(([, name = '']) => name)
-      .filter(name => !existsSync(join(ROOT, name)))
+      .filter(name => !existsSync(join(ROOT, name)) && !endings.has(name))
       .map(name => `${path}: ${name}`),
   )
   expect(missing).toEqual([])
