@@ -143,7 +143,7 @@ export async function fillUsageOfAll(db: Database): Promise<void> {
   })
 }
 
-/** Further totals, as of a platform that sends to so many countries in each quarter of an hour. */
+/** Further totals, as of a platform that sends to this many countries in each quarter of an hour. */
 export async function fillTotals(db: Database, countries: number, days: number, now: EpochMs): Promise<void> {
   await db.query({
     text: sql`insert into usage_total

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Writes so many rows of CSV: a user each, from `firstUser` on. */
+/** Writes this many rows of CSV: a user each, from `firstUser` on. */
 export function writeQuotaFile(path: string, { rows, firstUser }: { rows: number; firstUser: number }): Promise<void> {
   const lines = function* () {
     yield 'user_id,external_ref,limit,period,time_zone,countries,name\n'

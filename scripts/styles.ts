@@ -14,7 +14,7 @@ function classesOf(css: string): string[] {
   return [...new Set([...selectors.matchAll(/\.([a-z]\w*)/gi)].map(([, name = '']) => name))].sort()
 }
 
-/** Modules are told apart by the names of their files, so that each name is used once. */
+/** Modules are known by the names of their files, so that each name is used once. */
 const modules = globSync('src/**/*.module.css', { cwd: CONSOLE }).sort((one, other) =>
   basename(one) < basename(other) ? -1 : 1,
 )

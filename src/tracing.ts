@@ -23,7 +23,7 @@ interface SpanStart {
 export interface Tracer {
   /** Starts a span in a trace of its own. */
   start(name: string, kind: SpanKind, options?: SpanStart): Span
-  /** Records a span that took so many milliseconds and ends now. */
+  /** Records a span of this many milliseconds that ends now. */
   record(name: string, ms: number, attributes: Attributes): void
 }
 

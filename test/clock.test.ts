@@ -26,7 +26,7 @@ test('tells no time before the first synchronization', async () => {
   expect(clock.now()).toBeNull()
 })
 
-test('follows the database, whatever the system time is', async () => {
+test('follows the database, at any system time', async () => {
   const { clock, pass, synchronize, time } = await createScene(3 * DAY_MS)
   await synchronize()
   expect(clock.now()).toBe(time.database)

@@ -17,7 +17,7 @@ const FLOODS: Partial<Record<FloodKind, { connections: number }>> = {
   'invalid calls': { connections: 32 },
 }
 const SHARE = 0.3
-/** So many that a pause of the service leaves none with more requests ahead than it takes. */
+/** Few enough that a pause of the service leaves none with more requests ahead than it takes. */
 const POLITE = { connections: 256, depth: 1, operations: 1, users: USERS }
 const MAX_RATIO = 2
 const OPEN = { connections: 400, maxP50: 2, maxP99: 5 }

@@ -11,7 +11,7 @@ import { type Cleanup, cpuSeconds } from './processes.ts'
 /** CPU time and write-ahead log are those of all nodes together. Its own databases are plain ones of the coordinator. */
 export interface BenchCluster extends Postgres {
   readonly workers: number
-  /** A database whose tables are distributed over so many Citus shards. */
+  /** A database whose tables are distributed over this many Citus shards. */
   makeDistributed(name: string, shards: number): Promise<Made>
 }
 

@@ -156,7 +156,7 @@ export type QuotaPage = {
   readonly items: ReadonlyArray<SmsQuota>
   /** How many quotas match the filters, exactly; absent with `cursor`. null if counting them would read too many quotas of all users: see `total_at_least`. */
   readonly total?: number | null
-  /** Present if `total` is null: at least so many quotas match the filters. */
+  /** Present if `total` is null: at least this many quotas match the filters. */
   readonly totalAtLeast?: number
   readonly page?: number
   readonly pageSize: number
@@ -2488,7 +2488,7 @@ export interface Api<Options> {
   /**
    * Read the names of actors and senders.
    *
-   * The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored a moment after the token is first used. Nothing is decided by it. Subjects without a name are left out.
+   * The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored shortly after the token is first used. Nothing is decided by it. Subjects without a name are left out.
    */
   listNames(
     input: {
@@ -2598,7 +2598,7 @@ export interface Api<Options> {
       readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
       /** Only this user's reservations. */
       readonly userId?: number
-      /** Only those made more than so many seconds ago. The cursor fixes the time. */
+      /** Only those made more than this many seconds ago. The cursor fixes the time. */
       readonly olderThan?: number
     },
     options?: Options,

@@ -37,7 +37,7 @@ export async function giveBack(calls: GiveBackCalls, { userId, id }: Named): Pro
 }
 
 /**
- * Gives back a message that was not sent. Others may have its id, too: what they have committed stays, as far as that can be told.
+ * Gives back a message that was not sent. Others may have its id, too: what they have committed stays, as far as that can be seen.
  *
  * @throws as `giveBack` does
  */

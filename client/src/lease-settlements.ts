@@ -63,7 +63,7 @@ interface SettlementOptions {
   /** The id of the reservation of a slice. */
   readonly idOf: (number: number) => string
   readonly clockwork: Timers
-  /** Asks whether a slice with so many charged units may be forgotten: these cannot be given back then. */
+  /** Asks whether a slice with this many charged units may be forgotten: these cannot be given back then. */
   readonly mayForget: (charged: number) => boolean
 }
 

@@ -30,7 +30,7 @@ const TIMEOUT_MS = 60_000
 const MAX_CALL_MS = 86_400_000
 const RETRY_MS = 500
 
-/** @param sleep waits for so many milliseconds */
+/** @param sleep waits for this many milliseconds */
 export async function* bulk(
   api: Pick<Api<CallOptions>, 'bulkChangeQuotas'>,
   input: BulkReq,

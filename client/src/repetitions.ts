@@ -111,7 +111,7 @@ function isReplayed(answer: unknown): answer is Replayed {
   return typeof answer === 'object' && answer !== null && 'replayed' in answer && answer.replayed === true
 }
 
-/** Whether a reservation is as the call would have left it. Of a settlement that cannot be told. */
+/** Whether a reservation is as the call would have left it. A settlement does not show it. */
 function isAsLeft(name: SenderOperation, answer: Replayed): boolean {
   const has = (field: string, value: unknown) => new Map(Object.entries(answer)).get(field) === value
   if (name === 'reserve') return has('state', 'reserved') && has('committed', 0) && has('released', 0)

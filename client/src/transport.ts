@@ -143,7 +143,7 @@ async function attempt<T>(
   const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
   try {
     const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
-    // The service never redirects. Elsewhere, bodies with numbers and texts of messages would reach whoever a proxy names.
+    // The service never redirects. Elsewhere, bodies with numbers and texts of messages would reach any host that a proxy names.
     return await read(await fetch(address, { ...init, redirect: 'manual', signal: either }))
   } catch (error) {
     if (error instanceof AnswerTooLong)

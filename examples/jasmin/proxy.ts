@@ -20,7 +20,7 @@ const delivered = new Set<string>()
 const MAX_DELIVERED = 100_000
 const JASMIN_TIMEOUT_MS = 10_000
 const MAX_FORM_BYTES = 100_000
-/** Jasmin cuts a text after so many parts: `long_content_max_parts`. */
+/** Jasmin cuts a text after this many parts: `long_content_max_parts`. */
 const MAX_PARTS = 5
 /** Final reports about the delivery. After the others, such as ENROUTE and UNKNOWN, one may follow. */
 const DELIVERED = ['DELIVRD', 'ACCEPTD']
@@ -36,7 +36,7 @@ interface Answer {
 }
 const error = (status: number, text: string): Answer => ({ status, text: `Error "${text}"` })
 
-/** Signs what a report of this proxy's holds. Whoever else reaches `/dlr` cannot settle messages or have addresses called. */
+/** Signs what a report of this proxy's holds. Others who reach `/dlr` cannot settle messages or have addresses called. */
 const signatureOf = (...parts: string[]) =>
   createHmac('sha256', DLR_SECRET).update(JSON.stringify(parts)).digest('base64url')
 

@@ -28,7 +28,7 @@ interface Answer {
 }
 const NO_ANSWER: Answer = { status: 504, text: 'smsbox did not answer: the message may have been sent' }
 
-/** Signs what a report of this proxy's holds. Whoever else reaches `/dlr` cannot settle messages or have addresses called. */
+/** Signs what a report of this proxy's holds. Others who reach `/dlr` cannot settle messages or have addresses called. */
 const signatureOf = (...parts: string[]) =>
   createHmac('sha256', DLR_SECRET).update(JSON.stringify(parts)).digest('base64url')
 

@@ -26,7 +26,7 @@ class Service:
         self._administrator = QuotaClient(url, admin)
 
     def user(self, limit: int | None) -> int:
-        """A new user with a grant of so many units."""
+        """A new user with a grant of this many units."""
         self._users += 1
         self._administrator.create_quota(user_id=self._users, limit=limit)
         return self._users

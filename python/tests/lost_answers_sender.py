@@ -1,5 +1,5 @@
 """
-A sender that is told on its input what to send, and answers what it was told. Run by the test of lost answers
+A sender that reads on its input what to send, and writes what its client answered. Run by the test of lost answers
 (test/process/lost-answers.test.ts), which kills it.
 """
 
@@ -144,5 +144,5 @@ if __name__ == "__main__":
         asyncio.run(work_async())
     else:
         work()
-    # Whoever started it has gone, or wants nothing more.
+    # The process that started it has gone, or wants nothing more.
     os._exit(0)

@@ -16,9 +16,9 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self.doubled: set[str] = set()
         #: Operations that a proxy answers with a page of its own, with this status.
         self.pages: dict[str, int] = {}
-        #: So many answers are lost, whatever they answer.
+        #: This many answers are lost, of any kind.
         self.losses = 0
-        #: So many have not arrived.
+        #: This many have not arrived.
         self.missed = 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

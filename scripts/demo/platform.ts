@@ -133,7 +133,7 @@ function storiesAt(now: EpochMs): Customer[] {
       types: MIXED,
       quotas: [{ name: 'Prepaid pack', limit: 2_250, alertAt: [80, 95], expiresAt: inDays(20) }],
     },
-    // Somebody makes it send codes to Nigeria (see `fraudAt`).
+    // A fraudster makes it send codes to Nigeria (see `fraudAt`).
     { userId: 1_042, dailyMessages: 90, countries: EUROPE, types: CODES, quotas: [monthly('Kite Social', 20_000)] },
     {
       userId: 2_001,

@@ -206,7 +206,7 @@ function startTraffic(customers: readonly Customer[], senders: Senders, random: 
       try {
         await sendAll(messages, senders, at, random)
         if (at >= nextCode) {
-          // One only: whoever raises the cap sees that he can send.
+          // One only: after a raise of the cap one sees that the user can send.
           await sendCodes(senders, at, 1)
           nextCode = at + RETRY_CODE_MS
         }

@@ -282,7 +282,7 @@ export const QuotaPage = Type.Object(
       }),
     ),
     total_at_least: Type.Optional(
-      uint({ description: 'Present if `total` is null: at least so many quotas match the filters.' }),
+      uint({ description: 'Present if `total` is null: at least this many quotas match the filters.' }),
     ),
     page: Type.Optional(positive()),
     page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),

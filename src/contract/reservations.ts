@@ -116,7 +116,7 @@ export const SenderReservationsQuery = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: MAX_AGE_SECONDS,
-        description: 'Only those made more than so many seconds ago. The cursor fixes the time.',
+        description: 'Only those made more than this many seconds ago. The cursor fixes the time.',
         examples: [3_600],
       }),
     ),

@@ -64,7 +64,7 @@ export function csvLine(values: readonly unknown[]): string {
 /*
  * Spreadsheets take a text for a formula that begins with one of these characters. Others may have written the text, and a
  * formula can send the rest of the file away, so an apostrophe goes before it. In countries with a decimal comma spreadsheets
- * separate by semicolons, whatever the quotation marks say, so that a cell can begin within a text, too.
+ * separate by semicolons, also between quotation marks, so that a cell can begin within a text, too.
  *
  * A text that looks like the result gets another apostrophe, so that each text is read as it was.
  */

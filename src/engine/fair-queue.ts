@@ -17,7 +17,7 @@ export interface FairQueue<E extends Queued<E>> {
   startRound(): void
   /**
    * Takes the next entry; undefined if there is none that may be taken. While several principals have entries, a round takes
-   * at most `share` of each. While one of them has fewer than its share, the others have at most so many in running batches:
+   * at most `share` of each. While one of them has fewer than its share, the others have at most as many in running batches:
    * a batch of theirs is on its way, and the next one is free for the few.
    */
   next(): E | undefined

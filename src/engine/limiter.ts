@@ -18,7 +18,7 @@ export interface LimiterOptions {
   readonly workers: number
   /** The maximum number of running slots; all workers if left out. */
   readonly concurrency?: number
-  /** After how many milliseconds a running slot counts as stalled: so many, and so many more per command. */
+  /** After how many milliseconds a running slot counts as stalled: this many, and this many more per command. */
   readonly stallMs?: number
   readonly stallMsPerCommand?: number
   /** A slot has become free, or has stalled: another batch may be able to start. */
@@ -28,7 +28,7 @@ export interface LimiterOptions {
 export interface Limiter {
   readonly inFlight: number
   canStart(isIsolated: boolean): boolean
-  /** Takes a slot for a batch of so many commands; the function that it returns frees it. */
+  /** Takes a slot for a batch of this many commands; the function that it returns frees it. */
   start(isIsolated: boolean, commands: number): () => void
 }
 

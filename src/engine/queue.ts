@@ -73,8 +73,8 @@ export interface Queue<C extends UserCommand, R> {
   hasRoom(principal: string): boolean
   /**
    * Forms a batch of the commands that are next, which is running from now on; undefined if there is none.
-   * Commands of users that run apart, met on the way, form a batch of their own, which waits. It looks at so many commands
-   * at most that a long backlog of one user does not hold up the event loop; the next call goes on behind them.
+   * Commands of users that run apart, met on the way, form a batch of their own, which waits. It looks at few enough commands
+   * that a long backlog of one user does not hold up the event loop; the next call goes on behind them.
    */
   take(): Batch<C, R> | undefined
   /** Takes the batch that has waited longest to run apart, which is running from now on. */

@@ -24,8 +24,8 @@ import { rereadStates, type UserStates, usersOf } from './user-states.ts'
  *
  * | what fails an attempt                          | what follows                                                    |
  * |------------------------------------------------|-----------------------------------------------------------------|
- * | what it was decided on has changed             | it is read again, and the batch tries again; the users for whom |
- * |                                                | it changes a second time go apart, as contended                 |
+ * | what it was decided on has changed             | it is read again, and the batch tries again; users whose state  |
+ * |                                                | changes a second time go apart, as contended                    |
  * | the same, for many users at once               | the next batches run in locked mode: another process has the    |
  * |                                                | same users                                                      |
  * | a row is locked                                | the users whose rows are locked go apart; there they may wait   |
@@ -171,7 +171,7 @@ class BatchRunner implements Runner {
     return !isGroup || !batch.isIsolated
   }
 
-  /** Finds the users for whom the batch was decided on what has changed. */
+  /** Finds the users whose state has changed since the batch was decided on it. */
   private async resolveConflict(batch: RunningBatch<Command>, decidedOn: UserStates, failures: number): Promise<void> {
     const changed = await attempt(this.context, batch.commands, (connection, { now, commands }) =>
       rereadStates(connection, { now, commands }, this.context.memory, decidedOn),

@@ -108,7 +108,7 @@ export async function readStates(
 
 /**
  * Reads again, without a lock, what a batch was decided on and that may have changed since. Remembers what is there now,
- * and returns the users for whom it is something else.
+ * and returns the users whose state has changed.
  */
 export async function rereadStates(
   connection: PipelinedConnection,

@@ -14,7 +14,7 @@ import { noSuchQuota, refusal, versionMismatch } from '../http/quotas/responses.
 const ACTOR = 'fake'
 /** Tests shall not mistake a count for an id. */
 const FIRST_ID = 1_000_000
-/** Explanations name so many quotas that have ended, as those of the service. */
+/** Explanations name this many quotas that have ended, as those of the service. */
 const MAX_ENDED = 20
 
 export interface Ledger {

@@ -32,7 +32,7 @@ export async function forEachApart<Item>(
 
 /** A number of rows that a statement reads in time. */
 export interface PageSize {
-  /** Runs a statement over so many rows. If it takes too long, the next one gets half as many. */
+  /** Runs a statement over this many rows. If it takes too long, the next one gets half as many. */
   run<Result>(statement: (rows: number) => Promise<Result>): Promise<Result>
 }
 

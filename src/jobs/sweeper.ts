@@ -40,7 +40,7 @@ export interface SweeperOptions {
 /** A reservation is found within this time after it expires, unless the sweeper is idle. */
 const INTERVAL_MS = 1_000
 
-/** After so many steps that found nothing it is idle. */
+/** After this many steps that found nothing it is idle. */
 const IDLE_AFTER = 10
 
 /** Commands in flight: a hundredth of the engine's queue, so that senders wait behind few of them. */

@@ -34,7 +34,7 @@ const WINDOW = 16
 /** Deliveries claimed ahead, which keep the window full while outcomes are written and deliveries are read. */
 const AHEAD = 48
 /**
- * While every attempt at a webhook fails, each start makes so many attempts, and the first success opens the window. So a
+ * While every attempt at a webhook fails, each start makes this many attempts, and the first success opens the window. So a
  * receiver that is down costs little, however long its backlog is.
  */
 const FAILING_WINDOW = 4

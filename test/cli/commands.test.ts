@@ -207,7 +207,7 @@ user_id  id         state     units  committed  released  created_at            
     const page = await quota('reservations --limit 1', own)
     const [, cursor] = /^more: --after=(\S+), or --all\n$/.exec(page.stderr) ?? []
     expect(await json(`reservations --after=${cursor}`, own)).toMatchObject([{ id: 'desk-late' }])
-    // Of another sender, and of nobody who is one.
+    // Of another sender, and of a caller that is none.
     expect((await json('reservations')).every(({ id }) => !id.startsWith('desk-'))).toBe(true)
     expect(await quota('reservations', { env: { ...env, SMS_QUOTA_TOKEN: ownToken } })).toMatchObject({
       code: 5,

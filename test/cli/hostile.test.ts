@@ -1,4 +1,4 @@
-/** Whoever controls the service, its answers or a file cannot steer the terminal of who runs a command. */
+/** An attacker with the service, its answers or a file cannot steer the terminal of a person who runs a command. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

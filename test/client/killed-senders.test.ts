@@ -32,7 +32,7 @@ interface Case {
   readonly runs: readonly (Pick<Run, 'killAt'> & Partial<Run>)[]
   /** Units of the message; 1 if left out. */
   readonly units?: number
-  /** Whether nobody reports that the message was charged and not sent. */
+  /** Whether no report says that the message was charged and not sent. */
   readonly isSilent?: boolean
 }
 

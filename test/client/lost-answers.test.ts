@@ -1,6 +1,6 @@
 /**
  * One message through a network that loses, delays or doubles the calls of one operation, or a proxy that answers them: what is sent,
- * what is charged in the end, and what the caller is told. Writes docs/reference/lost-answers.md with `-u`.
+ * what is charged in the end, and what the caller is answered. Writes docs/reference/lost-answers.md with `-u`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ interface Case {
 interface Row {
   readonly sends: number
   readonly charged: number
-  readonly told: string
+  readonly answer: string
 }
 
 /** A network that fails the calls of an operation while it is broken. */
@@ -117,13 +117,13 @@ async function run(one: Case): Promise<Row> {
   let sends = 0
   const send = () => sends++
   state.isBroken = true
-  const told = await (one.way === 'a lease' ? spend(client, userId, send, state) : ask(client, userId, send, one.way))
+  const answer = await (one.way === 'a lease' ? spend(client, userId, send, state) : ask(client, userId, send, one.way))
   state.isBroken = false
   await Promise.all(late)
   await expect.poll(() => journal.debts(), { timeout: 60_000 }).toEqual([])
   await expect.poll(() => client.close().then(() => 'closed', String), { timeout: 60_000 }).toBe('closed')
   await journal.close()
-  return { sends, charged: userId, told }
+  return { sends, charged: userId, answer }
 }
 
 async function ask(client: Client, userId: number, send: () => number, way: Way): Promise<string> {
@@ -145,7 +145,7 @@ async function spend(
   state: { isBroken: boolean },
 ): Promise<string> {
   const lease = client.lease({ userId, units: 4 })
-  const told = await lease.spend(UNITS).then(({ granted }) => {
+  const answer = await lease.spend(UNITS).then(({ granted }) => {
     if (granted) send()
     return `\`granted: ${granted}\``
   }, failureOf)
@@ -155,7 +155,7 @@ async function spend(
   )
   state.isBroken = false
   await expect.poll(() => lease.close().then(() => 'closed', String), { timeout: 60_000 }).toBe('closed')
-  return told + closed
+  return answer + closed
 }
 
 function toldOf(result: Sent<unknown>): string {
@@ -170,7 +170,7 @@ function failureOf(error: unknown): string {
   return `\`${error instanceof Error ? error.name : String(error)}\``
 }
 
-test('what is charged is what was sent, whatever the network does', async () => {
+test('what is charged is what was sent, with any fault of the network', async () => {
   const all: Case[] = WAYS.flatMap(way =>
     OPERATIONS.flatMap(operation => NETWORKS.map(network => ({ way, operation, network }))),
   )
@@ -184,17 +184,17 @@ test('what is charged is what was sent, whatever the network does', async () => 
 
   const lines: string[] = []
   for (const [index, { way, operation, network }] of all.entries()) {
-    const { sends, charged: userId, told } = rows[index] ?? expect.unreachable()
+    const { sends, charged: userId, answer } = rows[index] ?? expect.unreachable()
     // To read one closes it.
     for await (const { id } of admin.each('listReservations', { userId })) await sender.getReservation({ userId, id })
     const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
     const charged = used - (way.includes("'lease'") ? 1 : 0)
-    const isListed = told.includes("'unknown'")
+    const isListed = answer.includes("'unknown'")
     expect({ way, operation, network, charged, reserved }).toEqual({
       ...{ way, operation, network, reserved: 0 },
       charged: isListed ? charged : sends * UNITS,
     })
-    lines.push(`| ${way} | ${operation} | ${network} | ${sends === 1 ? 'yes' : 'no'} | ${charged} | ${told} |`)
+    lines.push(`| ${way} | ${operation} | ${network} | ${sends === 1 ? 'yes' : 'no'} | ${charged} | ${answer} |`)
   }
   await expect(page(lines)).toMatchFileSnapshot('../../docs/reference/lost-answers.md')
 })
@@ -213,7 +213,7 @@ the service cannot tell. Apart from these, what is charged is what was sent.
 - The proxy's own answers are pages, not those of the service.
 - A lease commits after the send, when it is closed; \`close\` is called again when the network is well.
 
-| sent with | operation | network | sent | units charged | what the caller is told |
+| sent with | operation | network | sent | units charged | what the caller is answered |
 | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 `

@@ -12,7 +12,7 @@ async function listOf<Record extends { record: string }>(records: AsyncIterable<
   return (await Array.fromAsync(records)).filter(({ record }) => record !== 'progress')
 }
 
-/** A fetch whose first responses break off after so many bytes, by an error or as if they were complete. */
+/** A fetch whose first responses break off after this many bytes, by an error or as if they were complete. */
 function breaking(breaks: number, bytes: number, isSilent = false) {
   let calls = 0
   const fetchBroken: typeof fetch = async (input, init) => {

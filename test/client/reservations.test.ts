@@ -351,8 +351,8 @@ describe('called again', () => {
         },
       },
     )
-    const told = await client.withReservation(ask(userId, 'm'), never)
-    expect(told).toMatchObject({ sent: 'unknown', error: { name: 'UnknownIfSent' }, reservation: { committed: 1 } })
+    const repeated = await client.withReservation(ask(userId, 'm'), never)
+    expect(repeated).toMatchObject({ sent: 'unknown', error: { name: 'UnknownIfSent' }, reservation: { committed: 1 } })
     expect(await charged(userId)).toBe(1)
   })
 

@@ -323,7 +323,7 @@ test('a new page begins at its top, and Back leads to where one was', async () =
   await expect.poll(scrollY).toBe(before)
 })
 
-test('a page whose files are gone, as after an update, is told, and the console can be loaded again', async () => {
+test('a page whose files are gone, as after an update, says so, and the console can be loaded again', async () => {
   const page = await site.visit('/quotas', {
     expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/,
   })

@@ -361,7 +361,7 @@ async function sendLater(): Promise<void> {
   }
 }
 
-test('the life of a message is found by its id, and says by whom, from what and when', async () => {
+test('the life of a message is found by its id, and says who, from what and when', async () => {
   await sendLater()
   const page = await site.visit('/denials')
   await page.getByLabel('Message id').fill('code-1')

@@ -43,7 +43,7 @@ test.each<[string, Partial<Answer>, Answer[], Answer, Answer[]]>([
     [general({ denial: NO_QUOTA })],
   ],
   [
-    'a general block, whatever else',
+    'a general block, beside any others',
     { denial: denial('quota_exhausted') },
     [],
     general({ denial: denial('quota_exhausted') }),

@@ -63,7 +63,7 @@ test.each<[string, Partial<SmsQuota>[], object]>([
   expect(left).toMatchObject([{ line: 2, user: '1', why }])
 })
 
-test('the grant that pays first gets the units, and the user is told of the others', () => {
+test('the grant that pays first gets the units, and the others are named', () => {
   const grants = [{ id: 9 }, { id: 8, priority: 100 }, { id: 10, priority: 1, metadata: { extends_quota: '8' } }]
   const { gifts } = plan([grants])
   expect(gifts).toMatchObject([
@@ -72,7 +72,7 @@ test('the grant that pays first gets the units, and the user is told of the othe
   expect(plan([[...grants, { id: 11, priority: 5 }]]).gifts[0]?.quota.id).toBe(11)
 })
 
-test('the same units for the same reason are given once in a window, whoever writes the reason', () => {
+test('the same units for the same reason are given once in a window, by any author of the reason', () => {
   const [gift] = plan([[MONTHLY]]).gifts
   const given: SmsQuota = {
     ...MONTHLY,

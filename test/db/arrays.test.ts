@@ -10,7 +10,7 @@ async function readBack<Row>({ type, write }: ArrayColumn<Row>, rows: readonly R
   return (await db.query<{ value: unknown }>({ text, values: [write(rows)] })).map(({ value }) => value)
 }
 
-test('each row has one element, whatever its text holds: none shifts those of other rows', async () => {
+test('each row has one element, with any text in it: none shifts those of other rows', async () => {
   const rows = ['m-1', 'a","b', 'ends with \\', '\\"', 'null', '', '{x}', ' , ', 'é\n', null]
   const of = (row: string | null) => row
   expect(await readBack(texts(of), rows)).toEqual(rows)

@@ -222,7 +222,7 @@ describe('a backup that someone has made up', async () => {
     await expect(restoring(sequences, [])).rejects.toThrow(/^the backup lacks the sequence/)
   })
 
-  test('is restored into the schema of the migrations, whatever the session looks in first', async () => {
+  test('is restored into the schema of the migrations, with any search path of the session', async () => {
     const url = new URL(target.url)
     url.searchParams.set('options', '-c search_path=public,other')
     await target.db.query({ text: sql`create table other.account (like account)` })
@@ -235,7 +235,7 @@ describe('a backup that someone has made up', async () => {
   })
 })
 
-test('a backup holds one point in time, whatever is written while it is made', async () => {
+test('a backup holds one point in time, also while rows are written', async () => {
   const [source, target] = [await freshDatabase(), await emptyDatabase()]
   // More than the buffers on the way hold, and hardly compressible: later tables are read after the first bytes arrive.
   await source.db.query({

@@ -17,7 +17,7 @@ import { databaseOnOwnServer } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
 import { rawSql } from '../support/sql.ts'
 
-test('one PostgreSQL is told what is missing, and left as it is', async () => {
+test('one PostgreSQL: what is missing is named, and it is left as it is', async () => {
   const { url, db } = await single
   const result = await distribute({ url, shards: 8, isConfirmed: true })
   expect(result).toEqual({

@@ -15,7 +15,7 @@ const SENDER = 'gateway'
 const { db } = await databaseOfOnePostgres()
 await db.query({ text: sql`insert into principal (subject) values ('other'), ($1)`, values: [SENDER] })
 
-/** Reservations of a user, made every so many seconds up to a time, of which the newest ones are open. */
+/** Reservations of a user, made at equal distances up to a time, of which the newest ones are open. */
 async function load(user: number, count: number, newest: number, everySeconds: number, open: number): Promise<void> {
   await db.query({
     text: sql`insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released, refunded,
@@ -27,7 +27,7 @@ async function load(user: number, count: number, newest: number, everySeconds: n
   })
 }
 await load(BUSY, 100_000, NOW, 30, 3)
-// A user of whom nobody has anything open, in each of many places of the index.
+// Users with nothing open, in each of many places of the index.
 for (let user = 2; user < 60; user += 1) await load(user, 1_000, NOW - DAY_MS, 60, 0)
 await load(60, 10, NOW, 1, 2)
 await db.query({

@@ -42,7 +42,7 @@ test('fragments are joined', () => {
   expect(sql`select ${joinSql([sql`1`, sql`2`], sql` + `)} as sum`).toBe('select 1 + 2 as sum')
 })
 
-test('names and texts stay what they are, whatever they hold', async () => {
+test('names and texts stay what they are, with any characters', async () => {
   const text = sql`select ${sqlText(caller)} as ${sqlName(caller)}`
   expect(await db.query({ text })).toEqual([{ [caller]: caller }])
 })
@@ -60,7 +60,7 @@ test.each([-1, 0.5, Number.NaN, 2 ** 53, JSON.parse('"1; drop table t"')])('%s i
 })
 
 describe('a word of a caller that validation should have refused', () => {
-  /** A text of whatever type is asked for, as JSON has. */
+  /** A text of any type that is asked for, as JSON has. */
   const word = JSON.parse('"(select version())"')
   const intervals = { starts: [0], to: 900_000 }
 

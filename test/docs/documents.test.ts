@@ -110,3 +110,45 @@ test('the glossary is in alphabetical order', () => {
   expect(terms.length).toBeGreaterThan(40)
   expect(terms).toEqual(terms.toSorted((one, other) => one.localeCompare(other, 'en')))
 })
+
+/** The words of the table in the page of style, as one pattern. Between quotation marks a word is a name. */
+function unwantedWords(): RegExp {
+  const [, table = ''] = textOf('docs/style.md').split('\n## Words\n')
+  const rows = [...table.matchAll(/^\| ([a-z, ]+) \|/gm)].map(([, words = '']) => words)
+  return new RegExp(`(?<!['"\`])\\b(?:${rows.slice(1).join(', ').split(', ').join('|')})\\b(?!['"\`])`, 'gi')
+}
+
+/** Comments and strings, by the ending of a file. */
+const PARTS: Record<string, RegExp> = {
+  ts: /\/\*.*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gs,
+  css: /\/\*.*?\*\//gs,
+  py: /#[^\n]*|""".*?"""|"(?:\\.|[^"\\\n])*"/gs,
+  sh: /#[^\n]*/g,
+  yml: /#[^\n]*/g,
+}
+
+/** What people read of a file: all of a document or of the console's texts; comments, and strings with a blank, of code. */
+function sentencesOf(path: string): { text: string; line: number }[] {
+  const text = textOf(path)
+  const kind = path.slice(path.lastIndexOf('.') + 1).replace('tsx', 'ts')
+  if (kind === 'md' || path.startsWith('console/src/texts/')) return [{ text, line: 1 }]
+  return [...text.matchAll(PARTS[kind] ?? /(?!)/g)]
+    .filter(([part]) => part.includes(' '))
+    .map(({ 0: part, index }) => ({ text: part, line: text.slice(0, index).split('\n').length }))
+}
+
+test('texts for people have no word that the page of style replaces', () => {
+  const words = unwantedWords()
+  const found = files
+    // German, the table itself, and migrations, which never change.
+    .filter(path => !/^(?:console\/src\/texts\/de\/|docs\/style\.md|migrations\/)/.test(path))
+    .flatMap(path =>
+      sentencesOf(path).flatMap(({ text, line }) =>
+        [...text.matchAll(words)].map(
+          ({ 0: word, index }) => `${path}:${line + text.slice(0, index).split('\n').length - 1}: ${word}`,
+        ),
+      ),
+    )
+  expect(found).toEqual([])
+  expect(words.source).toContain('|whoever|')
+})

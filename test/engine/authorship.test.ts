@@ -72,7 +72,7 @@ describe('a reservation names', () => {
     clock.now = START
   })
 
-  test('nobody, if the service itself or an older version wrote it', async () => {
+  test('null, if the service itself or an older version wrote it', async () => {
     const engine = bench.engine()
     const user = await aUser()
     await engine.submit(reserve(user, 'm', 5))

@@ -111,7 +111,7 @@ test('a forced consume and what observe mode grants are no denials', async () =>
   expect(await logged(user, 'id')).toEqual([])
 })
 
-/** Denies a user's message so many times, one after the other. */
+/** Denies a user's message this many times, one after the other. */
 async function deny(engine: TestEngine, user: number, times: number): Promise<void> {
   for (let n = 0; n < times; n++) {
     expect(await engine.submit(reserve(user, `m${n}`, 1))).toMatchObject({ outcome: 'denied' })

@@ -56,7 +56,7 @@ describe('a batch', () => {
     expect(started()).toEqual(['G:e1 G:f1'])
   })
 
-  test('has the first command of a newcomer, whatever others have waiting', () => {
+  test('has the first command of a newcomer, however much others have waiting', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 3 }), backlogs => {
         const { queue, add } = openQueue({ batchSize: 5 })

@@ -42,7 +42,7 @@ describe('the concurrency', () => {
 })
 
 describe('a batch that stalls', () => {
-  test('makes room for another one after stallMs and so many more for each of its commands', () => {
+  test('makes room for another one after stallMs and a further time for each of its commands', () => {
     const { limiter, room, state } = openLimiter({ concurrency: 1, stallMs: 3, stallMsPerCommand: 0.5 })
     limiter.start(false, 100)
     vi.advanceTimersByTime(52)

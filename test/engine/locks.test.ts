@@ -50,7 +50,7 @@ describe('a user’s rows are locked for longer than commands may wait', () => {
     },
   )
 
-  test('an administrator who has locked the account holds up nobody before the change is written', async () => {
+  test('an administrator who has locked the account holds up no sender before the change is written', async () => {
     const engine = bench.engine()
     const [user = 0] = await withQuotas([someone()])
     await lock('account', user)

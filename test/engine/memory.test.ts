@@ -33,7 +33,7 @@ function heldOf(memory: Memory, first: number, last: number): number[] {
   return users.filter(user => memory.quotasOf(user) !== undefined)
 }
 
-/** So many quotas of a user, as one object: the bounds count them, and these tests look at no field. */
+/** This many quotas of a user, as one object: the bounds count them, and these tests look at no field. */
 function quotas(count: number): Stored<Allowance>[] {
   return Array(count).fill({ ...aQuota(), seq: 0 })
 }

@@ -45,14 +45,14 @@ const writersOf = (user: number) =>
   db.query({ text: sql`select xmin::text from account where user_id = $1`, values: [user] })
 
 describe('a denial', () => {
-  test('is not told of units that another process has freed', async () => {
+  test('does not miss units that another process has freed', async () => {
     const { user } = await aUser()
     await one.submit(reserve(user, 'all', 10))
     await other.submit(settle('release', user, 'all'))
     expect(await ask(reserve(user, 'm1', 1))).toMatchObject({ outcome: 'granted' })
   })
 
-  test('is not told of a message that was granted: of its repetition, if the grant took the last units', async () => {
+  test('is no answer to a message that was granted: nor to its repetition, if the grant took the last units', async () => {
     const { user } = await aUser()
     await other.submit(reserve(user, 'm1', 10))
     // It knows the quota as it is, and not the reservation.
@@ -60,7 +60,7 @@ describe('a denial', () => {
     expect(await ask(reserve(user, 'm1', 10))).toMatchObject({ outcome: 'granted', replayed: true })
   })
 
-  test('is told of the second of two messages with one id that ask for different things', async () => {
+  test('is the answer to the second of two messages with one id that ask for different things', async () => {
     const { user } = await aUser()
     await other.submit(reserve(user, 'm1', 10))
     await warm(one, user)
@@ -80,7 +80,7 @@ describe('a denial', () => {
     expect(await countersOf(db, quota)).toEqual({ used: 0, reserved: 1 })
   })
 
-  test('writes nothing but usage, and waits for nobody who only looks', async () => {
+  test('writes nothing but usage, and waits for no transaction that only reads', async () => {
     const { user, quota } = await aUser(0)
     await ask(reserve(user, 'm1', 1))
     const seq = () => db.query({ text: sql`select seq from quota where id = $1`, values: [quota] })

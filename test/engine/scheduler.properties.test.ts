@@ -126,7 +126,7 @@ function openLedger(
   return { run, effects }
 }
 
-test('whatever batches do, in any order of their ends, every command completes once, and a principal’s for a user in order', async () => {
+test('in any order in which batches end, every command completes once, and a principal’s for a user in order', async () => {
   const property = fc.asyncProperty(
     fc.scheduler(),
     arrivals,

@@ -119,7 +119,7 @@ const ROWS_APART = 100
  * version of its row, and a search reads those, too.
  */
 export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
-  // Every so many of the users, and among them the busy one.
+  // Users at equal distances, and among them the busy one.
   const picked = Array.from({ length: KEYS }, (_, index) => Math.floor((index * ROWS) / KEYS) + ROWS_APART * part)
 
   const quotas = picked.map((index): Stored<Quota> => {

@@ -189,7 +189,7 @@ test('a report that the proxy did not ask for is refused', async () => {
   expect(await counters()).toEqual(before)
 })
 
-test('names that every object has are nobody', async () => {
+test('names that every object has are no users', async () => {
   for (const username of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     expect((await send({ username }))[0]).toBe(403)
 })

@@ -129,7 +129,7 @@ test('a report that the proxy did not ask for is refused', async () => {
   expect(await counters()).toMatchObject({ used: 2, reserved: 0 })
 })
 
-test('names that every object has are nobody', async () => {
+test('names that every object has are no users', async () => {
   for (const username of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     expect(await send({ username })).toEqual([403, 'Authorization failed for sendsms'])
 })

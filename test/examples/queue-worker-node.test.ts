@@ -65,7 +65,7 @@ await startExample(
 )
 
 let users = 100
-/** A user with a grant of so many units an hour. */
+/** A user with a grant of this many units an hour. */
 async function userWith(limit: number): Promise<number> {
   users += 1
   await call('POST', '/api/sms/admin/quota', { body: { user_id: users, limit, period: 'hour' } })

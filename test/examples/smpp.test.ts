@@ -153,7 +153,7 @@ test('units are charged before a message, and refunded by its receipts', async (
   ])
 })
 
-test('names that every object has are nobody', async () => {
+test('names that every object has are no users', async () => {
   for (const name of ['constructor', 'toString', '__proto__'])
     expect((await bind(name)).bound.command_status).toBe(smpp.errors.ESME_RINVSYSID)
 })

@@ -1,4 +1,4 @@
-/** The service in years to come: whatever it answers as an id or a cursor, it takes. */
+/** The service in years to come: it takes every id and cursor that it answers. */
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { nextNumber } from '../../src/db/ledger/row-ids.ts'

@@ -13,7 +13,7 @@ test('the port answers health with the headers and the body of the API', async (
     const [direct, routed] = [await fetch(url + path), await app.inject(path)]
     expect(direct.status).toBe(routed.statusCode)
     expect(await direct.json()).toEqual(routed.json())
-    // Without TLS, no browser may be told to use it.
+    // Without TLS, no browser may be asked to use it.
     expect(direct.headers.get('strict-transport-security')).toBe(null)
     const names = ['content-type', 'cache-control', 'x-content-type-options', 'content-security-policy']
     for (const name of names) expect(direct.headers.get(name), name).toBe(routed.headers[name])

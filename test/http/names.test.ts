@@ -20,7 +20,7 @@ async function meet(claims: Record<string, unknown>): Promise<void> {
   expect((await call('GET', '/api/sms/me', { token: await token(claims) })).status).toBe(200)
 }
 
-test('a name is known a moment after its token was first used, and a new one replaces it', async () => {
+test('a name is known shortly after its token was first used, and a new one replaces it', async () => {
   expect(await named('ann')).toEqual([])
   await meet({ sub: 'ann', name: 'Ann Lee', ...ROLE })
   await expect.poll(() => named('ann')).toEqual([{ subject: 'ann', name: 'Ann Lee' }])

@@ -259,7 +259,7 @@ test('quotas are selected page by page, also if the change takes them out of the
   expect((await bulk({ name: 'many-' }, { action: 'delete' })).at(-1)).toEqual(end(450))
 })
 
-test('a proxy is told not to hold back the lines', async () => {
+test('a proxy is asked not to hold back the lines', async () => {
   const { headers } = await ask({ user_id: someone() }, { action: 'resume' })
   expect(headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'x-accel-buffering': 'no' })
 })

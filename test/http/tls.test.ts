@@ -21,7 +21,7 @@ const EXPIRY = Date.UTC(2090, 0, 1)
 
 let writes = 0
 
-/** Replaces a file in one step, with a time of its own, whatever the clock of the file system is worth. */
+/** Replaces a file in one step, with a time of its own, because the clock of the file system may be coarse. */
 async function replace(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text)
   await utimes(`${file}.new`, 1_000_000_000 + writes, 1_000_000_000 + writes++)

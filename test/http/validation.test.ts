@@ -154,7 +154,7 @@ const NAMES = Object.entries(Object.fromEntries(Array.from({ length: 5_000 }, (_
 
 const unknownNames = (count: number): Record<string, unknown> => Object.fromEntries(NAMES.slice(0, count))
 
-/** Values of a schema: each with so many unknown names, and each known field with values of other types. */
+/** Values of a schema: each with this many unknown names, and each known field with values of other types. */
 function* valuesFor(schema: Type.TObject): Generator<Record<string, unknown>, void> {
   const valid = objectOf(schema)
   for (const count of NUMBERS_OF_NAMES) {

@@ -26,7 +26,7 @@ const RETENTION = 7 * DAY_MS
 async function createOutbox() {
   const { db } = await freshDatabase()
   const retention = createEventRetention({ db, now: () => START, retentionMs: RETENTION })
-  /** Emits one event for each user, in one transaction, at so many days before the start. */
+  /** Emits one event for each user, in one transaction, at this many days before the start. */
   const emit = (daysAgo: number, ...users: number[]) =>
     db.transaction(tx => {
       const events = users.map((user_id): OutboxEvent => {

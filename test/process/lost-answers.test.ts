@@ -39,7 +39,7 @@ const USERS = 12
 const TIGHT_USERS = 4
 /** Messages that a sender has under way at a time. */
 const LINES = 3
-/** When the provider has taken so many messages, something is killed. */
+/** When the provider has taken this many messages, something is killed. */
 const KILL_EVERY = 120
 /** And a sender. */
 const KILL_SENDER_EVERY = 30

@@ -88,8 +88,8 @@ describe('every command, started by root', async () => {
       command.signal('SIGTERM')
     }
     const { code, stdout, stderr } = await ended
-    const [told, user] = /ends_as_(\d+)/.exec(stderr) ?? []
-    return { code, stdout, stderr: stderr.replace(told ?? '', ''), user: Number(user) }
+    const [match, user] = /ends_as_(\d+)/.exec(stderr) ?? []
+    return { code, stdout, stderr: stderr.replace(match ?? '', ''), user: Number(user) }
   }
 
   afterAll(() => {
@@ -127,7 +127,7 @@ describe('every command, started by root', async () => {
     }
     for (const target of targets) {
       const file = join(linked, target)
-      await writeFile(file, `${target}: 43 characters that nobody but its owner is to read\n`)
+      await writeFile(file, `${target}: 43 characters that only its owner is to read\n`)
       // Wider than the mode of a secret, which a command would have mended.
       await chmod(file, 0o644)
       before[target] = await look(target)

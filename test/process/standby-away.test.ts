@@ -50,7 +50,7 @@ const author = { now: START, actor: 'ada', requestId: 'test' }
 const create = (on: Database, user: number) =>
   on.transaction(tx => createQuota(tx, { user_id: user, limit: 1_000 }, author))
 
-/** Repeats a call until `isOver`, whatever becomes of it. Answers how often it succeeded. */
+/** Repeats a call until `isOver`, also after errors. Answers how often it succeeded. */
 async function hammer(call: () => Promise<unknown>, isOver: () => boolean): Promise<number> {
   let successes = 0
   while (!isOver()) {

@@ -189,7 +189,7 @@ export async function warm(engine: TestEngine, user: number): Promise<void> {
 }
 
 /**
- * Makes an engine run its next 50 batches in locked mode: another process has changed many users whom it remembers. One of
+ * Makes an engine run its next 50 batches in locked mode: another process has changed many users that it remembers. One of
  * these batches is used up.
  */
 export async function makeLocked(engine: TestEngine, bench: Bench): Promise<void> {

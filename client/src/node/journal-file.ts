@@ -29,7 +29,7 @@ interface State {
 const SUM_LENGTH = 16
 /** Tells a journal from other files, and later versions from this one. */
 const HEADER = lineOf([{ journal: 'sms-quota-client', version: 1 }])
-/** A file is written anew when it has so many changes more than its state needs: some MB of typical messages. */
+/** A file is written anew when it has this many changes more than its state needs: some MB of typical messages. */
 const MAX_SUPERFLUOUS = 20_000
 /** The API takes no larger body. */
 const MAX_CHANGE = 64 * 1024

@@ -15,7 +15,7 @@ const PAUSE_MS = 50
 /**
  * Listens on a socket beside the file, with a name of its own, and then looks for the sockets of others: who began to listen
  * later sees the earlier one, so that two never have it. The system ends a socket with its process, also after SIGKILL and in a
- * container, where another process may get the number of an earlier one. A socket that nobody listens on is never used again.
+ * container, where another process may get the number of an earlier one. A socket without a listener is never used again.
  *
  * @returns what unlocks it
  * @throws Error if another process has it

@@ -16,7 +16,7 @@ export interface Demand {
   deniedBefore: number
 }
 
-/** So many windows before the current one show what is usual. */
+/** This many windows before the current one show what is usual. */
 export const WINDOWS_BEFORE = { hour: 24, day: 7, week: 4, month: 3 }
 
 /** A period that is compared with the windows before; of a year there are too few. */

@@ -46,7 +46,7 @@ export function keyOf(item: Item, group: Group): string | number | null {
 /** The labels of groups, in the language of the page. */
 interface Words {
   label(key: string | number | null): string
-  /** For so many smaller groups together. */
+  /** For this many smaller groups together. */
   others(count: number): string
 }
 

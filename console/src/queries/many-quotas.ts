@@ -55,7 +55,7 @@ async function selectedQuotas(selection: Selection, signal: AbortSignal): Promis
 }
 
 /**
- * The quotas that a bulk change would change beyond the first ones, so many at a time. A dry run shows only `MAX_SAMPLES`, so
+ * The quotas that a bulk change would change beyond the first ones, a page at a time. A dry run shows only `MAX_SAMPLES`, so
  * each asks about as many. Fetched only by `fetchNextPage`.
  */
 export const moreSamplesQuery = (call: BulkCall, selection: Selection, first: readonly Sample[], count: number) =>

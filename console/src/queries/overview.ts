@@ -159,7 +159,7 @@ const CANDIDATE_DENIALS = 50
 
 /**
  * Who sends to a destination, most first. The service has no report by user and destination: this reads the one of each
- * of the top users, and of the users whom the latest denials of the destination name.
+ * of the top users, and of the users that the latest denials of the destination name.
  */
 export function useUsersOfDestination(group: DestinationGroup, key: string) {
   return useQuery({

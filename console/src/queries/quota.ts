@@ -13,7 +13,7 @@ type Quota = Api['SmsQuota']
 /** The first elements of the query keys whose data depends on quotas. */
 const DEPENDENT_KEYS = ['quotas', 'summary', 'alerts', 'audit']
 
-/** Reads again what a change of a quota affects, on whatever page it was made. */
+/** Reads again what a change of a quota affects, on any page. */
 export function refetchDependents(queryClient: QueryClient): Promise<unknown> {
   return Promise.all(DEPENDENT_KEYS.map(key => queryClient.invalidateQueries({ queryKey: [key] })))
 }

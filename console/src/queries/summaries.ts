@@ -3,7 +3,7 @@ import type { Api } from '../api/types.ts'
 import { request } from '../session/client.ts'
 import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
-/** A list that grows by so many users is read anew. */
+/** A list that grows by this many users is read anew. */
 const STEP = 20
 /** Summaries that are read at the same time. */
 const LANES = 4

@@ -10,7 +10,7 @@ export interface SearchInput {
 const EMPTY: SearchInput = { text: '', isEntered: false }
 
 /**
- * The input of the search dialog. Keys count from the moment at which it is opened, also while its code is loading and until its
+ * The input of the search dialog. Keys count from when it is opened, also while its code is loading and until its
  * field has the focus: without this, the first keys went to the page, and the rest of a number found another user.
  *
  * @param onCancel for the Escape key until then

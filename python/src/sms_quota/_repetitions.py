@@ -113,7 +113,7 @@ def _as_first(operation: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_as_left(operation: str, answer: Mapping[str, Any]) -> bool:
-    """Whether a reservation is as the call would have left it. Of a settlement that cannot be told."""
+    """Whether a reservation is as the call would have left it. A settlement does not show it."""
     if operation == "reserve":
         return (answer["state"], answer["committed"], answer["released"]) == ("reserved", 0, 0)
     return operation != "consume" or (answer["state"], answer["refunded"]) == ("committed", 0)

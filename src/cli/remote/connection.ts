@@ -21,7 +21,7 @@ export function connect({ url, token }: Address): Connection {
   const client = createClient({
     url,
     token,
-    // A person has more patience than a gateway.
+    // A person waits longer than a gateway.
     senderTimeoutMs: TIMEOUT_MS,
     timeoutMs: TIMEOUT_MS,
     async fetch(input, init) {

@@ -14,7 +14,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** The text, or as much of it as fits into so many columns, with an ellipsis. */
+/** The text, or as much of it as fits into this many columns, with an ellipsis. */
 export function cut(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   let kept = ''

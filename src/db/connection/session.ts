@@ -91,7 +91,7 @@ export async function configureSession(
   return session
 }
 
-/** At most so many sessions may go on on the server, after their connections, while new ones are opened. */
+/** At most this many sessions may go on on the server, after their connections, while new ones are opened. */
 const MAX_LOST = 4
 
 /**

@@ -27,7 +27,7 @@ export function joinSql(parts: readonly Sql[], separator = sql`, `): Sql {
   return parts.reduce((text, part, index) => (index === 0 ? sql`${part}` : sql`${text}${separator}${part}`), sql``)
 }
 
-/** A table or a column by its name, whatever characters that has. */
+/** A table or a column by its name, which may have any characters. */
 export function sqlName(name: string): Sql {
   return trustedSql(`"${name.replaceAll('"', '""')}"`)
 }
@@ -44,7 +44,7 @@ export function sqlInteger(value: number): Sql {
 }
 
 /**
- * The one door for text that does not stand in a module: of the files of migrations. Whoever passes text vouches that nothing
+ * The one door for text that does not stand in a module: of the files of migrations. The caller vouches that nothing
  * in it is from a caller. `test/architecture.test.ts` names the modules that may.
  */
 export function trustedSql(text: string): Sql {

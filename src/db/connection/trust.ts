@@ -57,7 +57,7 @@ export async function assertConnectionsFit(db: Queryable, needed: number): Promi
   if (fault !== null) throw new Error(fault)
 }
 
-/** What is wrong if a process uses so many connections; null if they fit. */
+/** What is wrong if a process uses this many connections; null if they fit. */
 export function connectionFault(needed: number, { allowed }: ConnectionUse): string | null {
   return needed <= allowed
     ? null

@@ -60,7 +60,7 @@ async function ownAccount(): Promise<Account> {
   )
 }
 
-/** `useradd` comes with most distributions, `adduser` with BusyBox. Neither makes a home, and nobody can log in. */
+/** `useradd` comes with most distributions, `adduser` with BusyBox. Neither makes a home, and no one can log in. */
 const MAKE_ACCOUNT = [
   ['useradd', '--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/bin/false'],
   ['adduser', '-S', '-D', '-H', '-h', '/nonexistent', '-s', '/bin/false'],

@@ -11,7 +11,7 @@ export interface Owner {
   readonly gid: number
 }
 
-/** The file is a link, or belongs to somebody else: to read or change it could be what its owner wants of root. */
+/** The file is a link, or belongs to another account: to read or change it could be what its owner wants of root. */
 export class ForeignFile extends Error {
   readonly why: string
 
@@ -95,7 +95,7 @@ export async function withFolder<T>(path: string, work: (handle: FileHandle) => 
   }
 }
 
-/** A path that leads to the opened folder whoever renames it meanwhile, where the system has such paths. */
+/** A path that leads to the opened folder even if it is renamed meanwhile, where the system has such paths. */
 export const pathOf = (handle: FileHandle, path: string): string =>
   process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path
 
@@ -104,13 +104,13 @@ export function within<T>(folder: string, work: (at: string) => Promise<T>): Pro
   return isRoot() ? withFolder(folder, handle => work(pathOf(handle, folder))) : work(folder)
 }
 
-/** Under root, makes an opened folder root's alone: then nobody else can exchange anything in it. */
+/** Under root, makes an opened folder root's alone: then no other account can exchange anything in it. */
 async function takeOver(handle: FileHandle): Promise<void> {
   await handle.chown(0, 0)
   await handle.chmod(0o700)
 }
 
-/** Removes a folder with its content, or a file, if it is there. Under root it follows no link on the way, whoever makes some meanwhile. */
+/** Removes a folder with its content, or a file, if it is there. Under root it follows no link on the way, also if some are made meanwhile. */
 export async function removeTree(path: string): Promise<void> {
   if (!isRoot()) return rm(path, { recursive: true, force: true })
   const entry = await lstat(path).catch(() => undefined)

@@ -72,7 +72,7 @@ async function start(folders: Folders, log: Log): Promise<Child> {
   const account = await accountFor(folders)
   const binaries = await findBinaries(folders, account, log)
   await makeCluster(folders, binaries, account, log)
-  // Before the server runs, which nobody could use or end otherwise.
+  // Before the server runs, which could not be used or ended without the password.
   await readPassword(folders)
   return launch(folders, binaries, account)
 }

@@ -7,7 +7,7 @@
  * processes take the same one for rows of the same shard, which is rare, the insert fails and the batch goes again.
  *
  * Numbers begin again after 34 years, and so stay exact. By then no row has the earlier ones: denials are kept for days, pending
- * usage for seconds. They begin again whatever the machine's clock says, before `EPOCH`, too.
+ * usage for seconds. They begin again at any time of the machine's clock, before `EPOCH`, too.
  */
 export function nextNumber(): number {
   const ms = (((Date.now() - EPOCH) % PERIOD_MS) + PERIOD_MS) % PERIOD_MS

@@ -6,7 +6,7 @@ import type { Authors } from './reservation-rows.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate, NOW } from './statement.ts'
 
-/** Writes what became of reservations' units, and by whom; an expiry has no author. The rest of a reservation never changes. */
+/** Writes what became of reservations' units, and who did it; an expiry has no author. The rest of a reservation never changes. */
 export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Authors, 'settled_by'>>(
   'settle-reservations',
   {

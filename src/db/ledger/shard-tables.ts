@@ -20,7 +20,7 @@ export function onTables(text: Sql, tables: ShardPlacement['tables']): Sql {
 
 /**
  * What every transaction on a shard's tables begins with. The lock is the one that Citus' own statements take: a move of the
- * shard waits for it before it ends writes at the old place, and then others wait for the move. Whoever has the lock knows
+ * shard waits for it before it ends writes at the old place, and then others wait for the move. The holder of the lock knows
  * where the shard is until the transaction ends. The second statement fails if it is no longer here, as if a table were missing;
  * it is one of its own, because it has to see what the first has waited for.
  */

@@ -37,7 +37,7 @@ export type PageStart = { skip: number } | { after: PageKey }
 export interface QuotaSlice {
   quotas: Quota[]
   /**
-   * How many quotas the filter selects: exactly, or if that would read too many rows, at least so many. Absent if the page
+   * How many quotas the filter selects: exactly, or if that would read too many rows, at least this many. Absent if the page
    * began after a key.
    */
   total?: Total

@@ -85,7 +85,7 @@ export function forbidden(permission: Permission, roleNames: Readonly<Record<Rol
   return new Problem('forbidden', `${ALLOWS[permission]} needs a token with ${needed}.`, { reason: 'missing_role' })
 }
 
-/** A sender that names a user whom its token does not list. */
+/** A sender that names a user that its token does not list. */
 export function foreignUser(userId: number, claim: string): Problem {
   const detail = `The token does not allow user ${userId}: its claim "${claim}" does not list them.`
   return new Problem('forbidden', detail, { reason: 'foreign_user' })

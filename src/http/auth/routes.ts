@@ -49,7 +49,7 @@ export function nameRoutes(server: FastifyInstance, { db }: RouteContext): void 
           'Administrator',
           'listNames',
           'Read the names of actors and senders',
-          'The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored a moment after the token is first used. Nothing is decided by it. Subjects without a name are left out.',
+          'The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored shortly after the token is first used. Nothing is decided by it. Subjects without a name are left out.',
         ),
         querystring: NamesQuery,
         response: readResponses(Type.Ref('PrincipalNames#')),

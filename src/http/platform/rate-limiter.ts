@@ -55,7 +55,7 @@ export function createRateLimiter({
     startedAt = at
   }
 
-  /** When the calls of the client and so many more are paid off. */
+  /** When the calls of the client and this many more are paid off. */
   const paidAtWith = (client: string, calls: number, at: number): number =>
     Math.max(at, recent.get(client) ?? older.get(client) ?? 0) + calls * intervalMs
 

@@ -136,7 +136,7 @@ function isDebugging(log: FastifyBaseLogger): boolean {
   return log.level === 'debug' || log.level === 'trace'
 }
 
-/** Admits so many lines of a kind in each second, and counts those that it leaves out. Kinds are the codes of errors. */
+/** Admits this many lines of a kind in each second, and counts those that it leaves out. Kinds are the codes of errors. */
 function createSampler(now: () => number) {
   let second = 0
   const logged = new Map<string, number>()

@@ -15,7 +15,7 @@ const MAX_UNKNOWN_NAMES = 100
 /** A list of different values that has more values repeated is refused before they are listed. */
 const MAX_REPEATED = 500
 
-// The validator stops at so many errors. The list may therefore lack what would be shown: it never decides.
+// The validator stops at this many errors. The list may therefore lack what would be shown: it never decides.
 Settings.Set({ maxErrors: 500 })
 
 /** The part of JSON Schema that the contract uses. */

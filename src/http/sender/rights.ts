@@ -8,6 +8,6 @@ type SenderCommand = Pick<Command, 'user_id'> & { force?: boolean }
 /** Refuses a command that the sender's token does not allow. @throws Problem `forbidden` */
 export function checkRights(authenticator: Authenticator, principal: Principal, command: SenderCommand): void {
   authenticator.requireSenderUser(principal, command.user_id)
-  // Whatever is not a plain no is refused, too: the types do not hold for what a schema let through.
+  // All but a plain no is refused: the types do not hold for what a schema let through.
   if (command.force !== undefined && command.force !== false) authenticator.require(principal, 'force')
 }

@@ -83,7 +83,7 @@ function checkDenial(books: Books, asked: Pick<Entry, 'user' | 'asked' | 'allows
   const { reason, remaining, limiting_quota_id: limiting, retry_at } = reply.body
   const { user } = asked
   const suffices = remaining === null || remaining >= (asked.allowsPart ? 1 : asked.asked)
-  // Every other user has grants without scope that nobody deletes.
+  // Every other user has grants without scope that are never deleted.
   const isRight = isUnknown(user)
     ? reason === 'no_quota' && remaining === 0 && limiting === null && retry_at === null
     : (reason === 'cap_reached' || reason === 'quota_exhausted') && typeof limiting === 'number' && !suffices

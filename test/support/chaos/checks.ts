@@ -26,7 +26,7 @@ export async function chargedDenials({ entries }: Books, db: Database): Promise<
 
 /**
  * Calls that were not answered, or with 503, while nothing was wrong but rows that strangers held: how many of users
- * whose rows were held, and those of others, of whom there must be none.
+ * whose rows were held, and those of others, which must not occur.
  */
 export function unavailableInCalm({ unavailable, calms, holds }: Books) {
   const found = { ofHeld: 0, ofOthers: [] as string[] }

@@ -3,7 +3,7 @@ import type { Deployment } from './deployment.ts'
 import { HOT_USER } from './messages.ts'
 
 const SENDER = '/api/sms/sender/quota'
-/** Calls after which a service decides from memory, whatever it did before. */
+/** Calls after which a service decides from memory, in any earlier state. */
 const WARMING_CALLS = 60
 /** A window may end during an exchange, which then proves nothing: an hour takes three seconds there. */
 const ATTEMPTS = 20

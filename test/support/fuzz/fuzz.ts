@@ -106,7 +106,7 @@ async function listen(service: Service): Promise<AddressInfo> {
 const addressOf = ({ app }: Service) => app.server.address() as AddressInfo
 
 function tokenOf(service: Service, name: string, roles: readonly string[]): Promise<string> | string | null {
-  if (name === 'nobody') return null
+  if (name === 'anonymous') return null
   if (name === 'someone with a broken token') return `${service.adminToken.slice(0, -2)}xx`
   const sub = /^user (\d+)$/.exec(name)?.[1] ?? (name === 'admin' ? '1' : name)
   return service.token({
@@ -316,7 +316,7 @@ const BEGINNING: readonly Call[] = [
   { method: 'DELETE', path: '/api/sms/admin/users/100/data', query: [], headers: [], caller: 'admin', body: undefined },
 ]
 
-const PLAIN: Call = { method: 'GET', path: '/livez', query: [], headers: [], caller: 'nobody', body: undefined }
+const PLAIN: Call = { method: 'GET', path: '/livez', query: [], headers: [], caller: 'anonymous', body: undefined }
 
 /** What exists then. */
 const FIRST_READS: readonly Call[] = [

@@ -19,7 +19,7 @@ export interface Fault {
 
 /** The roles of callers. */
 export const CALLERS: Record<string, readonly string[]> = {
-  nobody: [],
+  anonymous: [],
   'someone with a broken token': [],
   'user 7': [],
   'user 100': [],
@@ -30,7 +30,7 @@ export const CALLERS: Record<string, readonly string[]> = {
   'sender with force': ['sender', 'force'],
   'admin who sends': ['admin', 'sender'],
 }
-const WITHOUT_TOKEN = ['nobody', 'someone with a broken token']
+const WITHOUT_TOKEN = ['anonymous', 'someone with a broken token']
 
 export interface Judge {
   operationOf(call: Call): Operation | undefined

@@ -4,7 +4,7 @@ import { seededRandom } from '../ledger.ts'
 export interface Random {
   /** From 0 up to, but without, `below`. */
   integer(below: number): number
-  /** True in so many cases out of a hundred. */
+  /** True in this many cases out of a hundred. */
   percent(percent: number): boolean
   /** One of a list that is not empty. */
   pick<T>(from: readonly T[]): T

@@ -3,7 +3,7 @@ import type { Database } from '../../../src/db/connection/database.ts'
 import { sql } from '../../../src/db/connection/sql.ts'
 import { rawSql } from '../sql.ts'
 
-/** Note who called, whatever the answer; nothing is decided by them. */
+/** Note who called, with any answer; nothing is decided by them. */
 const EXCEPT = ['principal', 'principal_name']
 
 /** Its rows are locked by a write that leaves them as they are: what they hold is compared. */

@@ -1,4 +1,4 @@
-/** Tries messages as workers do, and compares what they are told with the provider's list. */
+/** Tries messages as workers do, and compares what they are answered with the provider's list. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../fuzz/random.ts'
 import { type Message, nameOf } from './message.ts'
@@ -8,7 +8,7 @@ import type { Told } from './told.ts'
 /** How often one message is tried. */
 const TRIES = 4
 
-/** `killed`: the process ended before it told anything. */
+/** `killed`: the process ended before it answered. */
 export type Attempt = () => Promise<Told | 'killed'>
 
 /** Tries a message as a worker does that is asked again and again; and once more after its process was killed. */
@@ -62,7 +62,7 @@ function note(
       }
       return 'done'
     case 'before':
-      // Of two that have it, the other one may not have been told that it is committed, and gives it back.
+      // Of two that have it, the other one may not have been answered that it is committed, and gives it back.
       check('sent before', sends === 0 && (was || isUnknown || isKilled || shared?.isTogether === true))
       return 'done'
     case 'unknown':

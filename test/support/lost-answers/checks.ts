@@ -20,7 +20,7 @@ export interface Judgement {
   readonly wrong: string[]
   /** Messages with a second send, though the first one has not failed. */
   readonly twice: string[]
-  /** What senders were told, and was not so. */
+  /** What senders' calls answered, and was not so. */
   readonly untrue: readonly string[]
   /** Users whose messages went past their limits without being debts. */
   readonly past: string[]

@@ -13,7 +13,7 @@ import { type Message, nameOf } from './message.ts'
 import { type Sender, TIMEOUT_MS, type World } from './senders.ts'
 import { type Asked, type Expiry, type Told, TTL_SECONDS } from './told.ts'
 
-/** What a process is told at its start, as its argument, in JSON. */
+/** What a process gets at its start, as its argument, in JSON. */
 export interface Run {
   readonly url: string
   readonly token: string
@@ -28,7 +28,7 @@ export interface Run {
   readonly isAsync: boolean
 }
 
-/** What a process is told on a line of its input. `close` settles what is left. */
+/** What a process gets on a line of its input. `close` settles what is left. */
 export type Order = { readonly call: number } & (({ readonly op: 'send' } & Asked) | { readonly op: 'close' })
 
 /** What it answers on a line of its output. */
@@ -93,7 +93,7 @@ export async function processSender(
   let calls = 0
   let unsettled: ReadonlyMap<string, Asked> = new Map()
   let kills = 0
-  /** Those that were asked for, to find them by name, and by the process after so many kills. */
+  /** Those that were asked for, to find them by name, and by the process after this many kills. */
   const asked = new Map<string, { readonly message: Asked; readonly kills: number }>()
   let isEnding = false
   let child = launch()
@@ -151,7 +151,7 @@ export async function processSender(
     calls += 1
     const order: Order = message === undefined ? { call: calls, op: 'close' } : { call: calls, op: 'send', ...message }
     if (message !== undefined) {
-      // What it has been told is gone with its process. In an outage, it may send it again as a debt; and what is open is not known to be sent.
+      // What it was answered is gone with its process. In an outage, it may send it again as a debt; and what is open is not known to be sent.
       const isForgotten = (asked.get(nameOf(message))?.kills ?? kills) < kills
       const isOpen = onExpiry === 'release' && provider.unknown.has(nameOf(message))
       if (isForgotten && (mayBeDebt || isOpen)) addKilled(message)

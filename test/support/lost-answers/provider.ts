@@ -18,7 +18,7 @@ interface Again {
 export interface Provider {
   readonly taken: readonly Taken[]
   readonly again: readonly Again[]
-  /** Messages whose sender was told that it is not known whether they were sent, whether or not they were taken. */
+  /** Messages whose sender was answered that it is not known whether they were sent, whether or not they were taken. */
   readonly unknown: ReadonlySet<string>
   /**
    * Sends a message, or fails.
@@ -32,7 +32,7 @@ export interface Provider {
   hasBegun(message: Pick<Message, 'userId' | 'id'>): boolean
   /** Counts an unknown message as taken: its sender says that it is charged. */
   assume(message: Message, by: string): void
-  /** Takes a message for unknown: its sender was told so, and has sent nothing. */
+  /** Takes a message for unknown: its sender was answered so, and has sent nothing. */
   doubt(message: Message): void
 }
 

@@ -1,4 +1,4 @@
-/** What the senders were told, as counts, and what of it was not true. */
+/** What the senders' calls answered, as counts, and what of it was not true. */
 import { type Message, nameOf } from './message.ts'
 import type { Expiry } from './told.ts'
 

@@ -1,4 +1,4 @@
-/** A sender that is told on its input what to send, and answers what it was told. Run by process-sender.ts. */
+/** A sender that reads on its input what to send, and writes what its client answered. Run by process-sender.ts. */
 import { createInterface } from 'node:readline'
 import { createClient } from '../../../client/src/main.ts'
 import { openJournal } from '../../../client/src/node/journal.ts'

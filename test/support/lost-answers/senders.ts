@@ -24,7 +24,7 @@ export interface Sender {
   /** Of those that may have a message that another one has: how that is asked for. */
   readonly shares?: Expiry
   /**
-   * Sends one message, or does not. It rejects if it was told what must not be.
+   * Sends one message, or does not. It rejects if a call answered what must not be.
    *
    * @param type of the message; it names the sender if left out
    */

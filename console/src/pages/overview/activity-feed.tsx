@@ -49,7 +49,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   )
 }
 
-/** So many events of one kind on one day are one line. */
+/** This many events of one kind on one day are one line. */
 const MIN_GROUP = 3
 
 interface EventGroup {

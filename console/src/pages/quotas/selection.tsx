@@ -54,7 +54,7 @@ interface SelectionBarProps {
 export function SelectionBar({ selection, filters, total, onSelect, onClear, children }: SelectionBarProps) {
   const { selected, allSelected, selectAll, clear } = texts.quotas.selection
   const isAll = selection.by === 'filters'
-  // Without a filter all quotas of the service would be changed: that is nobody's daily work.
+  // Without a filter all quotas of the service would be changed: that is never daily work.
   const canSelectAll = !isAll && filterCount(filters) > 0 && (total === null || total > selection.quotas.size)
   return (
     <section className={classes.selection} aria-label={texts.quotas.selection.label}>

@@ -124,7 +124,7 @@ function QuotaForm() {
 }
 
 /**
- * The console makes no tokens: whoever reads an administrator's token could make others that outlive it
+ * The console makes no tokens: a person who reads an administrator's token could make others that outlive it
  * (docs/decisions/tokens.md).
  */
 function TokenCommand() {

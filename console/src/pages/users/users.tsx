@@ -21,7 +21,7 @@ const { users } = texts.quotas
 
 const STATE = { cursor }
 
-/** The directory of users: everyone of whom the service has stored something. */
+/** The directory of users: everyone about whose messages or quotas the service has stored something. */
 export default function Users() {
   const [text, setText] = useState('')
   const trimmed = text.trim()
@@ -72,7 +72,7 @@ function Directory() {
   )
 }
 
-/** The users whose id begins with some digits. An id that nobody has is said to be unknown, with what one can do about it. */
+/** The users whose id begins with some digits. An id that no user has is said to be unknown, with what one can do about it. */
 function Found({ digits }: { digits: string }) {
   const found = useQuery(userSearchQuery(digits))
   const id = Number(digits)

@@ -132,7 +132,7 @@ export const components: typeof english = {
       },
       rate_limited: {
         title: 'Zu viele Anfragen',
-        text: 'Zu viele Anfragen in kurzer Zeit. Bitte einen Moment warten.',
+        text: 'Zu viele Anfragen in kurzer Zeit. Bitte kurz warten.',
       },
       internal: {
         title: 'Interner Fehler',

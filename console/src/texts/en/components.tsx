@@ -126,13 +126,13 @@ export const components = {
       },
       events_lost: { title: 'Events lost', text: 'The database has lost events that were shown before.' },
       events_pruned: { title: 'Events pruned', text: 'Events that were not shown yet have been removed.' },
-      rate_limited: { title: 'Too many requests', text: 'Too many requests in a short time. Wait a moment.' },
+      rate_limited: { title: 'Too many requests', text: 'Too many requests in a short time. Wait a few seconds.' },
       internal: {
         title: 'Internal error',
         text: 'The service failed unexpectedly. Its log has the details under the id of the request.',
       },
-      unavailable: { title: 'Unavailable', text: 'The database of the service is not available at the moment.' },
-      overloaded: { title: 'Overloaded', text: 'The service has too many requests at the moment.' },
+      unavailable: { title: 'Unavailable', text: 'The database of the service is not available now.' },
+      overloaded: { title: 'Overloaded', text: 'The service has too many requests now.' },
     },
   },
 }

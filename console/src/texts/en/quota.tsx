@@ -126,8 +126,8 @@ export const quota = {
     preset: {
       monthly: { name: 'Monthly package', about: 'A grant that resets each month' },
       prepaid: { name: 'Prepaid pack', about: 'A one-time grant, valid for a year' },
-      dailyCap: { name: 'Daily cap', about: 'At most so many units each day' },
-      countryCap: { name: 'Country cap', about: 'At most so many units to a country each month' },
+      dailyCap: { name: 'Daily cap', about: 'A limit of units each day' },
+      countryCap: { name: 'Country cap', about: 'A limit of units to a country each month' },
     },
     userAbout: 'The user’s id on your platform.',
     grantAbout: 'Units for sending messages. A user’s grants add up.',

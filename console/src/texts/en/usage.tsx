@@ -54,7 +54,7 @@ export const usage = {
   errors: {
     to: 'Choose a day that is not before “From”.',
     interval: `Choose at most ${formatUnits(1_000)} days.`,
-    group_by: 'There are too many groups for so many days. Choose a shorter period.',
+    group_by: 'There are too many groups for this many days. Choose a shorter period.',
   },
   correctFields: 'Correct the fields above.',
   approximate: (day: string) =>

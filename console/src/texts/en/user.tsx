@@ -157,8 +157,8 @@ export const user = {
   caps: {
     title: 'Caps',
     ownTitle: 'Limits',
-    about: 'A cap limits what may be sent in a period, whatever the grants have left.',
-    ownAbout: 'The most that you can send in a time, whatever your packages hold.',
+    about: 'A cap limits what may be sent in a period, however much the grants have left.',
+    ownAbout: 'The most that you can send in a time, however much your packages hold.',
     resets: (at: ReactNode) => <>Resets {at}</>,
     ends: (at: ReactNode) => <>Ends {at}</>,
     doesNotReset: 'Does not reset',

@@ -1,7 +1,7 @@
 /** Which users send so often that a lease is worth its calls. */
 import type { LeaseScope } from '../../../../client/src/lease-pool.ts'
 
-/** So many messages in so many milliseconds. A lease costs three operations a slice, which lives for half a minute. */
+/** This many messages in this many milliseconds. A lease costs three operations a slice, which lives for half a minute. */
 const BUSY_MESSAGES = 10
 const BUSY_MS = 10_000
 /** Users, countries and types that are counted at a time. */

@@ -16,7 +16,7 @@ export interface Turns {
 }
 
 export function createTurns(): Turns {
-  /** Of users of whom an operation waits: resolves when the last one has begun to run. */
+  /** Of each user with an operation that waits: resolves when the last one has begun to run. */
   const last = new Map<number, Promise<void>>()
   return {
     take(userId, prepare, run) {

@@ -5,7 +5,7 @@ import type { Confirmed } from './bulk-preview.tsx'
 export interface Unfinished {
   action: BulkAction
   confirmed: Confirmed
-  /** Who confirmed it. The service keeps the keys of each principal apart, so nobody else may go on with it. */
+  /** Who confirmed it. The service keeps the keys of each principal apart, so no other principal may go on with it. */
   subject: string
 }
 

@@ -91,7 +91,7 @@ function Counts({ progress: { done, counts, failed }, total }: { progress: Progr
 export const FIRST_SHOWN = 20
 export const MORE_SHOWN = 500
 
-/** A reason that so many share is one row, with the places behind it. */
+/** A reason that many share is one row, with the places behind it. */
 const MIN_GROUP = 4
 
 interface FailuresProps {
