@@ -33,6 +33,7 @@ export function render(findings: readonly Findings[], facts: Facts): string {
 Written by \`npm run bench\` on ${facts.date}: ${facts.machine}, ${facts.versions}; load average at the end ${facts.load}. All
 processes, including the load generator, share the machine: compare only the ratios of two sides in the same run.
 Medians of ${facts.rounds} rounds, with the sides alternating. Duration: ${Math.round(facts.seconds)} s.
+The PostgreSQL is that of the npm package, unless \`DATABASE_URL\` names another: [how it is built](decisions/packages.md#nodejs-and-postgresql-from-npm).
 ${rows.length === 0 ? '' : `\n## Goals\n\n${table(['case', 'peer in the same run', 'sms-quota', 'peer', 'ratio', 'goal', 'met'], rows.map(cellsOf))}`}
 ${details.length === 0 ? '' : `## Figures\n\np50 and p99 in milliseconds per call; CPU in seconds per thousand operations; WAL in bytes per operation.\n\n${table(['load', 'side', 'operations/s', 'p50', 'p99', 'CPU total', 'CPU server', 'CPU PostgreSQL', 'CPU Redis', 'CPU load generator', 'WAL'], details.map(figuresOf))}`}
 ${notes.join('\n')}
