@@ -14,6 +14,6 @@ const EXPORTS = {
 export async function installClient(folder: string): Promise<void> {
   const home = join(folder, 'node_modules/sms-quota-client')
   await mkdir(home, { recursive: true })
-  await symlink(join(PROJECT, 'client'), join(home, 'client'))
+  for (const source of ['client', 'src']) await symlink(join(PROJECT, source), join(home, source))
   await writeFile(join(home, 'package.json'), JSON.stringify({ type: 'module', exports: EXPORTS }))
 }
