@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { filesByNeed } from './test/support/projects.ts'
+import { slowest } from './test/support/slowest.ts'
 
 /** What has to run before the tests of each need. */
 const SETUP = {
@@ -55,7 +56,9 @@ export default defineConfig({
     hookTimeout: ON_CLUSTER ? 600_000 : 240_000,
     expect: { poll: { timeout: 30_000 } },
     watch: false,
-    // What .ci/run counts.
-    reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results.json' }]] : ['default'],
+    // The last one is what .ci/run counts.
+    reporters: process.env.CI
+      ? ['default', slowest, ['json', { outputFile: 'test-results.json' }]]
+      : ['default', slowest],
   },
 })

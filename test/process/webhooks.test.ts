@@ -10,7 +10,7 @@ const receiver = await createReceiver()
 const ENV = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 const WRITES = 6
 /** How many events of a round are delivered before its kill: none, some, or all. */
-const DEPTHS = [0, 1, 2, 3, 4, 5, 6]
+const DEPTHS = [0, 2, 4, 6]
 
 /** Creates quotas, and with them events. Rejects when the service dies. */
 async function write(service: Service, user: number): Promise<void> {
