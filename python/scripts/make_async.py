@@ -14,6 +14,7 @@ CALLS = (
     "_ask",
     "_settle",
     "_settle_due",
+    "_find",
     "_send",
     "_send_committed",
     "_send_and_commit",

@@ -47,8 +47,51 @@ def test_only_what_has_expired_is_committed_by_force() -> None:
 
 def test_an_old_answer_settles_nothing_new() -> None:
     settler = Settler(lambda: 0)
-    settler.add(7, "m", "sent")
-    steps = settler.due()
     settler.add(7, "m", "not-sent")
-    settler.note(steps, [result(200)])
-    assert [message.outcome for message in settler.list()] == ["not-sent"]
+    steps = settler.due()
+    settler.add(7, "m", "sent")
+    settler.note(steps, [result(404, "not_found")])
+    assert [message.outcome for message in settler.list()] == ["sent"]
+
+
+def released(committed: int) -> Any:
+    return {"status": 200, "body": {"committed": committed}}
+
+
+def found(made_by: str, settled_by: str, *actions: str) -> Any:
+    return {
+        "status": 200,
+        "body": {"made_by": made_by, "settled_by": settled_by, "actions": [{"action": action} for action in actions]},
+    }
+
+
+@pytest.mark.parametrize(
+    "known, answers, operations",
+    [
+        ({}, [released(0)], ["release"]),
+        ({}, [released(3), found("a", "a")], ["release", "find", "refund"]),
+        ({}, [result(409, "reservation_closed"), found("a", "a")], ["release", "find", "refund"]),
+        ({"may_be_committed": False}, [released(3)], ["release"]),
+        ({}, [released(3), found("a", "a", "force")], ["release", "find"]),
+        ({"is_maker": True}, [released(3), found("a", "b")], ["release", "find"]),
+        ({}, [released(3), found("a", "b")], ["release", "find", "refund"]),
+        ({}, [released(3), result(404, "not_found")], ["release", "find"]),
+    ],
+)
+def test_what_another_has_sent_is_not_refunded(known: Any, answers: list[Any], operations: list[str]) -> None:
+    settler = Settler(lambda: 0)
+    settler.add(7, "m", "not-sent", **known)
+    made = []
+    steps = settler.due()
+    for answer in [*answers, result(200)]:
+        made += [step.operation for step in steps]
+        steps = settler.note(steps, [answer]) if steps else []
+    assert made == operations
+    assert settler.list() == []
+
+
+def test_of_two_sends_the_one_that_failed_gives_nothing_back() -> None:
+    settler = Settler(lambda: 0)
+    settler.add(7, "m", "sent")
+    settler.add(7, "m", "not-sent", may_be_committed=False)
+    assert [step.operation for step in settler.due()] == ["commit"]

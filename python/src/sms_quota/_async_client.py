@@ -8,8 +8,8 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpa
 import httpx
 
 from ._background import AsyncBackground
-from ._calls import Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
-from ._errors import UnavailableError, UnknownIfSent, is_uncertain
+from ._calls import SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
+from ._errors import QuotaError, UnavailableError, UnknownIfSent, is_uncertain
 from ._repetitions import Memory, Sends, sender_steps
 from ._settler import Settler, committed_as, committed_before, sent_before, sent_in_outage, unknown_before
 from ._types import (
@@ -208,7 +208,7 @@ class AsyncQuotaClient:
             committed = await self._ask("commit", {"user_id": user_id, "id": id}, timeout)
         except BaseException as error:
             if is_uncertain(error):
-                self._leave_open(reservation, "not-sent")
+                self._leave_open(reservation, "not-sent", is_maker=not reservation["replayed"])
             else:
                 self._unsent.add(message)
             raise
@@ -270,24 +270,39 @@ class AsyncQuotaClient:
         try:
             await self._settle(operation, reservation["user_id"], reservation["id"], None, None)
         except BaseException as error:
-            self._leave_open(reservation, "not-sent")
+            self._leave_open(reservation, "not-sent", may_be_committed=operation == "refund")
             if not isinstance(error, Exception):
                 raise
 
-    def _leave_open(self, reservation: Granted, outcome: Outcome) -> None:
-        self._settler.add(reservation["user_id"], reservation["id"], outcome)
+    def _leave_open(self, reservation: Granted, outcome: Outcome, **known: bool) -> None:
+        self._settler.add(reservation["user_id"], reservation["id"], outcome, **known)
         self._background.wake()
 
     async def _settle_due(self) -> None:
         steps = self._settler.due()
         while steps:
             try:
-                body = {"operations": [step.request() for step in steps]}
-                answer = await self._run(sender_call("batch", body, None))
-                steps = self._settler.note(steps, answer["results"])
+                finds = [step for step in steps if step.operation == "find"]
+                of_batch = [step for step in steps if step.operation != "find"]
+                results: list[Result] = []
+                for step in finds:
+                    results.append(await self._find(step.message))
+                if of_batch:
+                    body = {"operations": [step.request() for step in of_batch]}
+                    answer = await self._run(sender_call("batch", body, None))
+                    results.extend(answer["results"])
+                steps = self._settler.note([*finds, *of_batch], results)
             except Exception as error:
                 self._settler.postpone(steps, error)
                 return
+
+    async def _find(self, message: Unsettled) -> Result:
+        """What became of a reservation, as a batch would answer it."""
+        try:
+            found = await self.request("GET", f"{SENDER}reservations/{message.user_id}/{message.id}")
+        except QuotaError as error:
+            return {"status": error.status, "body": {"code": error.code}}
+        return {"status": 200, "body": found}
 
     # Administrators
 

@@ -1,8 +1,8 @@
 """
 What is settled in the background, because the service did not confirm it: again and again until it is certain.
 
-- "not-sent": its units are given back, whether they are reserved or committed. Released first, because a commit that arrives
-  after the release is refused; then refunded.
+- "not-sent": its units are given back. Released first, because a commit that arrives after the release is refused; what a call
+  for this message may have committed is refunded then, unless another sender has committed or booked it.
 - "sent": its units are committed; by force only if the reservation has expired meanwhile.
 """
 
@@ -24,10 +24,24 @@ REFUSED_AGAIN_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Step:
+class Entry:
     message: Unsettled
+    #: Whether a call of the one who gives it back may have committed it. Otherwise another one has, and has sent it.
+    may_be_committed: bool
+    #: Whether that one has made the reservation, and not repeated it.
+    is_maker: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    entry: Entry
+    #: Of a batch, or "find": a call of its own.
     operation: str
     is_forced: bool = False
+
+    @property
+    def message(self) -> Unsettled:
+        return self.entry.message
 
     def request(self) -> Json:
         force = {"force": True} if self.is_forced else {}
@@ -40,22 +54,31 @@ class Settler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         #: Each with the time before which it is not tried again.
-        self._open: dict[tuple[int, str], tuple[Unsettled, float]] = {}
+        self._open: dict[tuple[int, str], tuple[Entry, float]] = {}
         self._lock = threading.Lock()
 
-    def add(self, user_id: int, id: str, outcome: Outcome) -> None:
-        message = Unsettled(user_id, id, outcome, datetime.now(timezone.utc))
+    def add(
+        self, user_id: int, id: str, outcome: Outcome, *, may_be_committed: bool = True, is_maker: bool = False
+    ) -> None:
+        """What was sent stays charged: of two sends of a message, the one that failed gives nothing back."""
         with self._lock:
-            self._open[user_id, id] = (message, self._clock())
+            known, _ = self._open.get((user_id, id), (None, 0.0))
+            if known is not None and known.message.outcome == "sent" and outcome == "not-sent":
+                return
+            if known is not None:
+                may_be_committed = may_be_committed or known.may_be_committed
+                is_maker = is_maker or known.is_maker
+            message = Unsettled(user_id, id, outcome, datetime.now(timezone.utc))
+            self._open[user_id, id] = (Entry(message, may_be_committed, is_maker), self._clock())
 
     def find(self, user_id: int, id: str) -> Unsettled | None:
         with self._lock:
             found = self._open.get((user_id, id))
-        return None if found is None else found[0]
+        return None if found is None else found[0].message
 
     def list(self) -> list[Unsettled]:
         with self._lock:
-            return [message for message, _ in self._open.values()]
+            return [entry.message for entry, _ in self._open.values()]
 
     def is_any_left(self) -> bool:
         return bool(self._open)
@@ -73,16 +96,16 @@ class Settler:
     def hurry(self) -> int:
         """Lets all be tried at once. Answers how many batches that takes."""
         with self._lock:
-            for key, (message, _) in self._open.items():
-                self._open[key] = (message, self._clock())
+            for key, (entry, _) in self._open.items():
+                self._open[key] = (entry, self._clock())
             return -(-len(self._open) // MAX_AT_ONCE)
 
     def due(self) -> Sequence[Step]:
         """The first steps of those that are to be tried now."""
         now = self._clock()
         with self._lock:
-            due = [message for message, at in self._open.values() if at <= now][:MAX_AT_ONCE]
-        return [Step(message, "commit" if message.outcome == "sent" else "release") for message in due]
+            due = [entry for entry, at in self._open.values() if at <= now][:MAX_AT_ONCE]
+        return [Step(entry, "commit" if entry.message.outcome == "sent" else "release") for entry in due]
 
     def note(self, steps: Sequence[Step], results: Sequence[Result]) -> Sequence[Step]:
         """Answers the steps that follow at once."""
@@ -98,11 +121,15 @@ class Settler:
         status, code = result["status"], _code_of(result["body"])
         is_closed = code == "reservation_closed"
         if step.operation == "release" and (status < 300 or is_closed):
-            return [Step(step.message, "refund")]
+            is_committed = is_closed or result["body"]["committed"] > 0
+            if is_committed and step.entry.may_be_committed:
+                return [Step(step.entry, "find")]
+        if step.operation == "find" and status < 300 and not is_sent_by_another(result["body"], step.entry):
+            return [Step(step.entry, "refund")]
         if step.operation == "commit" and is_closed and not step.is_forced:
-            return [Step(step.message, "commit", is_forced=True)]
-        # There is nothing to refund, or the user was erased.
-        if status < 300 or code == "not_found" or (step.operation == "refund" and is_closed):
+            return [Step(step.entry, "commit", is_forced=True)]
+        # There is nothing to release or to refund, or the user was erased.
+        if status < 300 or code == "not_found" or (step.operation != "commit" and is_closed):
             self._remove(step)
         else:
             self._postpone(step, AGAIN_SECONDS if status in (429, 503) else REFUSED_AGAIN_SECONDS)
@@ -118,14 +145,24 @@ class Settler:
         key = (step.message.user_id, step.message.id)
         with self._lock:
             if self._is_open(step):
-                self._open[key] = (step.message, self._clock() + seconds)
+                self._open[key] = (step.entry, self._clock() + seconds)
 
     def _is_open(self, step: Step) -> bool:
         found = self._open.get((step.message.user_id, step.message.id))
-        return found is not None and found[0] is step.message
+        return found is not None and found[0] is step.entry
 
     def _told(self) -> str:
         return f"the service has not confirmed yet what became of {len(self._open)} messages"
+
+
+def is_sent_by_another(found: Json, entry: Entry) -> bool:
+    """
+    What was booked by force was sent. A commit with another sender's token is that sender's; with the same token, that is not
+    known.
+    """
+    made_by, settled_by = found["made_by"], found["settled_by"]
+    is_of_another = entry.is_maker and None not in (made_by, settled_by) and made_by != settled_by
+    return is_of_another or any(action["action"] == "force" for action in found["actions"])
 
 
 def sent_before(unsettled: Unsettled) -> Sent[Any]:
