@@ -141,7 +141,7 @@ const CATALOG = {
     status: 503,
     title: 'Unavailable',
     means:
-      'The database or the key server is not available. The call may or may not have taken effect. It is safe to repeat it, with the same `id` or `Idempotency-Key`, after `Retry-After` seconds.',
+      'The database or the key server is not available, or a newer version of the service has stored what this process does not know. The call may or may not have taken effect. It is safe to repeat it, with the same `id` or `Idempotency-Key`, after `Retry-After` seconds.',
     retryAfterSeconds: 1,
   },
   overloaded: {

@@ -2,6 +2,7 @@ import type { Database } from '../db/connection/database.ts'
 import { appendEvents, lockExpiryPositions } from '../db/outbox/writes.ts'
 import { moveExpiryPosition, readExpired, setBackExpiryPosition, unmarkUnexpired } from '../db/quotas/expired.ts'
 import { expiryOf, latestPosition } from '../domain/outbox-event.ts'
+import { type Quota, unknownIn } from '../domain/quota.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 
@@ -28,12 +29,15 @@ export interface EmittedPage {
 /**
  * Emits `quota.expired` for the next quotas of one shard that have expired at `now`, `limit` at most, and moves the shard's
  * position past them. It holds the end of the shard's outbox until the commit: that keeps other processes and changes of
- * these quotas waiting, and so each end is emitted once. It locks no quota and no account.
+ * these quotas waiting, and so each end is emitted once. It locks no quota and no account. At a quota that this version does not
+ * know it stops: the position must not pass an end that was not emitted.
+ *
+ * @throws UnknownValue if the next quota is such a one
  */
 export function emitExpired(db: Database, shard: Shard, now: EpochMs, limit: number): Promise<EmittedPage> {
   return db.transaction(async tx => {
     await lockExpiryPositions(tx, [shard])
-    const page = await readExpired(tx, shard, now, limit)
+    const page = knownBeginning(await readExpired(tx, shard, now, limit))
     const last = page.at(-1)
     if (last === undefined) return { emitted: 0, isFull: false }
 
@@ -43,4 +47,12 @@ export function emitExpired(db: Database, shard: Shard, now: EpochMs, limit: num
     if (events.length > 0) await appendEvents(tx, events, now)
     return { emitted: events.length, isFull: page.length >= limit }
   })
+}
+
+/** The quotas before the first one that this version does not know. */
+function knownBeginning(quotas: readonly Quota[]): readonly Quota[] {
+  const at = quotas.findIndex(quota => unknownIn(quota) !== null)
+  const unknown = at === 0 && quotas[0] !== undefined ? unknownIn(quotas[0]) : null
+  if (unknown !== null) throw unknown
+  return at < 0 ? quotas : quotas.slice(0, at)
 }

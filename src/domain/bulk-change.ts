@@ -1,5 +1,5 @@
 import { type Adjustment, adjustQuota } from './adjust.ts'
-import { changeQuota, deleteQuota, type Quota, type QuotaChange } from './quota.ts'
+import { changeQuota, deleteQuota, type Quota, type QuotaChange, unknownIn } from './quota.ts'
 import { type EpochMs, LATEST } from './time.ts'
 import { addDuration } from './window.ts'
 
@@ -20,6 +20,8 @@ export function applyBulkChange(
   change: BulkChange,
   context: { now: EpochMs; actor: string },
 ): QuotaChange {
+  const unknown = unknownIn(current)
+  if (unknown !== null) return { outcome: 'unknown_value', cause: unknown }
   switch (change.action) {
     case 'suspend':
       return changeQuota(current, { enabled: false }, context)

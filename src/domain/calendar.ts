@@ -1,5 +1,5 @@
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
-import { floorHour, nextChange, offsetAt, type Period } from './window.ts'
+import { floorHour, nextChange, offsetAt, type Period, requirePeriod } from './window.ts'
 
 /**
  * The boundaries of windows for a year ahead, the same as `nextBoundary` finds one by one. They are computed from the zone's few
@@ -26,6 +26,7 @@ export function boundariesAhead(period: Period, timeZone: string, now: EpochMs):
   const key = `${period} ${timeZone}`
   const known = cache.byZone.get(key)
   if (known !== undefined) return known
+  requirePeriod(period)
   const spans = spansOf(timeZone, day)
   const relevant = period === 'hour' ? joinWholeHours(spans) : spans
   const signature = `${period} ${JSON.stringify(relevant)}`

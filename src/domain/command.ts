@@ -1,5 +1,5 @@
 import type { Authorship } from './authorship.ts'
-import type { QuotaKind } from './quota.ts'
+import type { QuotaKind } from './quota-settings.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 

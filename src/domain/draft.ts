@@ -1,5 +1,6 @@
 import { alertedBy } from './alerts.ts'
-import { type Allowance, type ClosedWindow, type QuotaKind, roll } from './quota.ts'
+import { type Allowance, type ClosedWindow, roll } from './quota.ts'
+import type { QuotaKind } from './quota-settings.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { addReservationUsage, type Cause, type UsageEntry } from './usage.ts'

@@ -2,48 +2,10 @@ import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
 import { isUint, QUOTA_DEFAULTS } from './bounds.ts'
 import { isDeepEqual } from './deep-equal.ts'
+import { QUOTA_KINDS, type QuotaIdentity, type QuotaSettings } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
-import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
-
-/**
- * A quota is a grant (a pool of units that pays for sends) or a cap (a ceiling that holds for all grants).
- *
- * Quotas and reservations have the same field names in the database, here and in the API. Timestamps are `EpochMs`
- * here and RFC 3339 in the API.
- */
-export type QuotaKind = 'grant' | 'cap'
-
-/** The fields that an administrator may change. */
-interface QuotaSettings {
-  name: string | null
-  /** Units per window; null is unlimited. */
-  limit: number | null
-  /** The most unused units that a closing window carries into the next. */
-  rollover_limit: number
-  /** How many units past its limit a grant may be drawn. */
-  overage_limit: number
-  /** 0–255; lower burns first. */
-  priority: number
-  starts_at: EpochMs
-  expires_at: EpochMs | null
-  /** Destinations it covers (ISO 3166 alpha-2, sorted); null is all. */
-  countries: readonly string[] | null
-  /** Message types it covers (sorted); null is all. */
-  message_types: readonly string[] | null
-  /** Percents of use at which an event is emitted (ascending). */
-  alert_at: readonly number[]
-  enabled: boolean
-  external_ref: string | null
-  metadata: Readonly<Record<string, string>>
-}
-
-/** The fields that are fixed at creation. */
-interface QuotaIdentity {
-  user_id: number
-  kind: QuotaKind
-  period: Period | null
-  time_zone: string
-}
+import { UnknownValue } from './unknown-value.ts'
+import { boundariesBetween, lastBoundary, nextBoundary, PERIODS } from './window.ts'
 
 /** A quota's current window, and what was drawn in it. */
 interface QuotaCounters {
@@ -101,6 +63,7 @@ export type QuotaChange =
   | { outcome: 'invalid'; issues: ValidationIssue[] }
   | { outcome: 'immutable_field'; issues: ValidationIssue[] }
   | { outcome: 'below_usage'; detail: string }
+  | { outcome: 'unknown_value'; cause: UnknownValue }
 
 /** A past window of a quota. */
 export interface ClosedWindow {
@@ -167,6 +130,13 @@ export function shownWindowEnd({ window_start, window_end, expires_at }: Allowan
   return Math.min(window_end ?? expires_at, expires_at)
 }
 
+/** What this version of the service does not know of a quota; null if it knows all. */
+export function unknownIn({ id, kind, period }: Allowance): UnknownValue | null {
+  if (!QUOTA_KINDS.includes(kind)) return new UnknownValue(`the kind of quota ${id}`, kind)
+  if (period !== null && !PERIODS.includes(period)) return new UnknownValue(`the period of quota ${id}`, period)
+  return null
+}
+
 /**
  * Brings a quota to the window that contains `now`. Every write does this first and every read shows the result, so
  * no job has to run at midnight.
@@ -174,8 +144,12 @@ export function shownWindowEnd({ window_start, window_end, expires_at }: Allowan
  * Each closing window carries its unused units, at most `rollover_limit`, into the next, and so does each window without
  * any command in between. Overage is not carried. A deleted quota never rolls, and an expired one stays in its last
  * window. A `now` before the window's start changes nothing.
+ *
+ * @throws UnknownValue for a quota of which this version does not know all
  */
 export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; closed: ClosedWindow | null } {
+  const unknown = unknownIn(quota)
+  if (unknown !== null) throw unknown
   if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
   const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
   if (at < quota.window_end) return { quota, closed: null }
@@ -246,6 +220,8 @@ export function createQuota(
 export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
+  const unknown = unknownIn(current)
+  if (unknown !== null) return { outcome: 'unknown_value', cause: unknown }
   const frozen = immutableIssues(current, fields, now)
   if (frozen.length > 0) return { outcome: 'immutable_field', issues: frozen }
 

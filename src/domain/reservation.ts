@@ -1,5 +1,12 @@
-import type { Quota, QuotaKind } from './quota.ts'
+import type { Quota } from './quota.ts'
+import type { QuotaKind } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
+
+/** The operations that make a reservation. */
+export const DRAWING_OPS = ['reserve', 'consume'] as const
+
+/** What becomes of units that are outstanding when a reservation expires. */
+export const ON_EXPIRY = ['release', 'commit'] as const
 
 /**
  * A reservation: units set aside for one message or one campaign before it is sent, later committed, released, refunded
@@ -9,7 +16,7 @@ export interface Reservation {
   user_id: number
   /** Chosen by the sender, unique per user. */
   id: string
-  op: 'reserve' | 'consume'
+  op: (typeof DRAWING_OPS)[number]
   /** Requested units; `units` is less only if the command allowed a partial grant and got one. */
   asked: number
   country: string | null
@@ -23,7 +30,7 @@ export interface Reservation {
   committed: number
   released: number
   refunded: number
-  on_expiry: 'release' | 'commit'
+  on_expiry: (typeof ON_EXPIRY)[number]
   /** Whether it expired with units outstanding. */
   expired: boolean
   /** The grants that pay, in burn order, then every matching cap. */

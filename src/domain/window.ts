@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
+import { requireKnown } from './unknown-value.ts'
 
 /**
  * Calendar windows in a time zone: their boundaries and their number. A window contains `at` if
@@ -11,6 +12,11 @@ import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
  */
 export const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type Period = (typeof PERIODS)[number]
+
+/** @throws UnknownValue for a period of a newer version: a search for its boundaries may not end */
+export function requirePeriod(period: Period): void {
+  requireKnown('a period', PERIODS, period)
+}
 
 /**
  * The IANA name of a time zone in its canonical case; null if there is no such zone. Aliases are kept, because zones with
@@ -78,6 +84,7 @@ function windowAt(period: Period, timeZone: string, at: EpochMs): Window {
   const key = `${period} ${timeZone}`
   const cached = lastFound.get(key)
   if (cached !== undefined && cached.start <= at && at < cached.end) return cached
+  requirePeriod(period)
   const found = period === 'hour' ? hourAt(timeZone, at) : datesAt(period, timeZone, at)
   if (lastFound.size >= MAX_CACHED) lastFound.clear()
   lastFound.set(key, found)

@@ -1,5 +1,5 @@
 import type { EndedQuota } from '../../domain/draft.ts'
-import type { QuotaKind } from '../../domain/quota.ts'
+import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USER_KEY } from './keys.ts'
@@ -10,7 +10,12 @@ import { EXPIRY, expiredAt } from './unexpired.ts'
 /** The most ended quotas that an explanation names. A daily package leaves a thousand of them in three years. */
 const MAX_ENDED = 20
 
-const COLUMNS = { user_id: number, id: number, kind: oneOf<QuotaKind>(), expires_at: timestamp }
+const COLUMNS = {
+  user_id: number,
+  id: number,
+  kind: oneOf('the kind of an ended quota', QUOTA_KINDS),
+  expires_at: timestamp,
+}
 
 const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 

@@ -1,4 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
+import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
+import { PERIODS } from '../../domain/window.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import {
@@ -8,6 +10,7 @@ import {
   numberOrNull,
   numbers,
   oneOf,
+  oneOfOrNull,
   type Stored,
   selectionOf,
   text,
@@ -20,12 +23,12 @@ const COLUMNS = {
   id: number,
   user_id: number,
   seq: number,
-  kind: oneOf<Allowance['kind']>(),
+  kind: oneOf('the kind of a quota', QUOTA_KINDS),
   limit: numberOrNull,
   overage_limit: number,
   rollover_limit: number,
   priority: number,
-  period: oneOf<Allowance['period']>(),
+  period: oneOfOrNull('the period of a quota', PERIODS),
   time_zone: text,
   starts_at: timestamp,
   expires_at: timestampOrNull,

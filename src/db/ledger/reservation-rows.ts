@@ -1,4 +1,5 @@
-import type { Draw, Reservation } from '../../domain/reservation.ts'
+import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } from '../../domain/reservation.ts'
+import { UnknownValue } from '../../domain/unknown-value.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import {
@@ -7,6 +8,7 @@ import {
   number,
   numbers,
   oneOf,
+  oneOfOrNull,
   type Stored,
   selectionOf,
   text,
@@ -17,18 +19,18 @@ import {
 const FIELDS = {
   user_id: number,
   id: text,
-  op: oneOf<Reservation['op']>(),
+  op: oneOf('the operation of a reservation', DRAWING_OPS),
   asked: number,
   country: textOrNull,
   message_type: textOrNull,
   allow_partial: boolean,
   force: boolean,
-  would_deny: oneOf<Reservation['would_deny']>(),
+  would_deny: oneOfOrNull('the reason of a reservation', DENIAL_REASONS),
   units: number,
   committed: number,
   released: number,
   refunded: number,
-  on_expiry: oneOf<Reservation['on_expiry']>(),
+  on_expiry: oneOf('on_expiry of a reservation', ON_EXPIRY),
   expired: boolean,
   draws: numbers,
   created_at: timestamp,
@@ -89,6 +91,7 @@ export function drawsOf(numbers: readonly number[]): Draw[] {
       at,
       at + NUMBERS_PER_DRAW,
     )
+    if (kind !== 0 && kind !== 1) throw new UnknownValue('the kind of a draw', kind)
     draws.push({ quota_id, kind: kind === 0 ? 'grant' : 'cap', window_no, window_start, from, to })
   }
   return draws

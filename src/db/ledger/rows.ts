@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../domain/time.ts'
+import { UnknownValue } from '../../domain/unknown-value.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { parseTimestamptz } from '../connection/values.ts'
 
@@ -63,9 +64,26 @@ export const numbers: CellColumn<readonly number[]> = {
 }
 const NONE: readonly number[] = []
 
-/** A text that is one of a few, as the table's CHECK constraint says. */
-export function oneOf<Value extends string | null>(): CellColumn<Value> {
-  return { select: asIs, read: cell => (cell ?? null) as Value }
+/**
+ * A text that is one of a few. Reading any other throws `UnknownValue`: the batch fails for the user whose row it is.
+ *
+ * @param subject what has the value, for the error
+ */
+export function oneOf<Value extends string>(subject: string, values: readonly Value[]): CellColumn<Value> {
+  const known = new Map<string, Value>(values.map(value => [value, value]))
+  return {
+    select: asIs,
+    read(cell) {
+      const value = known.get(present(cell))
+      if (value === undefined) throw new UnknownValue(subject, cell)
+      return value
+    },
+  }
+}
+
+export function oneOfOrNull<Value extends string>(subject: string, values: readonly Value[]): CellColumn<Value | null> {
+  const { select, read } = oneOf(subject, values)
+  return { select, read: cell => (cell === null ? null : read(cell)) }
 }
 
 /** A jsonb that holds values of this type only. */

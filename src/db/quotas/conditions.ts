@@ -1,5 +1,6 @@
 /** What a list of quotas selects, in SQL. */
-import type { QuotaKind, QuotaStatus } from '../../domain/quota.ts'
+import type { QuotaStatus } from '../../domain/quota.ts'
+import type { QuotaKind } from '../../domain/quota-settings.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'

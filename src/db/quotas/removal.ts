@@ -1,6 +1,7 @@
 /** Removes deleted quotas, with everything that belongs to them. */
-import type { QuotaKind } from '../../domain/quota.ts'
+import { QUOTA_KINDS, type QuotaKind } from '../../domain/quota-settings.ts'
 import type { Shard } from '../../domain/shard.ts'
+import { requireKnown } from '../../domain/unknown-value.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { TOTALS } from './conditions.ts'
@@ -47,8 +48,9 @@ export async function removeQuota(tx: Transaction, shard: Shard, id: number, row
     values,
   })
   if (quota !== undefined) {
+    const total = TOTALS.deleted[requireKnown(`the kind of quota ${id}`, QUOTA_KINDS, quota.kind)]
     await tx.query({
-      text: sql`update shard_head set ${TOTALS.deleted[quota.kind]} = ${TOTALS.deleted[quota.kind]} - 1 where shard = $1`,
+      text: sql`update shard_head set ${total} = ${total} - 1 where shard = $1`,
       values: [shard],
     })
     removed.quota = 1

@@ -1,5 +1,5 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
-import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 
 /** Counts of every table of usage. */
 const COUNTS = [
@@ -67,11 +67,14 @@ export const UNFUNDED_OF_GRANTS = sql`
   case when quota_id is null then committed else 0 end as unfunded,
   case when quota_id is null then committed_messages else 0 end as unfunded_messages`
 
+/** The last code of `usage_pending.kinds`: another one is of a newer version, and what it counts is not known. */
+export const LAST_KIND = 5
+
 /** Which codes of `usage_pending.kinds` a column counts. */
 const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', Sql> = {
   committed: sql`= 0`,
   refunded: sql`= 1`,
-  denied: sql`>= 2`,
+  denied: sql`between 2 and ${sqlInteger(LAST_KIND)}`,
   no_quota: sql`= 3`,
   cap_reached: sql`= 4`,
   quota_exhausted: sql`= 5`,

@@ -1,4 +1,5 @@
 import type { Shard } from '../../domain/shard.ts'
+import { UnknownValue } from '../../domain/unknown-value.ts'
 import { type Database, isDataError } from '../connection/database.ts'
 import { BY_KEYS } from '../connection/planner-settings.ts'
 import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
@@ -7,6 +8,7 @@ import {
   columnsOf,
   DIMENSIONS,
   entriesOf,
+  LAST_KIND,
   PENDING_SUMS,
   PENDING_UNFUNDED,
   sumsOf,
@@ -82,7 +84,8 @@ const TAKE = sql`
   ), by_sender as (
     select bucket, sender, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
   )
-  select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
+  select (select count(*) from taken) as batches, (select min(number) from taken) as first,
+    (select max(kind) from taken, unnest(taken.kinds) kind) as last_kind, count(*) as rows,
     (select json_agg(by_sender)::text from by_sender) as senders,
     ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
   from summed`
@@ -186,7 +189,8 @@ export interface RolledUp {
   rows: number
 }
 
-type Taken = Record<(typeof SUMMED)[number] | 'senders', string | null> & RolledUp & { first: number | null }
+type Taken = Record<(typeof SUMMED)[number] | 'senders', string | null> &
+  RolledUp & { first: number | null; last_kind: number | null }
 
 /** Batches that cannot be added up. Nothing of them was changed. */
 export class UnusableBatches extends Error {
@@ -206,7 +210,7 @@ export class UnusableBatches extends Error {
  * Rolls a page of a shard's batches up: into rows of users, lists of the top users, and totals of all users.
  *
  * @param skipped numbers of batches to leave
- * @throws UnusableBatches if PostgreSQL refuses what one of them holds
+ * @throws UnusableBatches if PostgreSQL refuses what one of them holds, or a newer version has written it
  */
 export function rollUpUsage(
   db: Database,
@@ -218,8 +222,9 @@ export function rollUpUsage(
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })
     if (taken === undefined) throw new Error('the database returned no row')
-    const { batches, first, rows, senders } = taken
+    const { batches, first, last_kind, rows, senders } = taken
     try {
+      if (last_kind !== null && last_kind > LAST_KIND) throw new UnknownValue('a kind of usage', last_kind)
       if (taken.users !== null) {
         const values = [shard, ...SUMMED.map(name => taken[name])]
         const statements = tx.isCluster ? ADD_IN_CLUSTER : { 'add-usage-sums': ADD }
@@ -227,7 +232,7 @@ export function rollUpUsage(
       }
       if (senders !== null) await tx.query({ name: 'add-sender-totals', text: ADD_SENDERS, values: [senders] })
     } catch (error) {
-      if (first === null || !isDataError(error)) throw error
+      if (first === null || !(isDataError(error) || error instanceof UnknownValue)) throw error
       throw new UnusableBatches(first, batches, error)
     }
     return { batches, rows }

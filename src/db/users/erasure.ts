@@ -1,7 +1,8 @@
 /** The erasure of a user: its record, and its beginning. `erasure-pages.ts` removes the rows. */
-import type { QuotaKind } from '../../domain/quota.ts'
+import { QUOTA_KINDS, type QuotaKind } from '../../domain/quota-settings.ts'
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
+import { requireKnown } from '../../domain/unknown-value.ts'
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -111,7 +112,8 @@ export async function deleteQuotas(tx: Transaction, userId: number, now: EpochMs
            where shard = $1 and user_id = $2 and deleted_at is null returning kind`,
     values: [shardOf(userId), userId, timestampParam(now), actor],
   })
-  const grants = deleted.filter(({ kind }) => kind === 'grant').length
+  const kinds = deleted.map(({ kind }) => requireKnown(`the kind of a quota of user ${userId}`, QUOTA_KINDS, kind))
+  const grants = kinds.filter(kind => kind === 'grant').length
   const caps = deleted.length - grants
   return { grants: -grants, deleted_grants: grants, caps: -caps, deleted_caps: caps }
 }

@@ -1,6 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { isUnavailable } from '../../db/connection/database.ts'
 import { UnreadableSecret } from '../../db/webhooks/secret-keys.ts'
+import { UnknownValue } from '../../domain/unknown-value.ts'
 import { Closed, EngineFailure, Overloaded } from '../../engine/failures.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'
@@ -42,6 +43,7 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
     const detail = 'This process has no key for the secret of the webhook. Nothing was done.'
     return new Problem('unavailable', detail, { cause: error })
   }
+  if (error instanceof UnknownValue) return unknownValue(error)
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new Problem('payload_too_large', `The body is larger than ${bodyLimit} bytes.`)
@@ -68,6 +70,12 @@ function problemOfEngine(failure: EngineFailure): Problem {
     return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { cause })
   }
   return new Problem('unavailable', `The database cannot decide this now. ${UNKNOWN_EFFECT}`, { cause })
+}
+
+/** A stored value that a newer version has written: another process may be of that version. */
+export function unknownValue(cause: UnknownValue): Problem {
+  const detail = `This process cannot decide it: ${cause.message}. Nothing was done; repeat the call, which a process of a newer version can answer.`
+  return new Problem('unavailable', detail, { cause })
 }
 
 /** An Idempotency-Key that came with another request before. */

@@ -17,7 +17,7 @@ import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { ownViewOf, viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { keyMismatch } from '../platform/problems.ts'
+import { keyMismatch, unknownValue } from '../platform/problems.ts'
 import { alertCursors, etagOf, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
@@ -137,6 +137,8 @@ export function refusal(refused: Refusal): Problem {
       })
     case 'below_usage':
       return new Problem('below_usage', refused.detail)
+    case 'unknown_value':
+      return unknownValue(refused.cause)
     case 'too_many_quotas':
       return new Problem(
         'too_many_quotas',

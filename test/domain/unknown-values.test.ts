@@ -1,0 +1,46 @@
+/** What a newer version may have stored is refused, and no search for it goes on forever. */
+import { describe, expect, test } from 'vitest'
+import { applyBulkChange } from '../../src/domain/bulk-change.ts'
+import { boundariesAhead } from '../../src/domain/calendar.ts'
+import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
+import { UnknownValue } from '../../src/domain/unknown-value.ts'
+import { viewOf } from '../../src/domain/view.ts'
+import { boundariesBetween, lastBoundary, nextBoundary, type Period } from '../../src/domain/window.ts'
+import { aQuota, at } from './fixture.ts'
+
+const NOW = at('2026-01-20')
+const CONTEXT = { now: NOW, actor: 'ada' }
+
+/** As a row brings it: its type says what this version knows. */
+const periodOf = (text: string): Period => JSON.parse(JSON.stringify(text))
+const quotaWith = (fields: object): Quota => ({ ...aQuota(), ...JSON.parse(JSON.stringify(fields)) })
+
+describe.each(['minute', 'quarter', 'decade', ''])('of a period "%s" that this version does not know', text => {
+  const period = periodOf(text)
+  test.each([
+    ['the next boundary', () => nextBoundary(period, 'UTC', NOW)],
+    ['the last boundary', () => lastBoundary(period, 'UTC', NOW)],
+    ['the boundaries between two times', () => boundariesBetween(period, 'UTC', NOW - 1_000, NOW)],
+    ['the boundaries ahead', () => boundariesAhead(period, 'UTC', NOW)],
+  ])('%s are refused', (_, find) => expect(find).toThrow(UnknownValue))
+})
+
+const UNKNOWN: [string, Quota, string][] = [
+  ['period', quotaWith({ period: 'minute' }), 'the period of quota 64 is "minute"'],
+  ['kind', quotaWith({ kind: 'loan' }), 'the kind of quota 64 is "loan"'],
+]
+test.each(UNKNOWN)(
+  'a quota with an unknown %s is neither shown nor rolled, in an open window either',
+  (_, quota, what) => {
+    expect(() => roll(quota, NOW)).toThrow(`${what}, which this version of the service does not know`)
+    expect(() => viewOf(quota, NOW)).toThrow(UnknownValue)
+  },
+)
+
+test.each(UNKNOWN)('a change of a quota with an unknown %s is refused, whatever it changes', (_, quota) => {
+  expect(changeQuota(quota, {}, CONTEXT)).toMatchObject({ outcome: 'unknown_value' })
+  for (const action of ['suspend', 'resume', 'delete'] as const)
+    expect(applyBulkChange(quota, { action }, CONTEXT)).toMatchObject({ outcome: 'unknown_value' })
+  const adjust = { action: 'adjust', delta: 1, reason: 'more' } as const
+  expect(applyBulkChange(quota, adjust, CONTEXT)).toMatchObject({ outcome: 'unknown_value' })
+})
