@@ -189,7 +189,7 @@ export type QuotaSummary = {
     /** When it could be granted, as far as time alone decides; null if waiting does not help. */
     readonly retryAt: string | null
   } | null
-  /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units. */
+  /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, if nothing bounds the units, or if it is not computed: all windows until then, of caps by the hour for example, are too many. */
   readonly availableUntil: { readonly at: string; readonly units: number } | null
   /** The answers to messages that name a country or message type which quotas list: `available` and `denial` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most 50 rows. */
   readonly scopes: ReadonlyArray<{
@@ -241,7 +241,7 @@ export type QuotaSummary = {
     readonly reserved: number
     readonly remaining: number | null
   }>
-  /** null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message. */
+  /** null before a full week of use, and if it is not computed: the windows of the quotas within 366 days, of 30 caps by the hour for example, are too many. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message. */
   readonly forecast: {
     readonly dailyRate: number
     readonly runsOutAt: string | null

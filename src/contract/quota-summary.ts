@@ -59,7 +59,7 @@ export const QuotaSummary = Type.Object(
     ),
     available_until: unitsAt(
       uint(),
-      'The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units.',
+      'The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, if nothing bounds the units, or if it is not computed: all windows until then, of caps by the hour for example, are too many.',
     ),
     scopes: Type.Array(
       Type.Object({
@@ -111,7 +111,7 @@ export const QuotaSummary = Type.Object(
       }),
       {
         description:
-          'null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message.',
+          'null before a full week of use, and if it is not computed: the windows of the quotas within 366 days, of 30 caps by the hour for example, are too many. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message.',
       },
     ),
   },

@@ -1,6 +1,8 @@
+import { MAX_LOOKAHEAD_STEPS } from './bounds.ts'
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { capacityOf, type Matches } from './matching.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
+import { type StepBudget, withinSteps } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 
 /** The next change of a user's grants, and the most units that can be sent until then. */
@@ -14,17 +16,18 @@ const HORIZON_MS = 366 * DAY_MS
 
 /**
  * What can be sent of messages that match these quotas until their grants change. Null if nothing limits it, or if no
- * grant starts, resets or ends within `HORIZON_MS`.
+ * grant starts, resets or ends within `HORIZON_MS`, or if it would take more steps than `maxSteps`.
  */
-export function availableUntil(matches: Matches, now: EpochMs): AvailableUntil | null {
+export function availableUntil(matches: Matches, now: EpochMs, maxSteps = MAX_LOOKAHEAD_STEPS): AvailableUntil | null {
   const starting = matches.skipped.filter(({ verdict }) => verdict === 'scheduled').map(({ quota }) => quota)
   const starts = starting.filter(({ kind }) => kind === 'grant').map(({ starts_at }) => starts_at)
   const ends = matches.grants.map(grant => (grant.limit === null ? grant.expires_at : shownWindowEnd(grant)))
   const at = Math.min(...starts, ...ends.map(end => end ?? Number.POSITIVE_INFINITY))
   if (matches.grants.length === 0 || at > now + HORIZON_MS) return null
   const caps = [...matches.caps, ...starting.filter(({ kind }) => kind === 'cap')]
-  const units = sendableUntil(at, capacityOf(matches).grants, caps, now)
-  return Number.isFinite(units) ? { at, units } : null
+  const payable = capacityOf(matches).grants
+  const units = withinSteps(maxSteps, budget => sendableUntil(at, payable, caps, now, budget))
+  return units !== null && Number.isFinite(units) ? { at, units } : null
 }
 
 /**
@@ -32,11 +35,18 @@ export function availableUntil(matches: Matches, now: EpochMs): AvailableUntil |
  *
  * @param payable what the grants can pay until then
  */
-function sendableUntil(until: EpochMs, payable: number, caps: readonly Allowance[], now: EpochMs): number {
+function sendableUntil(
+  until: EpochMs,
+  payable: number,
+  caps: readonly Allowance[],
+  now: EpochMs,
+  budget: StepBudget,
+): number {
   const ceilings = caps.map(cap => new Ceiling(cap, now))
   let sent = 0
   let at = now
   while (at < until && sent < payable) {
+    budget.take(1 + ceilings.length)
     let units = payable - sent
     let next = until
     // Hours of a year under many caps are a million steps: no lists in between.

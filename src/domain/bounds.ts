@@ -77,6 +77,12 @@ export const MAX_TOP_USERS_DAYS = 366
 /** Scopes that a summary answers separately. */
 export const MAX_SENDING_SCOPES = 50
 
+/**
+ * Steps of each computation of a summary that looks ahead, some 20 ms: a window of one cap is a step, and so is one change of the
+ * grants for each that can pay. Ten caps by the hour, for a year, take 90,000.
+ */
+export const MAX_LOOKAHEAD_STEPS = 250_000
+
 /** Quotas in the list of those that are about to run out. */
 export const MAX_ALERTS = 100
 

@@ -1,5 +1,7 @@
+import { MAX_LOOKAHEAD_STEPS } from './bounds.ts'
 import type { Quota } from './quota.ts'
 import { runsOutAt } from './run-out.ts'
+import { withinSteps } from './step-budget.ts'
 import { DAY_MS, type EpochMs, formatTimestampOrNull } from './time.ts'
 
 const DAYS_PER_WEEK = 7
@@ -20,23 +22,31 @@ export interface PastUsage {
 
 /**
  * When a user can no longer send at the past rate of use (`runsOutAt`). Null during the first week after the first use, when
- * there is too little data. `quotas` are the user's undeleted quotas, rolled to `now`.
+ * there is too little data, and if an end would take more steps than `maxSteps`: null there means that there is none. `quotas` are the user's undeleted quotas, rolled to `now`.
  *
  * The rate is a weighted average over whole weeks: a busy Monday weighs the same whether today is Monday or Sunday, and a
  * burst four weeks ago weighs a quarter of one this week.
  */
-export function forecast(quotas: readonly Quota[], { first, days }: PastUsage, now: EpochMs) {
+export function forecast(
+  quotas: readonly Quota[],
+  { first, days }: PastUsage,
+  now: EpochMs,
+  maxSteps = MAX_LOOKAHEAD_STEPS,
+) {
   if (first === null) return null
   const weeks = Math.min(WEIGHTS.length, Math.floor((now - first) / (DAYS_PER_WEEK * DAY_MS)))
   if (weeks === 0) return null
   const rate = rateOf(days, weeks)
   const endOf = (counted: readonly Quota[]) =>
-    rate > 0 ? formatTimestampOrNull(runsOutAt(counted, rate / DAY_MS, now)) : null
+    withinSteps(maxSteps, budget => ({ at: rate > 0 ? runsOutAt(counted, rate / DAY_MS, now, budget) : null }))
+  const end = endOf(quotas)
+  const unitsEnd = endOf(quotas.filter(({ kind }) => kind === 'grant'))
+  if (end === null || unitsEnd === null) return null
   return {
     // Rounded to hundredths; the ends are computed from the exact rate.
     daily_rate: Math.round(rate * 100) / 100,
-    runs_out_at: endOf(quotas),
-    units_run_out_at: endOf(quotas.filter(({ kind }) => kind === 'grant')),
+    runs_out_at: formatTimestampOrNull(end.at),
+    units_run_out_at: formatTimestampOrNull(unitsEnd.at),
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from './burn-order.ts'
 import { firstAfter } from './calendar.ts'
 import type { Quota } from './quota.ts'
+import type { StepBudget } from './step-budget.ts'
 import { type EpochMs, HOUR_MS } from './time.ts'
 
 /** A shortage below this many units is an error of rounding. */
@@ -23,13 +24,20 @@ export const ROUNDING = 1e-6
  *
  * @param grants enabled grants, rolled to `now`
  */
-export function exhaustedAt(grants: readonly Quota[], unitsPerMs: number, now: EpochMs, until: EpochMs): EpochMs {
+export function exhaustedAt(
+  grants: readonly Quota[],
+  unitsPerMs: number,
+  now: EpochMs,
+  until: EpochMs,
+  budget: StepBudget,
+): EpochMs {
   const isEndless = ({ limit, starts_at, expires_at }: Quota) =>
     limit === null && starts_at <= now && (expires_at ?? Number.POSITIVE_INFINITY) >= until
   if (grants.some(isEndless)) return Number.POSITIVE_INFINITY
   const simulation = new GrantSimulation(grants, now)
   let at = now
   while (at < until) {
+    budget.take(1 + simulation.lanes)
     at = simulation.skipHours(at, until)
     simulation.advance(at)
     const end = Math.min(until, simulation.nextChange())
@@ -56,6 +64,11 @@ class GrantSimulation {
   constructor(grants: readonly Quota[], now: EpochMs) {
     this.now = now
     this.waiting = grants.toSorted((one, other) => other.starts_at - one.starts_at)
+  }
+
+  /** How many lanes can pay: a change goes through them, at most. */
+  get lanes(): number {
+    return this.groups.reduce((sum, { lanes }) => sum + lanes.length, 0)
   }
 
   /** When the next window or grant begins or ends. */

@@ -1,6 +1,7 @@
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { exhaustedAt, ROUNDING } from './grant-simulation.ts'
 import { headroomOf, isUnscoped, type Quota } from './quota.ts'
+import type { StepBudget } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import { offsetAt } from './window.ts'
 
@@ -17,14 +18,19 @@ const HORIZON_MS = 366 * DAY_MS
  * @param quotas the user's undeleted quotas, rolled to `now`
  * @param unitsPerMs more than 0
  */
-export function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: EpochMs): EpochMs | null {
+export function runsOutAt(
+  quotas: readonly Quota[],
+  unitsPerMs: number,
+  now: EpochMs,
+  budget: StepBudget,
+): EpochMs | null {
   const enabled = quotas.filter(quota => quota.enabled)
   const blocks = enabled
     .filter(quota => quota.kind === 'cap' && isUnscoped(quota))
-    .map(cap => blocksAt(cap, unitsPerMs, now))
+    .map(cap => blocksAt(cap, unitsPerMs, now, budget))
   const grants = enabled.filter(quota => quota.kind === 'grant')
   const first = Math.min(...blocks, now + HORIZON_MS)
-  const end = Math.min(first, exhaustedAt(grants, unitsPerMs, now, first))
+  const end = Math.min(first, exhaustedAt(grants, unitsPerMs, now, first, budget))
   return end < now + HORIZON_MS ? Math.floor(end) : null
 }
 
@@ -32,7 +38,7 @@ export function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: Epo
  * When a cap has no headroom for the use; Infinity if always. Caps do not depend on each other nor on the grants: until
  * the first of them blocks, each counts every unit.
  */
-function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs): EpochMs {
+function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs, budget: StepBudget): EpochMs {
   const expiry = cap.expires_at ?? Number.POSITIVE_INFINITY
   const horizon = Math.min(expiry, now + HORIZON_MS)
   const boundaries = cap.period === null ? NONE : boundariesAhead(cap.period, cap.time_zone, now)
@@ -41,6 +47,7 @@ function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs): EpochMs {
   let next = firstAfter(boundaries, end)
   let left = Math.max(0, headroomOf(cap))
   while (start < horizon) {
+    budget.take(1)
     const until = Math.min(end, horizon)
     const needed = unitsPerMs * (until - start)
     // Most windows have room, and a look at the zone's clock costs more than the rest.

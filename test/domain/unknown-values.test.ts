@@ -37,7 +37,7 @@ test.each(UNKNOWN)(
   },
 )
 
-test.each(UNKNOWN)('a change of a quota with an unknown %s is refused, whatever it changes', (_, quota) => {
+test.each(UNKNOWN)('a change of a quota with an unknown %s is refused, also one of its name', (_, quota) => {
   expect(changeQuota(quota, {}, CONTEXT)).toMatchObject({ outcome: 'unknown_value' })
   for (const action of ['suspend', 'resume', 'delete'] as const)
     expect(applyBulkChange(quota, { action }, CONTEXT)).toMatchObject({ outcome: 'unknown_value' })

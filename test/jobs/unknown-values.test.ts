@@ -95,7 +95,7 @@ test('usage of an unknown kind stays until a newer version adds it up', async ()
   ).toEqual([{ kinds: [6] }])
 })
 
-test('a user of whom one quota is unknown is refused by name, and no batch of others fails', async () => {
+test('a user with one unknown quota is refused by name, and no batch of others fails', async () => {
   const [newer, other] = neighbours(2)
   const unknown = await bench.quota({ user_id: Number(newer) })
   await bench.quota({ user_id: Number(other) })
