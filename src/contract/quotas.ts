@@ -1,6 +1,7 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS, QUOTA_DEFAULTS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
+import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quota-settings.ts'
 import { PERIODS } from '../domain/window.ts'
 import {
   closed,
@@ -20,7 +21,7 @@ import {
 /** Quotas, their lists and the changes that administrators make. */
 
 const userId = uint({ description: 'The user that the quota belongs to.', examples: [7] })
-export const kind = Type.Enum(['grant', 'cap'], {
+export const kind = Type.Enum([...QUOTA_KINDS], {
   description: 'A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays.',
 })
 const period = nullable(Type.Enum([...PERIODS]), {
@@ -32,7 +33,7 @@ const quotaTimeZone = timeZone({
   examples: ['Europe/Berlin'],
 })
 
-/** The fields that an administrator sets and can change. */
+/** The fields that an administrator sets and can change: the settings of the table, in its order. */
 const settings = {
   name: nullable(text(120), { description: 'A display name.', examples: ['Monthly package'] }),
   limit: nullable(units(), { description: 'Units per window; null is unlimited (grants only).', examples: [1000] }),
@@ -77,7 +78,7 @@ const settings = {
       "A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`.",
     examples: [{ contract: 'K-1042' }],
   }),
-}
+} satisfies Record<SettingName, TSchema>
 
 const author = () =>
   nullable(Type.String(), { description: 'The subject of the token; null in what users read of their own quotas.' })

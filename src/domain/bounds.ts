@@ -85,21 +85,3 @@ export const MAX_LOOKAHEAD_STEPS = 250_000
 
 /** Quotas in the list of those that are about to run out. */
 export const MAX_ALERTS = 100
-
-/** Defaults of a new quota. `starts_at` defaults to now. */
-export const QUOTA_DEFAULTS = {
-  kind: 'grant',
-  name: null,
-  period: null,
-  time_zone: 'UTC',
-  rollover_limit: 0,
-  overage_limit: 0,
-  priority: 100,
-  expires_at: null,
-  countries: null,
-  message_types: null,
-  alert_at: [80, 100],
-  enabled: true,
-  external_ref: null,
-  metadata: {},
-} as const

@@ -1,3 +1,4 @@
+import { namedValues } from './named-values.ts'
 import type { EpochMs } from './time.ts'
 import type { Period } from './window.ts'
 
@@ -9,6 +10,14 @@ import type { Period } from './window.ts'
  */
 export const QUOTA_KINDS = ['grant', 'cap'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]
+
+/** The fields that are fixed at creation. */
+export interface QuotaIdentity {
+  user_id: number
+  kind: QuotaKind
+  period: Period | null
+  time_zone: string
+}
 
 /** The fields that an administrator may change. */
 export interface QuotaSettings {
@@ -33,11 +42,83 @@ export interface QuotaSettings {
   external_ref: string | null
   metadata: Readonly<Record<string, string>>
 }
+export type SettingName = keyof QuotaSettings
 
-/** The fields that are fixed at creation. */
-export interface QuotaIdentity {
-  user_id: number
-  kind: QuotaKind
-  period: Period | null
-  time_zone: string
+/** What a setting's value is: how its column is read, how the API shows it, and how a cell of a file is taken. */
+export type ValueType = 'text' | 'number' | 'boolean' | 'time' | 'texts' | 'numbers' | 'map'
+
+interface Setting<Value> {
+  readonly type: ValueType
+  readonly nullable: boolean
+  /** What a new quota has if nothing else is asked for. Without it: `limit` is required, `starts_at` is the time of the creation. */
+  readonly default?: Value
+  /** Whether decisions about units depend on it. The engine keeps those in memory, and reads the others for events only. */
+  readonly decides: boolean
+  /** Whether it is the administrators' own: users read its default, whatever it is. */
+  readonly isOwn?: true
 }
+type Checked<Value> = Setting<Value> & { readonly nullable: null extends Value ? true : false }
+
+/**
+ * The table of the settings, in the order in which the API shows them. The columns, defaults, views, the console's form and its
+ * files are made from it; the schemas (`src/contract/quotas.ts`) and the texts of the console have an entry for each.
+ */
+export const QUOTA_SETTINGS = {
+  name: { type: 'text', nullable: true, default: null, decides: false },
+  limit: { type: 'number', nullable: true, decides: true },
+  rollover_limit: { type: 'number', nullable: false, default: 0, decides: true },
+  overage_limit: { type: 'number', nullable: false, default: 0, decides: true },
+  priority: { type: 'number', nullable: false, default: 100, decides: true },
+  starts_at: { type: 'time', nullable: false, decides: true },
+  expires_at: { type: 'time', nullable: true, default: null, decides: true },
+  countries: { type: 'texts', nullable: true, default: null, decides: true },
+  message_types: { type: 'texts', nullable: true, default: null, decides: true },
+  alert_at: { type: 'numbers', nullable: false, default: [80, 100], decides: true },
+  enabled: { type: 'boolean', nullable: false, default: true, decides: true },
+  external_ref: { type: 'text', nullable: true, default: null, decides: false },
+  metadata: { type: 'map', nullable: false, default: {}, decides: false, isOwn: true },
+} as const satisfies { readonly [Name in SettingName]: Checked<QuotaSettings[Name]> }
+type Table = typeof QUOTA_SETTINGS
+
+/** The settings whose entry in the table has this part. */
+type SettingWith<Part> = { [Name in SettingName]: Table[Name] extends Part ? Name : never }[SettingName]
+
+const isSetting = (name: string): name is SettingName => Object.hasOwn(QUOTA_SETTINGS, name)
+export const SETTING_NAMES: readonly SettingName[] = Object.keys(QUOTA_SETTINGS).filter(isSetting)
+
+const settingOf = (name: SettingName): Setting<unknown> => QUOTA_SETTINGS[name]
+const defaultOf = (name: SettingName) => settingOf(name).default
+
+export type TimeName = SettingWith<{ type: 'time' }>
+export const isTime = (name: SettingName): name is TimeName => settingOf(name).type === 'time'
+export const TIME_NAMES = SETTING_NAMES.filter(isTime)
+
+export type TextName = SettingWith<{ type: 'text' }>
+const isText = (name: SettingName): name is TextName => settingOf(name).type === 'text'
+export const TEXT_NAMES = SETTING_NAMES.filter(isText)
+
+/** The settings that do not decide about units. */
+export type DetailName = SettingWith<{ decides: false }>
+const isDetail = (name: SettingName): name is DetailName => !settingOf(name).decides
+export const DETAIL_NAMES = SETTING_NAMES.filter(isDetail)
+
+type DefaultsOf<Name extends SettingName> = {
+  readonly [N in Name]: Table[N] extends { readonly default: infer D } ? D : never
+}
+
+type DefaultedName = SettingWith<{ default: unknown }>
+const isDefaulted = (name: SettingName): name is DefaultedName => defaultOf(name) !== undefined
+
+/** Defaults of a new quota. `starts_at` defaults to now. */
+export const QUOTA_DEFAULTS = {
+  kind: 'grant',
+  period: null,
+  time_zone: 'UTC',
+  ...namedValues<DefaultsOf<DefaultedName>>(SETTING_NAMES.filter(isDefaulted), defaultOf),
+} as const
+
+type OwnName = SettingWith<{ isOwn: true }>
+const isOwn = (name: SettingName): name is OwnName => settingOf(name).isOwn === true
+
+/** What users read in place of the administrators' own settings. */
+export const OWN_AS_READ_BY_USERS = namedValues<DefaultsOf<OwnName>>(SETTING_NAMES.filter(isOwn), defaultOf)

@@ -1,8 +1,14 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
-import { isUint, QUOTA_DEFAULTS } from './bounds.ts'
+import { isUint } from './bounds.ts'
 import { isDeepEqual } from './deep-equal.ts'
-import { QUOTA_KINDS, type QuotaIdentity, type QuotaSettings } from './quota-settings.ts'
+import {
+  type DetailName,
+  QUOTA_DEFAULTS,
+  QUOTA_KINDS,
+  type QuotaIdentity,
+  type QuotaSettings,
+} from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 import { UnknownValue } from './unknown-value.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, PERIODS } from './window.ts'
@@ -22,12 +28,9 @@ interface QuotaCounters {
 
 /**
  * The fields of a quota that decisions about units depend on, its counters included; the engine keeps these in memory.
- * `Quota` adds names, metadata and the audit fields.
+ * `Quota` adds the settings that do not decide, and the audit fields.
  */
-export interface Allowance
-  extends QuotaIdentity,
-    Omit<QuotaSettings, 'name' | 'external_ref' | 'metadata'>,
-    QuotaCounters {
+export interface Allowance extends QuotaIdentity, Omit<QuotaSettings, DetailName>, QuotaCounters {
   id: number
   created_at: EpochMs
   deleted_at: EpochMs | null

@@ -1,5 +1,14 @@
 import type { Authorship } from './authorship.ts'
+import { namedValues } from './named-values.ts'
 import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
+import {
+  isTime,
+  OWN_AS_READ_BY_USERS,
+  type QuotaSettings,
+  SETTING_NAMES,
+  type SettingName,
+  type TimeName,
+} from './quota-settings.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
@@ -10,21 +19,9 @@ export function viewOf(stored: Quota, now: EpochMs) {
     id: quota.id,
     user_id: quota.user_id,
     kind: quota.kind,
-    name: quota.name,
-    limit: quota.limit,
     period: quota.period,
     time_zone: quota.time_zone,
-    rollover_limit: quota.rollover_limit,
-    overage_limit: quota.overage_limit,
-    priority: quota.priority,
-    starts_at: formatTimestamp(quota.starts_at),
-    expires_at: formatTimestampOrNull(quota.expires_at),
-    countries: quota.countries,
-    message_types: quota.message_types,
-    alert_at: quota.alert_at,
-    enabled: quota.enabled,
-    external_ref: quota.external_ref,
-    metadata: quota.metadata,
+    ...settingsViewOf(quota),
     used: quota.used,
     reserved: quota.reserved,
     rolled_over: quota.rolled_over,
@@ -41,9 +38,20 @@ export function viewOf(stored: Quota, now: EpochMs) {
   }
 }
 
-/** A quota as its own user reads it: its authors and its metadata are the operator's. */
+/** The settings as the API shows them: times as text. */
+type SettingsView = {
+  [Name in SettingName]: Name extends TimeName ? string | Extract<QuotaSettings[Name], null> : QuotaSettings[Name]
+}
+
+function settingsViewOf(quota: QuotaSettings): SettingsView {
+  return namedValues<SettingsView>(SETTING_NAMES, name =>
+    isTime(name) ? formatTimestampOrNull(quota[name]) : quota[name],
+  )
+}
+
+/** A quota as its own user reads it: its authors, its metadata and the like are the administrators'. */
 export function ownViewOf(stored: Quota, now: EpochMs) {
-  return { ...viewOf(stored, now), metadata: {}, created_by: null, updated_by: null }
+  return { ...viewOf(stored, now), ...OWN_AS_READ_BY_USERS, created_by: null, updated_by: null }
 }
 
 /** A reservation as the API shows it. */

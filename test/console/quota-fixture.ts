@@ -1,25 +1,14 @@
 import type { SmsQuota } from '../../src/contract/quotas.ts'
+import { QUOTA_DEFAULTS } from '../../src/domain/quota-settings.ts'
 
 /** A grant of 100 units in all, as the API shows it. */
 export const QUOTA: SmsQuota = {
+  ...QUOTA_DEFAULTS,
   id: 1,
   user_id: 7,
-  kind: 'grant',
-  name: null,
   limit: 100,
-  period: null,
-  time_zone: 'UTC',
-  rollover_limit: 0,
-  overage_limit: 0,
-  priority: 100,
   starts_at: '2026-03-01T00:00:00.000Z',
-  expires_at: null,
-  countries: null,
-  message_types: null,
   alert_at: [],
-  enabled: true,
-  external_ref: null,
-  metadata: {},
   used: 0,
   reserved: 0,
   rolled_over: 0,

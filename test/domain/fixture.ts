@@ -1,4 +1,5 @@
 import { createQuota, type Quota, type QuotaDraft } from '../../src/domain/quota.ts'
+import { QUOTA_DEFAULTS } from '../../src/domain/quota-settings.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 
 /** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
@@ -9,24 +10,12 @@ export function at(text: string): EpochMs {
 /** An unused grant of 100 units a month in the window of January 2026, with `fields` replaced. */
 export function aQuota(fields: Partial<Quota> = {}): Quota {
   return {
+    ...QUOTA_DEFAULTS,
     id: 64,
     user_id: 7,
-    kind: 'grant',
-    name: null,
     limit: 100,
     period: 'month',
-    time_zone: 'UTC',
-    rollover_limit: 0,
-    overage_limit: 0,
-    priority: 100,
     starts_at: at('2026-01-01'),
-    expires_at: null,
-    countries: null,
-    message_types: null,
-    alert_at: [80, 100],
-    enabled: true,
-    external_ref: null,
-    metadata: {},
     window_no: 0,
     window_start: at('2026-01-01'),
     window_end: at('2026-02-01'),

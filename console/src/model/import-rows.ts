@@ -1,5 +1,7 @@
 import type { ImportRow } from '../../../src/contract/import.ts'
 import { type FieldSchema, readCell } from '../../../src/domain/csv.ts'
+import { namedValues } from '../../../src/domain/named-values.ts'
+import { QUOTA_SETTINGS, SETTING_NAMES, type SettingName, type ValueType } from '../../../src/domain/quota-settings.ts'
 import type { Api } from '../api/types.ts'
 import type { CsvRow } from './csv.ts'
 import type { LeftLine, UserLine } from './top-up-plan.ts'
@@ -14,25 +16,29 @@ const OBJECT: FieldSchema = { type: 'object' }
 const orNull = (schema: FieldSchema): FieldSchema => ({ anyOf: [schema, { type: 'null' }] })
 const listOf = (items: FieldSchema): FieldSchema => ({ type: 'array', items })
 
+const BY_TYPE: Record<ValueType, FieldSchema> = {
+  text: TEXT,
+  number: INTEGER,
+  boolean: BOOLEAN,
+  time: TEXT,
+  texts: listOf(TEXT),
+  numbers: listOf(INTEGER),
+  map: OBJECT,
+}
+
+const SETTINGS = namedValues<Record<SettingName, FieldSchema>>(SETTING_NAMES, name => {
+  const { type, nullable } = QUOTA_SETTINGS[name]
+  return nullable ? orNull(BY_TYPE[type]) : BY_TYPE[type]
+})
+
 /** How the cells of each column are read. What is accepted, the service says. */
 const COLUMNS: Record<keyof ImportRow, FieldSchema> = {
   user_id: INTEGER,
-  external_ref: TEXT,
-  limit: orNull(INTEGER),
   kind: TEXT,
-  name: orNull(TEXT),
   period: orNull(TEXT),
   time_zone: TEXT,
-  rollover_limit: INTEGER,
-  overage_limit: INTEGER,
-  priority: INTEGER,
-  starts_at: TEXT,
-  expires_at: orNull(TEXT),
-  countries: orNull(listOf(TEXT)),
-  message_types: orNull(listOf(TEXT)),
-  alert_at: listOf(INTEGER),
-  enabled: BOOLEAN,
-  metadata: OBJECT,
+  ...SETTINGS,
+  external_ref: TEXT,
   opening_used: INTEGER,
   allow_below_usage: BOOLEAN,
 }

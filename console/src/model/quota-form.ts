@@ -1,4 +1,11 @@
-import { QUOTA_DEFAULTS } from '../../../src/domain/bounds.ts'
+import { namedValues } from '../../../src/domain/named-values.ts'
+import {
+  QUOTA_DEFAULTS,
+  SETTING_NAMES,
+  type SettingName,
+  TEXT_NAMES,
+  type TextName,
+} from '../../../src/domain/quota-settings.ts'
 import type { Api } from '../api/types.ts'
 import { toFieldText, toTimestamp } from './local-time.ts'
 import { wholeNumber } from './typed.ts'
@@ -24,11 +31,10 @@ export interface Terms
   starts_at: string | null
 }
 
-/** Values of the form fields as typed. */
-export interface FormValues {
+/** Values of the form fields as typed. Every setting that is a text has a field of its own. */
+export interface FormValues extends Record<TextName, string> {
   user_id: string
   kind: Quota['kind']
-  name: string
   limit: string
   /** Only for grants. `limit` keeps its value while it is set. */
   is_unlimited: boolean
@@ -45,7 +51,6 @@ export interface FormValues {
   /** Percentages, separated by commas. */
   alert_at: string
   priority: string
-  external_ref: string
   metadata: readonly MetadataRow[]
   opening_used: string
 }
@@ -57,26 +62,15 @@ export interface MetadataRow {
   value: string
 }
 
-/** Settings that can be changed after creation, in form order. */
-export const EDITABLE = [
-  'limit',
-  'name',
-  'rollover_limit',
-  'overage_limit',
-  'starts_at',
-  'expires_at',
-  'countries',
-  'message_types',
-  'alert_at',
-  'priority',
-  'external_ref',
-  'metadata',
-] as const
-export type Editable = (typeof EDITABLE)[number]
+/** Settings that the form changes: all but whether the quota is suspended, which has a button of its own. */
+export type Editable = Exclude<SettingName, 'enabled'>
+export const EDITABLE = SETTING_NAMES.filter((name): name is Editable => name !== 'enabled')
 
 /** A number can be a string: invalid input is sent unchanged, and the service rejects it with a message. */
 type OrText<T> = T extends number ? number | string : T extends (infer Item)[] ? OrText<Item>[] : T
 type Settings = { [Name in Editable]: OrText<Quota[Name]> }
+
+const textsOf = (textFor: (name: TextName) => string) => namedValues<Record<TextName, string>>(TEXT_NAMES, textFor)
 
 /** Values of the form of a new quota. @param userId the user in the URL, if any */
 export function emptyFormValues(userId: number | null): FormValues {
@@ -84,7 +78,7 @@ export function emptyFormValues(userId: number | null): FormValues {
   return {
     user_id: userId === null ? '' : String(userId),
     kind,
-    name: '',
+    ...textsOf(() => ''),
     limit: '',
     is_unlimited: false,
     period,
@@ -97,7 +91,6 @@ export function emptyFormValues(userId: number | null): FormValues {
     message_types: [],
     alert_at: alert_at.join(', '),
     priority: String(priority),
-    external_ref: '',
     metadata: [],
     opening_used: '0',
   }
@@ -134,7 +127,7 @@ export function formValuesOf(quota: Quota): FormValues {
   return {
     user_id: String(user_id),
     kind,
-    name: quota.name ?? '',
+    ...textsOf(name => quota[name] ?? ''),
     limit: limit === null ? '' : String(limit),
     is_unlimited: limit === null,
     period,
@@ -147,7 +140,6 @@ export function formValuesOf(quota: Quota): FormValues {
     message_types: quota.message_types ?? [],
     alert_at: quota.alert_at.join(', '),
     priority: String(priority),
-    external_ref: quota.external_ref ?? '',
     metadata: Object.entries(quota.metadata).map(([key, value], id) => ({ id, key, value })),
     opening_used: '0',
   }
@@ -171,7 +163,7 @@ export const canRollOver = (values: FormValues) => canHaveOverage(values) && val
 export function settingsOf(values: FormValues, original: Quota | null): Settings {
   return {
     limit: isUnlimited(values) ? null : wholeNumber(values.limit),
-    name: orNull(values.name),
+    ...namedValues<Pick<Settings, TextName>>(TEXT_NAMES, name => orNull(values[name])),
     rollover_limit: canRollOver(values) ? wholeNumber(values.rollover_limit, 0) : 0,
     overage_limit: canHaveOverage(values) ? wholeNumber(values.overage_limit, 0) : 0,
     starts_at: timestampOf(values.starts_at, original?.starts_at ?? null) ?? original?.starts_at ?? '',
@@ -180,7 +172,6 @@ export function settingsOf(values: FormValues, original: Quota | null): Settings
     message_types: values.message_types.length === 0 ? null : values.message_types.toSorted(),
     alert_at: percents(values.alert_at),
     priority: wholeNumber(values.priority, QUOTA_DEFAULTS.priority),
-    external_ref: orNull(values.external_ref),
     metadata: Object.fromEntries(
       values.metadata.filter(({ key, value }) => key !== '' || value !== '').map(({ key, value }) => [key, value]),
     ),

@@ -1,16 +1,43 @@
+import { namedValues } from '../../domain/named-values.ts'
 import type { Allowance, Quota } from '../../domain/quota.ts'
-import type { PipelinedConnection } from '../connection/pipelined-connection.ts'
+import { DETAIL_NAMES, type DetailName, QUOTA_SETTINGS, type ValueType } from '../../domain/quota-settings.ts'
+import type { Cells, PipelinedConnection } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY } from './keys.ts'
-import { boolean, json, number, selectionOf, text, textOrNull, timestamp } from './rows.ts'
+import {
+  boolean,
+  type CellColumn,
+  json,
+  number,
+  numberOrNull,
+  numbers,
+  selectionOf,
+  text,
+  textOrNull,
+  timestamp,
+  timestampOrNull,
+  wordsOrNull,
+} from './rows.ts'
 import { ledgerStatement, type Scope } from './statement.ts'
+
+const COLUMNS_BY_TYPE: Record<ValueType, CellColumn<unknown>> = {
+  text: textOrNull,
+  number: numberOrNull,
+  boolean,
+  time: timestampOrNull,
+  texts: wordsOrNull,
+  numbers,
+  map: json(),
+}
+const DETAILS = namedValues<Record<DetailName, CellColumn<unknown>>>(
+  DETAIL_NAMES,
+  name => COLUMNS_BY_TYPE[QUOTA_SETTINGS[name].type],
+)
 
 const COLUMNS = {
   id: number,
   version: number,
-  name: textOrNull,
-  external_ref: textOrNull,
-  metadata: json<Quota['metadata']>(),
+  ...DETAILS,
   created_at: timestamp,
   created_by: text,
   updated_at: timestamp,
@@ -42,9 +69,7 @@ export async function loadQuotaDetails(
     return {
       ...quota,
       version: COLUMNS.version.read(cells[AT.version]),
-      name: COLUMNS.name.read(cells[AT.name]),
-      external_ref: COLUMNS.external_ref.read(cells[AT.external_ref]),
-      metadata: COLUMNS.metadata.read(cells[AT.metadata]),
+      ...detailsIn(cells),
       created_at: COLUMNS.created_at.read(cells[AT.created_at]),
       created_by: COLUMNS.created_by.read(cells[AT.created_by]),
       updated_at: COLUMNS.updated_at.read(cells[AT.updated_at]),
@@ -52,4 +77,8 @@ export async function loadQuotaDetails(
       expiry_emitted: COLUMNS.expiry_emitted.read(cells[AT.expiry_emitted]),
     }
   })
+}
+
+function detailsIn(cells: Cells): Pick<Quota, DetailName> {
+  return namedValues<Pick<Quota, DetailName>>(DETAIL_NAMES, name => DETAILS[name].read(cells[AT[name]]))
 }

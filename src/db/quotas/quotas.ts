@@ -1,5 +1,6 @@
 /** Rows of quotas and of their users' accounts. */
 import type { Quota } from '../../domain/quota.ts'
+import { SETTING_NAMES, TIME_NAMES } from '../../domain/quota-settings.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
@@ -15,21 +16,9 @@ const COLUMNS = [
   'user_id',
   'version',
   'kind',
-  'name',
-  'limit',
   'period',
   'time_zone',
-  'rollover_limit',
-  'overage_limit',
-  'priority',
-  'starts_at',
-  'expires_at',
-  'countries',
-  'message_types',
-  'alert_at',
-  'enabled',
-  'external_ref',
-  'metadata',
+  ...SETTING_NAMES,
   'window_no',
   'window_start',
   'window_end',
@@ -46,8 +35,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof Quota)[]
 
 const TIMESTAMPS = new Set<keyof Quota>([
-  'starts_at',
-  'expires_at',
+  ...TIME_NAMES,
   'window_start',
   'window_end',
   'created_at',

@@ -1,5 +1,6 @@
 import { Checkbox, NativeSelect, Radio } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { TEXT_NAMES, type TextName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'
@@ -23,6 +24,11 @@ type Quota = Api['SmsQuota']
 
 const TEXTS = texts.quota.form
 const NONE = texts.quota.settings.none
+
+/** Settings that are a text, but for the name, which is in view. */
+type OtherText = Exclude<TextName, 'name'>
+const OTHER_TEXTS = TEXT_NAMES.filter((name): name is OtherText => name !== 'name')
+const ABOUT_TEXTS: Record<OtherText, string> = TEXTS.aboutTexts
 
 interface QuotaFieldsProps {
   form: QuotaFormState
@@ -320,11 +326,9 @@ function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
           about={TEXTS.priorityAbout}
           isNumber
         />
-        <TextField
-          {...fieldProps(form, 'external_ref')}
-          label={SETTING_LABELS.external_ref}
-          about={TEXTS.referenceAbout}
-        />
+        {OTHER_TEXTS.map(name => (
+          <TextField key={name} {...fieldProps(form, name)} label={SETTING_LABELS[name]} about={ABOUT_TEXTS[name]} />
+        ))}
         {isNew && (
           <TextField
             {...fieldProps(form, 'opening_used')}

@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
+import { QUOTA_DEFAULTS } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'

@@ -7,7 +7,14 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { type FieldErrors, fieldErrors, focusFirstError, useFocusFirstError } from '../../components/form-errors.ts'
 import { Loading } from '../../components/loaded.tsx'
 import type { Terms } from '../../model/quota-form.ts'
-import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from '../../model/quota-form.ts'
+import {
+  duplicateMetadataKey,
+  EDITABLE,
+  type Editable,
+  type FormValues,
+  hasStarted,
+  termsOf,
+} from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { QuotaFields } from './field-groups.tsx'
 import classes from './quota-form.module.css'
@@ -91,7 +98,7 @@ function quotaFormErrors(error: Error | null, values: FormValues, original: Quot
       : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original, Date.now()))
   const duplicateKey = duplicateMetadataKey(values)
   const isConflict = error instanceof ApiProblem && error.code === 'conflict'
-  const { at, rest } = fieldErrors(error, shown, TEXTS.errors)
+  const { at, rest } = fieldErrors(error, shown, TEXTS.errors satisfies Record<Editable, string>)
   return {
     at(name) {
       if (name === 'metadata' && duplicateKey !== null) return TEXTS.keyTwice(duplicateKey)

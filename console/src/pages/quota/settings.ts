@@ -1,3 +1,4 @@
+import type { QuotaIdentity, SettingName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
 import { countryLabel, countryName, formatList, formatPercent, formatTimestamp, formatUnits } from '../../formats.ts'
@@ -20,8 +21,8 @@ export function describe(terms: Terms): string {
   })
 }
 
-/** Labels of the settings, in display order. */
-export const SETTING_LABELS = TEXTS.labels satisfies Partial<Record<keyof Shown, string>>
+/** Labels of the settings and of what is fixed, in display order. */
+export const SETTING_LABELS = TEXTS.labels satisfies Record<SettingName | keyof QuotaIdentity, string>
 export const PERIOD_LABELS: Record<NonNullable<Api['SmsQuota']['period']>, string> = TEXTS.periods
 export const PERIODS = Object.keys(PERIOD_LABELS) as (keyof typeof PERIOD_LABELS)[]
 

@@ -179,7 +179,10 @@ export const quota: typeof english = {
     moreGroup: 'Weiteres',
     priority: priority => `Priorität ${priority}`,
     priorityAbout: '0 bis 255; kleinere zuerst.',
-    referenceAbout: 'Die Kennung im eigenen System. Der Benutzer kann sie lesen.',
+    /** Of settings that are a text. */
+    aboutTexts: {
+      external_ref: 'Die Kennung im eigenen System. Der Benutzer kann sie lesen.',
+    },
     alreadyUsed: 'Schon verbraucht',
     alreadyUsedAbout: 'Einheiten, die in diesem Zeitraum anderswo verbraucht wurden.',
     metadataAbout: max => `Eigene Daten für eigene Systeme, bis zu ${max} Schlüssel. Der Benutzer sieht sie nicht.`,

@@ -174,7 +174,10 @@ export const quota = {
     moreGroup: 'More',
     priority: (priority: string) => `Priority ${priority}`,
     priorityAbout: '0 to 255; lower is used first.',
-    referenceAbout: 'The id in your own systems. The user can read it.',
+    /** Of settings that are a text. */
+    aboutTexts: {
+      external_ref: 'The id in your own systems. The user can read it.',
+    },
     alreadyUsed: 'Already used',
     alreadyUsedAbout: 'Units of the current period that were used elsewhere.',
     metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys. The user does not see it.`,

@@ -1,0 +1,10 @@
+/**
+ * An object that has a value for each name. Its type says more than a loop over the names can prove, so the caller names it: what
+ * comes from a table of names is checked where the table is.
+ */
+export function namedValues<Result extends object>(
+  names: readonly (keyof Result & string)[],
+  valueFor: (name: keyof Result & string) => unknown,
+): Result {
+  return Object.fromEntries(names.map(name => [name, valueFor(name)])) as Result
+}
