@@ -10,11 +10,6 @@ declare module '*/badge.module.css' {
   export default classes
 }
 
-declare module '*/base-table.module.css' {
-  const classes: Readonly<Record<'about' | 'name' | 'table', string>>
-  export default classes
-}
-
 declare module '*/chart.module.css' {
   const classes: Readonly<Record<'chart' | 'day' | 'name' | 'part' | 'swatch' | 'tip' | 'units', string>>
   export default classes
@@ -22,6 +17,11 @@ declare module '*/chart.module.css' {
 
 declare module '*/cost.module.css' {
   const classes: Readonly<Record<'about' | 'card' | 'character' | 'columns' | 'details' | 'facts' | 'heading' | 'kinds' | 'message' | 'name' | 'offer' | 'remaining' | 'result' | 'section' | 'segment' | 'segments' | 'text' | 'units', string>>
+  export default classes
+}
+
+declare module '*/data-table.module.css' {
+  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'narrow' | 'panel' | 'plain' | 'quota' | 'records' | 'share' | 'withAction', string>>
   export default classes
 }
 
@@ -56,7 +56,7 @@ declare module '*/import.module.css' {
 }
 
 declare module '*/jobs.module.css' {
-  const classes: Readonly<Record<'caption' | 'places' | 'texts' | 'warning', string>>
+  const classes: Readonly<Record<'places' | 'texts' | 'warning', string>>
   export default classes
 }
 
@@ -95,33 +95,18 @@ declare module '*/page-title.module.css' {
   export default classes
 }
 
-declare module '*/panel-table.module.css' {
-  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'number' | 'quota' | 'share' | 'state' | 'table' | 'usage', string>>
-  export default classes
-}
-
 declare module '*/quota-form.module.css' {
   const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'fixedTitle' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeFoot' | 'mergeRow' | 'mergeRows' | 'mergeText' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'note' | 'optional' | 'pair' | 'presets' | 'preview' | 'previewTitle' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
   export default classes
 }
 
-declare module '*/quota-table.module.css' {
-  const classes: Readonly<Record<'about' | 'actions' | 'check' | 'name' | 'number' | 'scope' | 'second' | 'sort' | 'table' | 'unseen' | 'usage' | 'wide', string>>
-  export default classes
-}
-
 declare module '*/quota.module.css' {
-  const classes: Readonly<Record<'card' | 'change' | 'changeHead' | 'changes' | 'description' | 'differences' | 'figures' | 'foot' | 'head' | 'list' | 'lost' | 'number' | 'reason' | 'table' | 'usage' | 'window', string>>
+  const classes: Readonly<Record<'card' | 'change' | 'changeHead' | 'changes' | 'description' | 'differences' | 'figures' | 'foot' | 'head' | 'list' | 'lost' | 'reason' | 'window' | 'windows', string>>
   export default classes
 }
 
 declare module '*/quotas.module.css' {
   const classes: Readonly<Record<'bulk' | 'bulkPanel' | 'exported' | 'filters' | 'options' | 'save' | 'saved' | 'selection' | 'toggle' | 'view' | 'views', string>>
-  export default classes
-}
-
-declare module '*/record-table.module.css' {
-  const classes: Readonly<Record<'about' | 'name' | 'narrow' | 'number' | 'sort' | 'table' | 'usage' | 'withAction', string>>
   export default classes
 }
 
@@ -175,8 +160,8 @@ declare module '*/tab-nav.module.css' {
   export default classes
 }
 
-declare module '*/table.module.css' {
-  const classes: Readonly<Record<'root', string>>
+declare module '*/table-controls.module.css' {
+  const classes: Readonly<Record<'description' | 'second' | 'sort' | 'table' | 'unseen' | 'wide', string>>
   export default classes
 }
 
@@ -191,7 +176,7 @@ declare module '*/usage-bar.module.css' {
 }
 
 declare module '*/usage.module.css' {
-  const classes: Readonly<Record<'as' | 'chart' | 'controls' | 'dashes' | 'group' | 'label' | 'legend' | 'meaning' | 'measure' | 'measures' | 'number' | 'report' | 'scroll' | 'swatch' | 'table' | 'total', string>>
+  const classes: Readonly<Record<'as' | 'chart' | 'controls' | 'dashes' | 'label' | 'legend' | 'meaning' | 'measure' | 'measures' | 'number' | 'report' | 'scroll' | 'swatch' | 'table' | 'total', string>>
   export default classes
 }
 

@@ -6,8 +6,8 @@ import type { ViewedUser } from '../model/addresses.ts'
 import { messageUrl } from '../model/addresses.ts'
 import { useQuotaNames } from '../queries/user.ts'
 import { texts } from '../texts/texts.ts'
+import classes from './data-table.module.css'
 import { Kind } from './kind.tsx'
-import classes from './panel-table.module.css'
 import { KIND_LABELS } from './quota-labels.ts'
 
 interface QuotaLinkProps {

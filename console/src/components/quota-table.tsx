@@ -1,5 +1,5 @@
-import { Anchor, UnstyledButton } from '@mantine/core'
-import { memo, type ReactNode, useMemo } from 'react'
+import { Anchor } from '@mantine/core'
+import { type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import { countryName, formatDistance, formatList, formatTimestamp } from '../formats.ts'
@@ -7,25 +7,21 @@ import { isSortedByUse, type Sort, type SortedBy } from '../model/quota-lists.ts
 import { CONTINUES, currentRaise } from '../model/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { StatusBadge } from './badge.tsx'
+import { timeColumn, unitsColumn } from './columns.tsx'
+import classes from './data-table.module.css'
+import { DataTable } from './data-table.tsx'
 import { Kind } from './kind.tsx'
 import { quotaName } from './quota-labels.ts'
-import classes from './quota-table.module.css'
-import { Table } from './table.tsx'
+import controls from './table-controls.module.css'
+import { ActionsHead, type RowSelection, type SortableColumn, sortHeads, useCheck } from './table-controls.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
 
 type Quota = Api['SmsQuota']
+type QuotaColumn = SortableColumn<Quota, Sort>
 
 /** The owner of the rows. `own` has no links and no operator's words, because its readers are customers. */
 type Owner = 'all' | 'user' | 'own'
-
-interface Column {
-  label: string
-  /** The orders of its heading: the one of the first click, and the other one. */
-  orders?: readonly [first: Sort, second: Sort]
-  className?: string | undefined
-  cell(quota: Quota): ReactNode
-}
 
 const upAndDown = (by: SortedBy): [Sort, Sort] => [by, `-${by}`]
 const downAndUp = (by: SortedBy): [Sort, Sort] => [`-${by}`, by]
@@ -35,7 +31,7 @@ const COLUMNS = {
   id: {
     label: texts.quotas.columns.id,
     orders: downAndUp('id'),
-    className: classes.number,
+    kind: 'number',
     cell: ({ id }) => id,
   },
   user: {
@@ -50,26 +46,24 @@ const COLUMNS = {
   usage: {
     label: texts.quotas.columns.usage,
     orders: downAndUp('used_percent'),
-    className: classes.usage,
+    kind: 'usage',
     cell: quota => <UsageBar {...quota} />,
   },
   remaining: {
-    label: texts.quotas.columns.remaining,
+    ...unitsColumn<Quota>(texts.quotas.columns.remaining, ({ remaining }) => remaining),
     orders: upAndDown('remaining'),
-    className: classes.number,
-    cell: ({ remaining }) => <Units value={remaining} />,
   },
   limit: {
     label: texts.quotas.columns.limit,
-    className: classes.number,
+    kind: 'number',
     cell: ({ limit, rolled_over }) => (
       <>
         <Units value={limit} />
-        {rolled_over > 0 && <span className={classes.second}>{texts.quotas.rolledOver(rolled_over)}</span>}
+        {rolled_over > 0 && <span className={controls.second}>{texts.quotas.rolledOver(rolled_over)}</span>}
       </>
     ),
   },
-  scope: { label: texts.quotas.columns.scope, className: classes.scope, cell: quota => scopeText(quota) },
+  scope: { label: texts.quotas.columns.scope, kind: 'scope', cell: scopeText },
   window_end: {
     label: texts.quotas.columns.window_end,
     cell: ({ period, window_end }) =>
@@ -83,15 +77,14 @@ const COLUMNS = {
   external_ref: {
     label: texts.quotas.columns.external_ref,
     orders: upAndDown('external_ref'),
-    className: classes.name,
+    kind: 'name',
     cell: ({ external_ref }) => <bdi>{external_ref ?? '–'}</bdi>,
   },
   created_at: {
-    label: texts.quotas.columns.created_at,
+    ...timeColumn<Quota>(texts.quotas.columns.created_at, ({ created_at }) => created_at),
     orders: downAndUp('created_at'),
-    cell: ({ created_at }) => <Timestamp at={created_at} />,
   },
-} satisfies Record<string, Column>
+} satisfies Record<string, QuotaColumn>
 
 export type ColumnId = keyof typeof COLUMNS
 export const COLUMN_IDS = Object.keys(COLUMNS) as ColumnId[]
@@ -102,11 +95,7 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = ['user', 'status', 'usage', 
 export type Density = 'comfortable' | 'compact'
 
 /** Which rows are selected. */
-export interface RowSelection {
-  isSelected(quota: Quota): boolean
-  /** The same function at each render. */
-  onSelect(quotas: readonly Quota[], isSelected: boolean): void
-}
+export type QuotaSelection = RowSelection<Quota>
 
 interface TableProps {
   quotas: readonly Quota[]
@@ -120,7 +109,7 @@ interface TableProps {
   columns?: readonly ColumnId[]
   density?: Density
   /** Adds a checkbox to each row. */
-  selection?: RowSelection | undefined
+  selection?: QuotaSelection | undefined
   /** A last cell in each row. The same function at each render. */
   actions?: ((quota: Quota) => ReactNode) | undefined
 }
@@ -128,106 +117,73 @@ interface TableProps {
 /** Columns that fit 1280 px in any font. With more, the table scrolls sideways on all but the widest screens. */
 const MAX_FITTING = 6
 
-/** A table of quotas; on narrow screens each row becomes a card with labeled cells. */
+const SELECTION_LABELS = {
+  row: (quota: Quota) => texts.quotas.selection.select(quotaName(quota)),
+  page: texts.quotas.selection.selectPage,
+}
+
+/** The states in which a quota does not count. */
+const INACTIVE: ReadonlySet<Quota['status']> = new Set(['suspended', 'scheduled', 'expired', 'deleted'])
+const isInactive = ({ status }: Quota) => INACTIVE.has(status)
+
+/** A table of quotas. */
 export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable', ...props }: TableProps) {
   const { quotas, owner, sort, onSort, canSortByRemaining, isStale, selection, actions } = props
   const shown = useMemo(
-    () => COLUMN_IDS.filter(id => columns.includes(id) && (id !== 'user' || owner === 'all')),
-    [columns, owner],
+    () => [
+      nameColumn(owner, density),
+      ...COLUMN_IDS.filter(id => columns.includes(id) && (id !== 'user' || owner === 'all')).map(id =>
+        columnOf(id, canSortByRemaining),
+      ),
+      ...(actions === undefined ? [] : [{ ...ACTIONS, cell: actions }]),
+    ],
+    [columns, owner, density, canSortByRemaining, actions],
   )
+  const check = useCheck(selection, quotas, SELECTION_LABELS)
+  const sortHead = sortHeads(sort, onSort)
   return (
-    <div className={shown.length > MAX_FITTING ? classes.wide : undefined}>
-      <Table
-        className={classes.table}
-        aria-label={texts.quotas.title}
-        aria-busy={isStale}
-        data-stale={isStale || undefined}
-        data-density={density}
-      >
-        <Table.Thead>
-          <Table.Tr>
-            {selection !== undefined && <SelectAll quotas={quotas} selection={selection} />}
-            <Heading label={texts.quotas.columns.name} orders={upAndDown('name')} sort={sort} onSort={onSort} />
-            {shown.map(id => (
-              <Heading key={id} {...headingOf(id, canSortByRemaining)} sort={sort} onSort={onSort} />
-            ))}
-            {actions !== undefined && (
-              <Table.Td>
-                <span className={classes.unseen}>{texts.quotas.columns.actions}</span>
-              </Table.Td>
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {quotas.map(quota => (
-            <Row
-              key={quota.id}
-              {...{ quota, owner, columns: shown, density, actions }}
-              isSelected={selection?.isSelected(quota) ?? false}
-              onSelect={selection?.onSelect}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
+    <div className={columns.length > MAX_FITTING ? controls.wide : undefined}>
+      <DataTable
+        look="records"
+        className={controls.table}
+        label={texts.quotas.title}
+        columns={shown}
+        rows={quotas}
+        keyOf={({ id }) => id}
+        headOf={column =>
+          column.kind === 'actions' ? <ActionsHead key="actions" label={column.label} /> : sortHead(column)
+        }
+        {...{ isStale, density, check, isInactive }}
+      />
     </div>
   )
 }
 
-function headingOf(id: ColumnId, canSortByUse: boolean): Pick<Column, 'label' | 'orders' | 'className'> {
-  const { label, orders, className }: Column = COLUMNS[id]
-  const isSortable = orders !== undefined && (canSortByUse || !isSortedByUse(orders[0]))
-  return { label, className, ...(isSortable ? { orders } : {}) }
+const ACTIONS = { label: texts.quotas.columns.actions, kind: 'actions' } as const
+
+function nameColumn(owner: Owner, density: Density): QuotaColumn {
+  return {
+    label: texts.quotas.columns.name,
+    orders: upAndDown('name'),
+    cell: quota =>
+      density === 'compact' ? (
+        <Kind kind={quota.kind}>
+          <Name quota={quota} owner={owner} />
+        </Kind>
+      ) : (
+        <>
+          <Name quota={quota} owner={owner} />
+          <About quota={quota} owner={owner} />
+        </>
+      ),
+  }
 }
 
-interface RowProps extends Pick<TableProps, 'owner' | 'actions'> {
-  quota: Quota
-  columns: readonly ColumnId[]
-  density: Density
-  isSelected: boolean
-  onSelect: RowSelection['onSelect'] | undefined
+function columnOf(id: ColumnId, canSortByUse: boolean): QuotaColumn {
+  const column: QuotaColumn = COLUMNS[id]
+  const isSortable = canSortByUse || column.orders === undefined || !isSortedByUse(column.orders[0])
+  return isSortable ? column : { ...column, orders: undefined }
 }
-
-/** Rendered again only if something of the row has changed: a page can have two hundred. */
-const Row = memo(({ quota, owner, columns, density, isSelected, onSelect, actions }: RowProps) => {
-  return (
-    <Table.Tr data-status={quota.status} data-selected={isSelected || undefined}>
-      {onSelect !== undefined && (
-        <Table.Td className={classes.check}>
-          {/* Not Mantine's: two hundred of them would be slow to render. The label makes it easier to hit. */}
-          <label>
-            <input
-              type="checkbox"
-              aria-label={texts.quotas.selection.select(quotaName(quota))}
-              checked={isSelected}
-              onChange={event => onSelect([quota], event.currentTarget.checked)}
-            />
-          </label>
-        </Table.Td>
-      )}
-      <Table.Th scope="row" data-label={texts.quotas.columns.name}>
-        {density === 'compact' ? (
-          <Kind kind={quota.kind}>
-            <Name quota={quota} owner={owner} />
-          </Kind>
-        ) : (
-          <>
-            <Name quota={quota} owner={owner} />
-            <About quota={quota} owner={owner} />
-          </>
-        )}
-      </Table.Th>
-      {columns.map(column => {
-        const { label, className = '', cell }: Column = COLUMNS[column]
-        return (
-          <Table.Td key={column} data-label={label} className={className}>
-            {cell(quota)}
-          </Table.Td>
-        )
-      })}
-      {actions !== undefined && <Table.Td className={classes.actions}>{actions(quota)}</Table.Td>}
-    </Table.Tr>
-  )
-})
 
 function Name({ quota, owner }: { quota: Quota; owner: Owner }) {
   const { id, name, kind } = quota
@@ -249,7 +205,7 @@ function About({ quota, owner }: { quota: Quota; owner: Owner }) {
   const { kind, period, countries, message_types } = quota
   const isScoped = countries !== null || message_types !== null
   return (
-    <div className={classes.about}>
+    <div className={controls.description}>
       <Kind kind={kind} label={owner === 'own' ? texts.quotas.ownKinds[kind] : undefined} /> ·{' '}
       {period === null ? texts.quotas.oneTime : texts.quotas.each[period]}
       {isScoped && <> · {scopeText(quota)}</>}
@@ -286,50 +242,9 @@ function scopeText({ countries, message_types }: Quota): string {
 
 function End({ at }: { at: string | null }) {
   return (
-    <span>
+    <>
       <Timestamp at={at} none={texts.quotas.never} />
-      {at !== null && <span className={classes.second}>{formatDistance(at, Date.now())}</span>}
-    </span>
-  )
-}
-
-function SelectAll({ quotas, selection }: { quotas: readonly Quota[]; selection: RowSelection }) {
-  const count = quotas.filter(quota => selection.isSelected(quota)).length
-  const isAll = count === quotas.length
-  return (
-    <Table.Td className={classes.check}>
-      <label>
-        <input
-          ref={element => {
-            if (element !== null) element.indeterminate = count > 0 && !isAll
-          }}
-          type="checkbox"
-          aria-label={texts.quotas.selection.selectPage}
-          checked={isAll}
-          onChange={() => selection.onSelect(quotas, !isAll)}
-        />
-      </label>
-    </Table.Td>
-  )
-}
-
-interface HeadingProps extends Pick<TableProps, 'sort' | 'onSort'>, Pick<Column, 'label' | 'orders' | 'className'> {}
-
-function Heading({ label, orders, className = '', sort, onSort }: HeadingProps) {
-  if (orders === undefined)
-    return (
-      <Table.Th scope="col" className={className}>
-        {label}
-      </Table.Th>
-    )
-  const [first, second] = orders
-  const order = orders.includes(sort) ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none'
-  return (
-    <Table.Th scope="col" aria-sort={order} className={className}>
-      <UnstyledButton className={classes.sort} onClick={() => onSort(sort === first ? second : first)}>
-        {label}
-        <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : '↕'}</span>
-      </UnstyledButton>
-    </Table.Th>
+      {at !== null && <span className={controls.second}>{formatDistance(at, Date.now())}</span>}
+    </>
   )
 }

@@ -5,7 +5,7 @@ interface AnyChange {
 }
 
 /** What one request changed: the change that tells most, and the others. */
-interface RequestChanges<Change> {
+export interface RequestChanges<Change> {
   head: Change
   others: readonly Change[]
 }

@@ -1,13 +1,13 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../../formats.ts'
 import { type Scope, userOf } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
+import { timeColumn, unitsColumn } from '../columns.tsx'
+import classes from '../data-table.module.css'
+import { type Column, DataTable } from '../data-table.tsx'
+import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
-import classes from '../record-table.module.css'
-import { Table } from '../table.tsx'
-import { Timestamp, Units } from '../values.tsx'
 
 type Denial = Api['DenialRecord']
 
@@ -20,76 +20,61 @@ interface TableProps {
   onExplain: (denialId: string) => void
 }
 
-/** A table of denials; on narrow screens each row becomes a card. */
 export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
-  const { table, columns } = texts.denials
   return (
-    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.message}</Table.Th>
-          {scope === null && <Table.Th scope="col">{columns.user}</Table.Th>}
-          <Table.Th scope="col">{columns.denied}</Table.Th>
-          <Table.Th scope="col">{columns.reason}</Table.Th>
-          <Table.Th scope="col" className={classes.number}>
-            {columns.units}
-          </Table.Th>
-          <Table.Th scope="col">{columns.destination}</Table.Th>
-          <Table.Th scope="col">{columns.limitedBy}</Table.Th>
-          <Table.Th scope="col">{columns.retryAt}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {denials.map(denial => (
-          <Row key={denial.denial_id} denial={denial} scope={scope} onExplain={onExplain} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      look="records"
+      label={texts.denials.table}
+      columns={columnsOf(scope, onExplain)}
+      rows={denials}
+      keyOf={({ denial_id }) => denial_id}
+      isStale={isStale}
+    />
   )
 }
 
-function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
-  const { id, user_id, at, units, country, message_type, skipped, retry_at } = denial
-  const { columns } = texts.denials
-  return (
-    <Table.Tr>
-      <Table.Th scope="row" data-label={columns.message} className={classes.name}>
+function columnsOf(scope: Scope, onExplain: TableProps['onExplain']): Column<Denial>[] {
+  const { columns, noCountry, waitingDoesNotHelp } = texts.denials
+  return [
+    { label: columns.message, kind: 'name', cell: denial => <Message denial={denial} scope={scope} /> },
+    ...(scope === null ? [USER] : []),
+    timeColumn(columns.denied, ({ at }) => at),
+    { label: columns.reason, cell: denial => <Reason {...{ denial, scope, onExplain }} /> },
+    unitsColumn(columns.units, ({ units }) => units),
+    destinationColumn(columns.destination, noCountry),
+    {
+      label: columns.limitedBy,
+      kind: 'name',
+      cell: denial => (
         <div className={classes.narrow}>
-          <MessageLink user={userOf(scope, denial)} id={id} />
-          {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
-        </div>
-      </Table.Th>
-      {scope === null && (
-        <Table.Td data-label={columns.user}>
-          <Anchor component={Link} href={`/users/${user_id}/denials`} size="sm">
-            {user_id}
-          </Anchor>
-        </Table.Td>
-      )}
-      <Table.Td data-label={columns.denied}>
-        <Timestamp at={at} />
-      </Table.Td>
-      <Table.Td data-label={columns.reason}>
-        <Reason denial={denial} scope={scope} onExplain={onExplain} />
-      </Table.Td>
-      <Table.Td data-label={columns.units} className={classes.number}>
-        <Units value={units} />
-      </Table.Td>
-      <Table.Td data-label={columns.destination}>
-        <div>
-          {country === null ? texts.denials.noCountry : countryLabel(country)}
-          {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.limitedBy}>
-        <div className={`${classes.name} ${classes.narrow}`}>
           <LimitingQuota denial={denial} scope={scope} />
         </div>
-      </Table.Td>
-      <Table.Td data-label={columns.retryAt}>
-        <Timestamp at={retry_at} none={texts.denials.waitingDoesNotHelp} />
-      </Table.Td>
-    </Table.Tr>
+      ),
+    },
+    timeColumn(
+      columns.retryAt,
+      ({ retry_at }) => retry_at,
+      () => waitingDoesNotHelp,
+    ),
+  ]
+}
+
+const USER: Column<Denial> = {
+  label: texts.denials.columns.user,
+  cell: ({ user_id }) => (
+    <Anchor component={Link} href={`/users/${user_id}/denials`} size="sm">
+      {user_id}
+    </Anchor>
+  ),
+}
+
+function Message({ denial, scope }: { denial: Denial; scope: Scope }) {
+  const { id, skipped } = denial
+  return (
+    <div className={classes.narrow}>
+      <MessageLink user={userOf(scope, denial)} id={id} />
+      {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
+    </div>
   )
 }
 

@@ -7,7 +7,8 @@ import { type DenialsState, denialsUrl, groupFilter } from '../../model/denial-f
 import { keyOf } from '../../model/usage-chart.ts'
 import { type Group, MEASURES, type Measure } from '../../model/usage-report.ts'
 import { texts } from '../../texts/texts.ts'
-import { Table } from '../table.tsx'
+import { unitsColumn } from '../columns.tsx'
+import { type Column, DataTable } from '../data-table.tsx'
 import { Units } from '../values.tsx'
 import classes from './usage.module.css'
 
@@ -22,57 +23,60 @@ interface UsageTableProps {
 }
 
 /** The data of the chart, newest day first, without groups that have no usage on a day. */
-export function UsageTable({ user, words, usage, group, labelOf }: UsageTableProps) {
-  const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
+export function UsageTable(props: UsageTableProps) {
+  const { usage, group } = props
   const items = usage.items
     .filter(item => group === null || MEASURES.some(measure => item[measure].messages > 0 || item[measure].units > 0))
     .toReversed()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it.
     <section className={classes.scroll} aria-label={texts.usage.table} tabIndex={0}>
-      <Table className={classes.table} stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{texts.usage.day}</Table.Th>
-            {group !== null && <Table.Th scope="col">{texts.usage.groups[group]}</Table.Th>}
-            {measures.map(measure => (
-              <Table.Th key={measure} scope="col" className={classes.number}>
-                {words[measure].label}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map(item => {
-            const key = group === null ? null : keyOf(item, group)
-            return (
-              <Table.Tr key={`${item.start} ${JSON.stringify(key)}`}>
-                <Table.Th scope="row">
-                  <time dateTime={item.start} title={formatWeekday(item.start)}>
-                    {formatShortDay(item.start)}
-                  </time>
-                </Table.Th>
-                {group !== null && (
-                  <Table.Td className={classes.group}>
-                    <bdi>{labelOf(key)}</bdi>
-                  </Table.Td>
-                )}
-                {measures.map(measure => (
-                  <Table.Td key={measure} className={classes.number}>
-                    {measure === 'denied' ? (
-                      <Denied user={user} item={item} filters={denialsOf(item, group, key)} />
-                    ) : (
-                      <Units value={item[measure].units} />
-                    )}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            )
-          })}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        look="plain"
+        className={classes.table}
+        columns={columnsOf(props)}
+        rows={items}
+        keyOf={item => `${item.start} ${JSON.stringify(groupKey(item, group))}`}
+      />
     </section>
   )
+}
+
+function groupKey(item: Item, group: Group | null) {
+  return group === null ? null : keyOf(item, group)
+}
+
+function columnsOf({ user, words, usage, group, labelOf }: UsageTableProps): Column<Item>[] {
+  const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
+  const day: Column<Item> = {
+    label: texts.usage.day,
+    cell: ({ start }) => (
+      <time dateTime={start} title={formatWeekday(start)}>
+        {formatShortDay(start)}
+      </time>
+    ),
+  }
+  const named: Column<Item>[] =
+    group === null
+      ? []
+      : [
+          {
+            label: texts.usage.groups[group],
+            kind: 'name',
+            cell: item => <bdi>{labelOf(groupKey(item, group))}</bdi>,
+          },
+        ]
+  return [
+    day,
+    ...named,
+    ...measures.map((measure): Column<Item> => {
+      const column = unitsColumn<Item>(words[measure].label, item => item[measure].units)
+      const filtersOf = (item: Item) => denialsOf(item, group, groupKey(item, group))
+      return measure === 'denied'
+        ? { ...column, cell: item => <Denied user={user} item={item} filters={filtersOf(item)} /> }
+        : column
+    }),
+  ]
 }
 
 /** Which denials a row counts; null if the log has no filter for them. */

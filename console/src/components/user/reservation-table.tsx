@@ -1,13 +1,14 @@
 import { Fragment } from 'react'
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
+import { timeColumn, unitsColumn } from '../columns.tsx'
+import classes from '../data-table.module.css'
+import { type Column, DataTable } from '../data-table.tsx'
+import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
-import classes from '../record-table.module.css'
-import { Table } from '../table.tsx'
-import { ExactTime, PrincipalName, Timestamp, Units } from '../values.tsx'
+import { ExactTime, PrincipalName } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']
 
@@ -18,83 +19,58 @@ interface TableProps {
   isStale: boolean
 }
 
-/** A table of reservations; on narrow screens each row becomes a card. */
 export function ReservationTable({ reservations, user, isStale }: TableProps) {
-  const { table, columns } = texts.user.reservations
   return (
-    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.reservation}</Table.Th>
-          <Table.Th scope="col">{columns.state}</Table.Th>
-          <Table.Th scope="col" className={classes.number}>
-            {columns.units}
-          </Table.Th>
-          <Table.Th scope="col">{columns.destination}</Table.Th>
-          <Table.Th scope="col">{columns.chargedTo}</Table.Th>
-          <Table.Th scope="col">{columns.created}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {reservations.map(reservation => (
-          <Row key={reservation.id} reservation={reservation} user={user} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      look="records"
+      label={texts.user.reservations.table}
+      columns={columnsOf(user)}
+      rows={reservations}
+      keyOf={({ id }) => id}
+      isStale={isStale}
+    />
   )
 }
 
-interface RowProps extends Pick<TableProps, 'user'> {
-  reservation: Reservation
+function columnsOf(user: ViewedUser): Column<Reservation>[] {
+  const { columns, noCountry } = texts.user.reservations
+  return [
+    {
+      label: columns.reservation,
+      cell: reservation => (
+        <>
+          <div className={classes.name}>
+            <MessageLink user={user} id={reservation.id} />
+          </div>
+          <div className={classes.about}>
+            <Origin reservation={reservation} />
+          </div>
+        </>
+      ),
+    },
+    { label: columns.state, cell: reservation => <State reservation={reservation} isOwn={user.isOwn} /> },
+    unitsColumn(columns.units, ({ units }) => units),
+    destinationColumn(columns.destination, noCountry),
+    { label: columns.chargedTo, kind: 'name', cell: ({ draws }) => <Draws draws={draws} user={user} /> },
+    timeColumn(columns.created, ({ created_at }) => created_at),
+  ]
 }
 
-function Row({ reservation, user }: RowProps) {
-  const { id, state, units, country, message_type } = reservation
-  const { columns, until, noCountry } = texts.user.reservations
+function State({ reservation, isOwn }: { reservation: Reservation; isOwn: boolean }) {
+  const { state, expires_at } = reservation
   return (
-    <Table.Tr>
-      <Table.Th scope="row" data-label={columns.reservation}>
-        <div className={classes.name}>
-          <MessageLink user={user} id={id} />
-        </div>
-        <div className={classes.about}>
-          <Origin reservation={reservation} />
-        </div>
-      </Table.Th>
-      <Table.Td data-label={columns.state}>
-        <div>
-          <ReservationBadge state={state} isOwn={user.isOwn} />
-          <div className={classes.about}>
-            {state === 'reserved' &&
-              reservation.expires_at !== null &&
-              until(<ExactTime at={reservation.expires_at} />)}
-            {partialUnitsText(reservation, user.isOwn)}
-          </div>
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.units} className={classes.number}>
-        <Units value={units} />
-      </Table.Td>
-      <Table.Td data-label={columns.destination}>
-        <div>
-          {country === null ? noCountry : countryLabel(country)}
-          {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.chargedTo}>
-        <div className={classes.name}>
-          <Draws draws={reservation.draws} user={user} />
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.created}>
-        <Timestamp at={reservation.created_at} />
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <ReservationBadge state={state} isOwn={isOwn} />
+      <div className={classes.about}>
+        {state === 'reserved' && expires_at !== null && texts.user.reservations.until(<ExactTime at={expires_at} />)}
+        {partialUnitsText(reservation, isOwn)}
+      </div>
+    </>
   )
 }
 
 /** Who asked for the message, where the viewer may see that, and whether it went past all limits. */
-function Origin({ reservation: { id, force, made_by = null } }: Pick<RowProps, 'reservation'>) {
+function Origin({ reservation: { id, force, made_by = null } }: { reservation: Reservation }) {
   const { opening, by, forced } = texts.user.reservations
   // Ids of senders do not start with an underscore.
   if (id.startsWith('_')) return opening

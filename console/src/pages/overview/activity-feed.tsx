@@ -171,7 +171,7 @@ function Single({ event, children }: { event: FeedEvent; children?: ReactNode })
         {event.user_id !== null && (
           <div className={classes.user}>
             <Anchor component={Link} href={`/users/${event.user_id}`} size="xs">
-              {texts.overviewParts.user(event.user_id)}
+              {texts.overview.user(event.user_id)}
             </Anchor>
           </div>
         )}

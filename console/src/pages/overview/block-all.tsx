@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { BlockReason } from '../../components/block-reason.tsx'
-import classes from '../../components/panel-table.module.css'
+import classes from '../../components/data-table.module.css'
 import type { DestinationGroup } from '../../model/traffic.ts'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import { refetchDependents } from '../../queries/quota.ts'
@@ -40,7 +40,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
     setLines(
       users.map(user_id => {
         const json = JSON.stringify({ ...cap, user_id, metadata: { reason: text } })
-        return { json, place: texts.overviewParts.user(user_id) }
+        return { json, place: texts.overview.user(user_id) }
       }),
     )
   }

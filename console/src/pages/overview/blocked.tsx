@@ -4,13 +4,13 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
 import { Badge, STATUS_LABELS } from '../../components/badge.tsx'
+import { timeColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { MessageLink, QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
 import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
-import { Table } from '../../components/table.tsx'
-import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import {
   type BlockedUser,
@@ -29,6 +29,7 @@ import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
 import layout from './overview.module.css'
 import { useFirstRows } from './parts.tsx'
+import { UserLink } from './user-columns.tsx'
 
 type Denial = Api['DenialRecord']
 type Quota = Api['SmsQuota']
@@ -106,29 +107,26 @@ interface UsersProps {
 
 function Users({ title, users, from, actions }: UsersProps) {
   const [shown, button] = useFirstRows(title, users)
-  const { columns } = texts.overview.blocked
   return (
     <>
-      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{columns.user}</Table.Th>
-            <Table.Th scope="col">{columns.why}</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              {columns.denied}
-            </Table.Th>
-            <Table.Th scope="col">{columns.until}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map(user => (
-            <Row key={user.user_id} user={user} from={from} actions={actions} />
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable label={title} columns={columnsOf(from, actions)} rows={shown} keyOf={({ user_id }) => user_id} />
       {button}
     </>
   )
+}
+
+function columnsOf(from: string, actions: Actions): Column<ShownUser>[] {
+  const { columns, untilLifted, waitingDoesNotHelp } = texts.overview.blocked
+  return [
+    { label: columns.user, cell: user => <Who user={user} /> },
+    { label: columns.why, cell: user => <Why user={user} actions={actions} /> },
+    { label: columns.denied, kind: 'number', cell: user => <Denied user={user} from={from} /> },
+    timeColumn(
+      columns.until,
+      ({ blocking }) => blockedUntil(blocking.denials[0] ?? null, blocking),
+      ({ blocking }) => (blocking.isOnPurpose ? untilLifted : waitingDoesNotHelp),
+    ),
+  ]
 }
 
 /** Users who were denied messages in the last hour that would be granted now. */
@@ -156,42 +154,34 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
   )
 }
 
-function Row({ user, from, actions }: { user: ShownUser; from: string; actions: Actions }) {
-  const { user_id, blocking, summary } = user
-  const { columns, latest: latestOf, others, untilLifted, waitingDoesNotHelp } = texts.overview.blocked
-  const [latest = null] = blocking.denials
-  const viewed = { user_id, isOwn: false }
+function Who({ user: { user_id, blocking } }: { user: ShownUser }) {
+  const [latest] = blocking.denials
   return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-          {texts.overview.user(user_id)}
-        </Anchor>
-        {latest !== null && (
-          <div className={`${classes.about} ${layout.latest}`}>
-            {latestOf(<MessageLink user={viewed} id={latest.id} />)}
-          </div>
-        )}
-      </Table.Th>
-      <Table.Td data-label={columns.why}>
-        <div>
-          <Badge tone="bad">{whyText(latest, blocking)}</Badge>
-          {blocking.usedUp.map(quota => (
-            <QuotaName key={quota.id} quota={quota} actions={actions(quota)} />
-          ))}
-          {blocking.blocks.map(quota => (
-            <QuotaName key={quota.id} quota={quota} />
-          ))}
-          {summary?.denial === null && <div className={classes.about}>{others(summary.available)}</div>}
+    <>
+      <UserLink id={user_id} />
+      {latest !== undefined && (
+        <div className={`${classes.about} ${layout.latest}`}>
+          {texts.overview.blocked.latest(<MessageLink user={{ user_id, isOwn: false }} id={latest.id} />)}
         </div>
-      </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number}>
-        <Denied user={user} from={from} />
-      </Table.Td>
-      <Table.Td data-label={columns.until}>
-        <Timestamp at={blockedUntil(latest, blocking)} none={blocking.isOnPurpose ? untilLifted : waitingDoesNotHelp} />
-      </Table.Td>
-    </Table.Tr>
+      )}
+    </>
+  )
+}
+
+function Why({ user: { blocking, summary }, actions }: { user: ShownUser; actions: Actions }) {
+  return (
+    <>
+      <Badge tone="bad">{whyText(blocking.denials[0] ?? null, blocking)}</Badge>
+      {blocking.usedUp.map(quota => (
+        <QuotaName key={quota.id} quota={quota} actions={actions(quota)} />
+      ))}
+      {blocking.blocks.map(quota => (
+        <QuotaName key={quota.id} quota={quota} />
+      ))}
+      {summary?.denial === null && (
+        <div className={classes.about}>{texts.overview.blocked.others(summary.available)}</div>
+      )}
+    </>
   )
 }
 

@@ -1,14 +1,14 @@
-import { Anchor, Button, SegmentedControl } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
 import { lazy, Suspense } from 'react'
-import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
+import { unitsColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
-import { PrincipalName, Units } from '../../components/values.tsx'
+import { PrincipalName } from '../../components/values.tsx'
 import { dialedCountryLabel } from '../../model/countries.ts'
 import { denialsUrl, groupFilter } from '../../model/denial-filters.ts'
 import { lastDay } from '../../model/time-ranges.ts'
@@ -24,6 +24,7 @@ import { matching, oneOf } from '../../model/url-parameters.ts'
 import { useBlocksOfDestination, useDestinations, useLastHour } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
+import { deniedColumn } from './user-columns.tsx'
 
 const Senders = lazy(() => import('./senders.tsx'))
 
@@ -91,41 +92,55 @@ interface RowsProps {
   group: TrafficGroup
   destinations: readonly Destination[]
   isStale: boolean
-  onWho: (key: string | null) => void
+  onWho: (key: string) => void
 }
 
 function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   const [shown, button] = useFirstRows(group, destinations)
-  const { titles, about, columns } = texts.overview.destinations
+  const { titles, about } = texts.overview.destinations
   return (
     <>
-      <Table
-        className={`${classes.table} ${classes.cards}`}
-        aria-label={titles[group]}
-        aria-busy={isStale}
-        data-stale={isStale || undefined}
-      >
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{columns[group]}</Table.Th>
-            {([columns.asked, columns.usual, columns.denied] as const).map(column => (
-              <Table.Th key={column} scope="col" className={classes.number}>
-                {column}
-              </Table.Th>
-            ))}
-            <Table.Td />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map(destination => (
-            <Row key={destination.key} group={group} destination={destination} onWho={() => onWho(destination.key)} />
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        label={titles[group]}
+        columns={columnsOf(group, onWho)}
+        rows={shown}
+        keyOf={({ key }) => key ?? ''}
+        isStale={isStale}
+      />
       {button}
       <p className={classes.more}>{about}</p>
     </>
   )
+}
+
+function columnsOf(group: TrafficGroup, onWho: RowsProps['onWho']): Column<Destination>[] {
+  const { columns, who } = texts.overview.destinations
+  return [
+    { label: columns[group], kind: 'name', cell: row => <Name group={group} destination={row} /> },
+    unitsColumn(columns.asked, ({ asked }) => asked),
+    unitsColumn(columns.usual, ({ usual }) => (usual === null ? null : Math.round(usual)), '–'),
+    deniedColumn(
+      columns.denied,
+      ({ denied }) => denied,
+      ({ key }) => denialsUrl({ ...groupFilter(group, key), from: lastDay(new Date()).from }),
+    ),
+    {
+      label: '',
+      cell: ({ key }) =>
+        key !== null &&
+        group !== 'sender' && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-haspopup="dialog"
+            aria-label={questionOf(group, key)}
+            onClick={() => onWho(key)}
+          >
+            {who}
+          </Button>
+        ),
+    },
+  ]
 }
 
 function nameOf(group: TrafficGroup, key: string | null): string {
@@ -161,62 +176,22 @@ function BlockedFor({ group, destination }: { group: DestinationGroup; destinati
   return <div className={classes.about}>{texts.overview.destinations.blockedFor(data.size)}</div>
 }
 
-interface RowProps {
-  group: TrafficGroup
-  destination: Destination
-  onWho: () => void
-}
-
-function Row({ group, destination, onWho }: RowProps) {
-  const { key, asked, denied, usual } = destination
-  const { columns, who } = texts.overview.destinations
+/** Its name, and what is unusual about it. */
+function Name({ group, destination }: { group: TrafficGroup; destination: Destination }) {
+  const { key, usual } = destination
   return (
-    <Table.Tr>
-      <Table.Th scope="row" className={classes.name}>
-        {group === 'sender' && key !== null ? <PrincipalName subject={key} /> : <bdi>{nameOf(group, key)}</bdi>}
-        {usual !== null && isUnusual(destination) && (
-          <div>
-            <Badge tone="bad">
-              <strong>
-                <Unusual group={group} destination={{ ...destination, usual }} />
-              </strong>
-            </Badge>
-            {key !== null && group !== 'sender' && <BlockedFor group={group} destination={key} />}
-          </div>
-        )}
-      </Table.Th>
-      <Table.Td data-label={columns.asked} className={classes.number}>
-        <Units value={asked} />
-      </Table.Td>
-      <Table.Td data-label={columns.usual} className={classes.number}>
-        <Units value={usual === null ? null : Math.round(usual)} none="–" />
-      </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number}>
-        {denied === 0 ? (
-          <Units value={denied} />
-        ) : (
-          <Anchor
-            component={Link}
-            href={denialsUrl({ ...groupFilter(group, key), from: lastDay(new Date()).from })}
-            size="sm"
-          >
-            <Units value={denied} />
-          </Anchor>
-        )}
-      </Table.Td>
-      <Table.Td>
-        {key !== null && group !== 'sender' && (
-          <Button
-            variant="default"
-            size="compact-xs"
-            aria-haspopup="dialog"
-            aria-label={questionOf(group, key)}
-            onClick={onWho}
-          >
-            {who}
-          </Button>
-        )}
-      </Table.Td>
-    </Table.Tr>
+    <>
+      {group === 'sender' && key !== null ? <PrincipalName subject={key} /> : <bdi>{nameOf(group, key)}</bdi>}
+      {usual !== null && isUnusual(destination) && (
+        <div>
+          <Badge tone="bad">
+            <strong>
+              <Unusual group={group} destination={{ ...destination, usual }} />
+            </strong>
+          </Badge>
+          {key !== null && group !== 'sender' && <BlockedFor group={group} destination={key} />}
+        </div>
+      )}
+    </>
   )
 }

@@ -1,25 +1,25 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { QuotaName } from '../../components/links.tsx'
+import { timeColumn, unitsColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { Table } from '../../components/table.tsx'
-import { UsageBar } from '../../components/usage-bar.tsx'
-import { Timestamp, Units } from '../../components/values.tsx'
 import { isExtra } from '../../model/extra-grant.ts'
 import { currentRaise } from '../../model/raised-cap.ts'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
+import { quotaColumn, usageColumn } from './quota-columns.tsx'
 
 type Quota = Api['SmsQuota']
+
+const { ending } = texts.overviewParts
 
 /** Quotas in use that end this week, those with most units left first, and how many extra grants end. */
 export function Ending() {
   const list = useEnding()
-  const { ending } = texts.overviewParts
   return (
     <Section
       isFramed
@@ -59,43 +59,17 @@ const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   const [shown, button] = useFirstRows('ending', quotas)
-  const { title, columns } = texts.overviewParts.ending
   return (
     <>
-      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{columns.quota}</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              {columns.left}
-            </Table.Th>
-            <Table.Th scope="col">{columns.usage}</Table.Th>
-            <Table.Th scope="col">{columns.ends}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map(quota => (
-            <Table.Tr key={quota.id}>
-              <Table.Th scope="row" className={classes.name}>
-                <QuotaName quota={quota} />
-                <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-                  {texts.overviewParts.user(quota.user_id)}
-                </Anchor>
-              </Table.Th>
-              <Table.Td data-label={columns.left} className={classes.number}>
-                <Units value={quota.remaining} />
-              </Table.Td>
-              <Table.Td data-label={columns.usage} className={classes.usage}>
-                <UsageBar {...quota} />
-              </Table.Td>
-              <Table.Td data-label={columns.ends}>
-                <Timestamp at={quota.expires_at} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable label={ending.title} columns={COLUMNS} rows={shown} keyOf={({ id }) => id} />
       {button}
     </>
   )
 }
+
+const COLUMNS: readonly Column<Quota>[] = [
+  quotaColumn(ending.columns.quota),
+  unitsColumn(ending.columns.left, ({ remaining }) => remaining),
+  usageColumn(ending.columns.usage),
+  timeColumn(ending.columns.ends, ({ expires_at }) => expires_at),
+]

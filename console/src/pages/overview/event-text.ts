@@ -69,7 +69,7 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       return { subject, href: `/webhooks/${id}`, tone: 'bad', text, kind: kinds.disabled }
     }
     case 'user.erased': {
-      const subject = texts.overviewParts.user(data.erasure.user_id)
+      const subject = texts.overview.user(data.erasure.user_id)
       return { subject, tone: 'over', text: events.erased, kind: kinds.erased }
     }
     default:
@@ -104,7 +104,7 @@ function actorOf({ updated_by }: Quota, { subject, names }: Reader): string {
   const isUser = /^\d+$/.test(actor)
   const name = names.get(actor)
   if (name !== undefined && name !== actor) return `${name} · ${actor}`
-  return isUser ? texts.overviewParts.user(Number(actor)) : actor
+  return isUser ? texts.overview.user(Number(actor)) : actor
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {

@@ -1,21 +1,23 @@
-import { Anchor, Button } from '@mantine/core'
-import { Link } from 'wouter'
+import { Button } from '@mantine/core'
+import { unitsColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { Table } from '../../components/table.tsx'
 import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
 import { formatRate } from '../../formats.ts'
 import { type RunOut, runOutWithinDays } from '../../model/run-out.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows, useKeptChoice } from './parts.tsx'
+import { UserLink } from './user-columns.tsx'
+
+const { runningOut } = texts.overviewParts
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
   const [isAll, setAll] = useKeptChoice('all users who run out')
   const forecasts = useForecasts(isAll)
-  const { runningOut } = texts.overviewParts
   return (
     <Section isFramed title={runningOut.title}>
       <Loaded query={forecasts} loading={<Loading rows={3} height={36} />}>
@@ -55,58 +57,35 @@ export function RunningOut() {
 
 function Users({ forecasts }: { forecasts: readonly RunOut[] }) {
   const [shown, button] = useFirstRows('running out', forecasts)
-  const { title, columns } = texts.overviewParts.runningOut
   return (
     <>
-      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{columns.user}</Table.Th>
-            <Table.Th scope="col">{columns.runsOut}</Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              {columns.rate}
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              {columns.left}
-            </Table.Th>
-            <Table.Th scope="col" className={classes.number}>
-              {columns.missing}
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left, unused, missing }) => (
-            <Table.Tr key={user_id}>
-              <Table.Th scope="row">
-                <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                  {texts.overviewParts.user(user_id)}
-                </Anchor>
-              </Table.Th>
-              <Table.Td data-label={columns.runsOut}>
-                <div>
-                  {isSoon ? texts.overviewParts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
-                  {unused > 0 && <div className={classes.about}>{texts.overviewParts.runningOut.unused(unused)}</div>}
-                </div>
-              </Table.Td>
-              <Table.Td data-label={columns.rate} className={classes.number}>
-                {formatRate(dailyRate)}
-              </Table.Td>
-              <Table.Td data-label={columns.left} className={classes.number}>
-                <Units value={left} />
-              </Table.Td>
-              <Table.Td data-label={columns.missing} className={classes.number}>
-                <div>
-                  <Units value={missing.units} />
-                  <div className={classes.about}>
-                    {texts.overviewParts.runningOut.until(<TimeOrDate at={missing.until} />)}
-                  </div>
-                </div>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <DataTable label={runningOut.title} columns={COLUMNS} rows={shown} keyOf={({ user_id }) => user_id} />
       {button}
     </>
   )
 }
+
+const COLUMNS: readonly Column<RunOut>[] = [
+  { label: runningOut.columns.user, cell: ({ user_id }) => <UserLink id={user_id} /> },
+  {
+    label: runningOut.columns.runsOut,
+    cell: ({ isSoon, runsOutAt, unused }) => (
+      <>
+        {isSoon ? runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
+        {unused > 0 && <div className={classes.about}>{runningOut.unused(unused)}</div>}
+      </>
+    ),
+  },
+  { label: runningOut.columns.rate, kind: 'number', cell: ({ dailyRate }) => formatRate(dailyRate) },
+  unitsColumn(runningOut.columns.left, ({ left }) => left),
+  {
+    label: runningOut.columns.missing,
+    kind: 'number',
+    cell: ({ missing: { units, until } }) => (
+      <>
+        <Units value={units} />
+        <div className={classes.about}>{runningOut.until(<TimeOrDate at={until} />)}</div>
+      </>
+    ),
+  },
+]

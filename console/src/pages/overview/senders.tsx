@@ -1,9 +1,9 @@
 import { Anchor, Button } from '@mantine/core'
 import { Link } from 'wouter'
+import { unitsColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
-import { Table } from '../../components/table.tsx'
-import { Units } from '../../components/values.tsx'
 import { countryName } from '../../formats.ts'
 import { blockUrl } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
@@ -14,6 +14,7 @@ import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { BlockAll } from './block-all.tsx'
+import { deniedColumn, UserLink } from './user-columns.tsx'
 
 interface SendersProps {
   group: DestinationGroup
@@ -25,7 +26,7 @@ interface SendersProps {
 export default function Senders({ group, destination }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
   const blocks = useBlocksOfDestination(group, destination)
-  const { about, none, table, columns } = texts.overviewParts.senders
+  const { about, none, table } = texts.overviewParts.senders
   const mayCap = changesQuotas(useCaller())
   return (
     <>
@@ -34,25 +35,12 @@ export default function Senders({ group, destination }: SendersProps) {
           found.length === 0 ? (
             <EmptyState title={none} />
           ) : (
-            <Table className={`${classes.table} ${classes.cards}`} aria-label={table}>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th scope="col">{columns.user}</Table.Th>
-                  <Table.Th scope="col" className={classes.number}>
-                    {columns.sent}
-                  </Table.Th>
-                  <Table.Th scope="col" className={classes.number}>
-                    {columns.denied}
-                  </Table.Th>
-                  {mayCap && <Table.Th scope="col">{columns.action}</Table.Th>}
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {found.map(user => (
-                  <Row key={user.user_id} user={user} group={group} destination={destination} mayCap={mayCap} />
-                ))}
-              </Table.Tbody>
-            </Table>
+            <DataTable
+              label={table}
+              columns={columnsOf({ group, destination }, mayCap)}
+              rows={found}
+              keyOf={({ user_id }) => user_id}
+            />
           )
         }
       </Loaded>
@@ -69,36 +57,24 @@ export default function Senders({ group, destination }: SendersProps) {
   )
 }
 
-function Row({ user, group, destination, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
-  const { user_id, sent, denied } = user
+function columnsOf(to: SendersProps, mayCap: boolean): Column<DestinationUser>[] {
   const { columns } = texts.overviewParts.senders
-  const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
-  return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-          {texts.overviewParts.user(user_id)}
-        </Anchor>
-      </Table.Th>
-      <Table.Td data-label={columns.sent} className={classes.number}>
-        <Units value={sent} />
-      </Table.Td>
-      <Table.Td data-label={columns.denied} className={classes.number}>
-        {denied === 0 ? (
-          <Units value={0} />
-        ) : (
-          <Anchor component={Link} href={denials} size="sm">
-            <Units value={denied} />
-          </Anchor>
-        )}
-      </Table.Td>
-      {mayCap && (
-        <Table.Td>
-          <CapLink user_id={user_id} group={group} destination={destination} />
-        </Table.Td>
-      )}
-    </Table.Tr>
-  )
+  const filters = { [to.group]: to.destination, from: lastDay(new Date()).from }
+  const action: Column<DestinationUser> = {
+    label: columns.action,
+    cardLabel: () => '',
+    cell: ({ user_id }) => <CapLink user_id={user_id} {...to} />,
+  }
+  return [
+    { label: columns.user, cell: ({ user_id }) => <UserLink id={user_id} fw={400} /> },
+    unitsColumn(columns.sent, ({ sent }) => sent),
+    deniedColumn(
+      columns.denied,
+      ({ denied }) => denied,
+      ({ user_id }) => denialsUrl(filters, { user_id, isOwn: false }),
+    ),
+    ...(mayCap ? [action] : []),
+  ]
 }
 
 /** Leads to the cap that blocks the user's messages there, else to the form of one. */

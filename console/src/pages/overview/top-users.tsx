@@ -1,16 +1,18 @@
-import { Anchor, SegmentedControl } from '@mantine/core'
-import { Link } from 'wouter'
+import { SegmentedControl } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
+import { unitsColumn } from '../../components/columns.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
-import { Units } from '../../components/values.tsx'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { oneOf } from '../../model/url-parameters.ts'
 import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
+import { deniedColumn, UserLink } from './user-columns.tsx'
+
+type User = Api['TopUsers']['items'][number]
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 
@@ -38,7 +40,13 @@ export function TopUsers() {
           items.length === 0 ? (
             <EmptyState title={words.none[top]}>{words.noneAbout}</EmptyState>
           ) : (
-            <Users users={items} from={from} isStale={users.isPlaceholderData} />
+            <DataTable
+              label={words.title}
+              columns={columnsOf(items[0]?.committed.units ?? 0, from)}
+              rows={items}
+              keyOf={({ user_id }) => user_id}
+              isStale={users.isPlaceholderData}
+            />
           )
         }
       </Loaded>
@@ -46,59 +54,26 @@ export function TopUsers() {
   )
 }
 
-function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from: string; isStale: boolean }) {
-  const max = users[0]?.committed.units ?? 0
-  const { title, columns } = texts.overviewParts.top
-  return (
-    <Table
-      className={`${classes.table} ${classes.cards}`}
-      aria-label={title}
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-    >
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.user}</Table.Th>
-          <Table.Th scope="col" className={classes.number}>
-            {columns.units}
-          </Table.Th>
-          <Table.Th scope="col" className={classes.number}>
-            {columns.messages}
-          </Table.Th>
-          <Table.Th scope="col" className={classes.number}>
-            {columns.denied}
-          </Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {users.map(({ user_id, committed, denied }) => (
-          <Table.Tr key={user_id}>
-            <Table.Th scope="row">
-              <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                {texts.overviewParts.user(user_id)}
-              </Anchor>
-              <div className={classes.share} aria-hidden>
-                <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />
-              </div>
-            </Table.Th>
-            <Table.Td data-label={columns.units} className={classes.number}>
-              <Units value={committed.units} />
-            </Table.Td>
-            <Table.Td data-label={columns.messages} className={classes.number}>
-              <Units value={committed.messages} />
-            </Table.Td>
-            <Table.Td data-label={columns.denied} className={classes.number}>
-              {denied.units === 0 ? (
-                <Units value={0} />
-              ) : (
-                <Anchor component={Link} href={denialsUrl({ from }, { user_id, isOwn: false })} size="sm">
-                  <Units value={denied.units} />
-                </Anchor>
-              )}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
+function columnsOf(max: number, from: string): Column<User>[] {
+  const { columns } = texts.overviewParts.top
+  return [
+    {
+      label: columns.user,
+      cell: ({ user_id, committed: { units } }) => (
+        <>
+          <UserLink id={user_id} />
+          <div className={classes.share} aria-hidden>
+            <span style={{ width: `${max === 0 ? 0 : (units / max) * 100}%` }} />
+          </div>
+        </>
+      ),
+    },
+    unitsColumn(columns.units, ({ committed }) => committed.units),
+    unitsColumn(columns.messages, ({ committed }) => committed.messages),
+    deniedColumn(
+      columns.denied,
+      ({ denied }) => denied.units,
+      ({ user_id }) => denialsUrl({ from }, { user_id, isOwn: false }),
+    ),
+  ]
 }

@@ -3,12 +3,13 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
+import { timeColumn, unitsColumn } from '../../components/columns.tsx'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { Actor, Timestamp, Units } from '../../components/values.tsx'
+import { Actor, Timestamp } from '../../components/values.tsx'
 import { isSame } from '../../model/quota-form.ts'
 import { requestsOf } from '../../model/request-changes.ts'
 import { cursor, oneOf } from '../../model/url-parameters.ts'
@@ -66,7 +67,17 @@ export function PastWindows({ id }: { id: number }) {
   const page = useQuery(windowsQuery(id, state.cursor))
   return (
     <PagedRecords page={page} empty={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}>
-      {(windows: Window[], isStale) => <WindowTable windows={windows} isStale={isStale} />}
+      {(windows: Window[], isStale) => (
+        <DataTable
+          look="plain"
+          className={classes.windows}
+          label={WINDOWS.label}
+          columns={WINDOW_COLUMNS}
+          rows={windows}
+          keyOf={({ window_no }) => window_no}
+          isStale={isStale}
+        />
+      )}
     </PagedRecords>
   )
 }
@@ -182,51 +193,12 @@ function SettingChange({ name, before, after }: SettingChangeProps) {
 
 /* ── Past windows ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** The columns of units. */
-const UNITS: readonly { label: string; of: (window: Window) => number | null; none?: string }[] = [
-  { label: WINDOWS.limit, of: ({ limit }) => limit },
-  { label: WINDOWS.rolledIn, of: ({ rolled_over }) => rolled_over },
-  { label: WINDOWS.rolledOut, of: ({ carried }) => carried },
-  { label: WINDOWS.lapsed, of: ({ released }) => released, none: '–' },
+const WINDOW_COLUMNS: readonly Column<Window>[] = [
+  timeColumn(WINDOWS.from, ({ window_start }) => window_start),
+  timeColumn(WINDOWS.until, ({ window_end }) => window_end),
+  { label: WINDOWS.usage, kind: 'usage', cell: window => <UsageBar {...window} /> },
+  unitsColumn(WINDOWS.limit, ({ limit }) => limit),
+  unitsColumn(WINDOWS.rolledIn, ({ rolled_over }) => rolled_over),
+  unitsColumn(WINDOWS.rolledOut, ({ carried }) => carried),
+  unitsColumn(WINDOWS.lapsed, ({ released }) => released, '–'),
 ]
-
-function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean }) {
-  return (
-    <Table className={classes.table} aria-label={WINDOWS.label} aria-busy={isStale} data-stale={isStale || undefined}>
-      <Table.Thead>
-        <Table.Tr>
-          {[WINDOWS.from, WINDOWS.until, WINDOWS.usage].map(label => (
-            <Table.Th key={label} scope="col">
-              {label}
-            </Table.Th>
-          ))}
-          {UNITS.map(({ label }) => (
-            <Table.Th key={label} scope="col" className={classes.number}>
-              {label}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {windows.map(window => (
-          <Table.Tr key={window.window_no}>
-            <Table.Th scope="row" data-label={WINDOWS.from}>
-              <Timestamp at={window.window_start} />
-            </Table.Th>
-            <Table.Td data-label={WINDOWS.until}>
-              <Timestamp at={window.window_end} />
-            </Table.Td>
-            <Table.Td data-label={WINDOWS.usage} className={classes.usage}>
-              <UsageBar {...window} />
-            </Table.Td>
-            {UNITS.map(({ label, of, none }) => (
-              <Table.Td key={label} data-label={label} className={classes.number}>
-                <Units value={of(window)} {...(none === undefined ? {} : { none })} />
-              </Table.Td>
-            ))}
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
-}

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import table from '../../components/data-table.module.css'
 import { Icon } from '../../components/icon.tsx'
 import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { Pager } from '../../components/pager.tsx'
-import panel from '../../components/panel-table.module.css'
 import { useStored } from '../../components/stored.ts'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import type { BulkAction, Selection } from '../../model/bulk-change.ts'
@@ -183,7 +183,7 @@ function List({ state, select, options, selection, onBulk }: ListProps) {
           )}
           {total === null ? (
             <>
-              {total_at_least !== undefined && <p className={panel.more}>{texts.quotas.atLeast(total_at_least)}</p>}
+              {total_at_least !== undefined && <p className={table.more}>{texts.quotas.atLeast(total_at_least)}</p>}
               <CursorPager
                 cursor={state.cursor}
                 next={next_cursor}

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useCallback, useState } from 'react'
-import type { RowSelection } from '../../components/quota-table.tsx'
+import type { QuotaSelection } from '../../components/quota-table.tsx'
 import type { Selection } from '../../model/bulk-change.ts'
 import { type Filters, filterCount } from '../../model/quota-lists.ts'
 import { texts } from '../../texts/texts.ts'
@@ -18,7 +18,7 @@ export function useSelection(filters: Filters) {
   const currentKey = JSON.stringify(filters)
   const current: Selection = key === currentKey ? selection : NONE
   const select = (next: Selection) => set({ key: currentKey, selection: next })
-  const onSelect: RowSelection['onSelect'] = useCallback(
+  const onSelect: QuotaSelection['onSelect'] = useCallback(
     (changed, isSelected) =>
       set(before => {
         // A single row cannot be taken out of all that match, so the choice begins again with that row.
@@ -32,7 +32,7 @@ export function useSelection(filters: Filters) {
       }),
     [currentKey],
   )
-  const rows: RowSelection = {
+  const rows: QuotaSelection = {
     isSelected: ({ id }) => current.by === 'filters' || current.quotas.has(id),
     onSelect,
   }

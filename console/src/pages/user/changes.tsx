@@ -2,19 +2,20 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
+import { timeColumn } from '../../components/columns.tsx'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Kind } from '../../components/kind.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
-import classes from '../../components/record-table.module.css'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
-import { Actor, Timestamp } from '../../components/values.tsx'
+import { Actor } from '../../components/values.tsx'
 import { formatTimestamp } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { raiseOf } from '../../model/raised-cap.ts'
-import { requestsOf } from '../../model/request-changes.ts'
+import { type RequestChanges, requestsOf } from '../../model/request-changes.ts'
 import { matching } from '../../model/url-parameters.ts'
 import { useQuotaNames, userChangesQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
@@ -22,6 +23,7 @@ import { MetadataChanges } from '../quota/metadata.tsx'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from '../quota/settings.ts'
 
 type Change = Api['AuditEntry']
+type Request = RequestChanges<Change>
 
 const STATE = { cursor: matching(/^[A-Za-z0-9_-]{1,5000}$/) }
 
@@ -58,80 +60,62 @@ interface ChangeTableProps {
 }
 
 function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
-  const names = useQuotaNames(user)
-  const { table, columns } = texts.user.changes
   return (
-    <Table className={classes.table} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.quota}</Table.Th>
-          <Table.Th scope="col">{columns.change}</Table.Th>
-          <Table.Th scope="col">{columns.reason}</Table.Th>
-          <Table.Th scope="col">{columns.by}</Table.Th>
-          <Table.Th scope="col">{columns.at}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {requestsOf(changes).map(({ head, others }) => (
-          <Row key={keyOf(head)} change={head} others={others} names={names} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      look="records"
+      label={texts.user.changes.table}
+      columns={columnsOf(useQuotaNames(user))}
+      rows={requestsOf(changes)}
+      keyOf={({ head }) => keyOf(head)}
+      isStale={isStale}
+    />
   )
+}
+
+type Names = ReadonlyMap<number, string>
+
+function columnsOf(names: Names): Column<Request>[] {
+  const { columns } = texts.user.changes
+  return [
+    { label: columns.quota, cell: ({ head }) => <ChangedQuota change={head} names={names} /> },
+    { label: columns.change, cell: request => <Changed {...request} names={names} /> },
+    { label: columns.reason, kind: 'name', cell: ({ head }) => <bdi>{reasonOf(head) ?? '–'}</bdi> },
+    { label: columns.by, kind: 'name', cell: ({ head }) => <Actor subject={head.actor} /> },
+    timeColumn(columns.at, ({ head }) => head.at),
+  ]
 }
 
 function keyOf({ resource, quota_id, version, at }: Change): string {
   return `${resource} ${quota_id} ${version} ${at}`
 }
 
-interface RowProps {
-  change: Change
-  others: readonly Change[]
-  names: ReadonlyMap<number, string>
+function ChangedQuota({ change, names }: { change: Change; names: Names }) {
+  const { quota_id } = change
+  if (quota_id === null) return '–'
+  return (
+    <Kind kind={recordedQuota(change).kind}>
+      <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name}>
+        <bdi>{nameIn(names, change)}</bdi>
+      </Anchor>
+    </Kind>
+  )
 }
 
-function Row({ change, others, names }: RowProps) {
-  const { quota_id, actor, at } = change
-  const { columns } = texts.user.changes
-  const { kind } = recordedQuota(change)
+function Changed({ head, others, names }: Request & { names: Names }) {
   return (
-    <Table.Tr>
-      <Table.Th scope="row" data-label={columns.quota}>
-        {quota_id === null ? (
-          '–'
-        ) : (
-          <Kind kind={kind}>
-            <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name}>
-              <bdi>{nameIn(names, change)}</bdi>
-            </Anchor>
-          </Kind>
-        )}
-      </Table.Th>
-      <Table.Td data-label={columns.change}>
-        <div>
-          <WhatChanged change={change} />
-          {others.length > 0 && (
-            <details className={classes.about}>
-              <summary>{texts.user.changes.others(others.length)}</summary>
-              {others.map(other => (
-                <div key={keyOf(other)}>
-                  <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} />
-                </div>
-              ))}
-            </details>
-          )}
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.reason} className={classes.name}>
-        <bdi>{reasonOf(change) ?? '–'}</bdi>
-      </Table.Td>
-      <Table.Td data-label={columns.by} className={classes.name}>
-        <Actor subject={actor} />
-      </Table.Td>
-      <Table.Td data-label={columns.at}>
-        <Timestamp at={at} />
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <WhatChanged change={head} />
+      {others.length > 0 && (
+        <details className={classes.about}>
+          <summary>{texts.user.changes.others(others.length)}</summary>
+          {others.map(other => (
+            <div key={keyOf(other)}>
+              <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} />
+            </div>
+          ))}
+        </details>
+      )}
+    </>
   )
 }
 
@@ -156,7 +140,7 @@ function WhatChanged({ change }: { change: Change }) {
   )
 }
 
-function nameIn(names: ReadonlyMap<number, string>, change: Change): string {
+function nameIn(names: Names, change: Change): string {
   const { quota_id } = change
   return quota_id === null ? '–' : (names.get(quota_id) ?? quotaName({ id: quota_id, ...recordedQuota(change) }))
 }

@@ -4,10 +4,10 @@ import { useDeferredValue, useState } from 'react'
 import { Link } from 'wouter'
 import type { UserEntry } from '../../../../src/contract/users.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import classes from '../../components/record-table.module.css'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance } from '../../formats.ts'
@@ -58,7 +58,7 @@ function Directory() {
           {items.length === 0 ? (
             <EmptyState title={users.none}>{users.noneAbout}</EmptyState>
           ) : (
-            <UserTable entries={items} isStale={list.isPlaceholderData} />
+            <DataTable {...TABLE} rows={items} isStale={list.isPlaceholderData} />
           )}
           <CursorPager
             cursor={state.cursor}
@@ -81,7 +81,7 @@ function Found({ digits }: { digits: string }) {
       {({ users: entries, hasMore }) => (
         <>
           {!entries.some(({ user_id }) => user_id === id) && !found.isPlaceholderData && <Unknown id={id} />}
-          {entries.length > 0 && <UserTable entries={entries} isStale={found.isPlaceholderData} />}
+          {entries.length > 0 && <DataTable {...TABLE} rows={entries} isStale={found.isPlaceholderData} />}
           {hasMore && <p className={classes.about}>{users.more}</p>}
         </>
       )}
@@ -111,41 +111,37 @@ function Unknown({ id }: { id: number }) {
   )
 }
 
-function UserTable({ entries, isStale }: { entries: readonly UserEntry[]; isStale: boolean }) {
-  const { columns } = users
-  return (
-    <Table className={classes.table} aria-label={users.title} aria-busy={isStale} data-stale={isStale || undefined}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.user}</Table.Th>
-          <Table.Th scope="col">{columns.quotas}</Table.Th>
-          <Table.Th scope="col">{columns.lastActivity}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {entries.map(({ user_id, quotas, last_activity_at }) => (
-          <Table.Tr key={user_id}>
-            <Table.Th scope="row" data-label={columns.user}>
-              <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                {user_id}
-              </Anchor>
-            </Table.Th>
-            <Table.Td data-label={columns.quotas}>
-              <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">
-                <Units value={quotas} />
-              </Anchor>
-            </Table.Td>
-            <Table.Td data-label={columns.lastActivity}>
-              <span>
-                <Timestamp at={last_activity_at} none={users.never} />
-                {last_activity_at !== null && (
-                  <span className={classes.about}> · {formatDistance(last_activity_at, Date.now())}</span>
-                )}
-              </span>
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
-}
+const COLUMNS: readonly Column<UserEntry>[] = [
+  {
+    label: users.columns.user,
+    cell: ({ user_id }) => (
+      <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
+        {user_id}
+      </Anchor>
+    ),
+  },
+  {
+    label: users.columns.quotas,
+    cell: ({ user_id, quotas }) => (
+      <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">
+        <Units value={quotas} />
+      </Anchor>
+    ),
+  },
+  {
+    label: users.columns.lastActivity,
+    cell: ({ last_activity_at: at }) => (
+      <>
+        <Timestamp at={at} none={users.never} />
+        {at !== null && <span className={classes.about}> · {formatDistance(at, Date.now())}</span>}
+      </>
+    ),
+  },
+]
+
+const TABLE = {
+  label: users.title,
+  look: 'records',
+  columns: COLUMNS,
+  keyOf: ({ user_id }: UserEntry) => user_id,
+} as const

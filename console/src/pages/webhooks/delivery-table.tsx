@@ -1,9 +1,9 @@
 import { UnstyledButton } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import rows from '../../components/panel-table.module.css'
-import { Table } from '../../components/table.tsx'
-import { Timestamp, Units } from '../../components/values.tsx'
+import { timeColumn, unitsColumn } from '../../components/columns.tsx'
+import rows from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { texts } from '../../texts/texts.ts'
 import classes from './webhook.module.css'
 
@@ -26,61 +26,39 @@ interface DeliveryTableProps {
 
 export function DeliveryTable({ deliveries, isStale, onOpen }: DeliveryTableProps) {
   return (
-    <Table
-      className={`${rows.table} ${rows.cards}`}
-      aria-label={words.label}
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-    >
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.event}</Table.Th>
-          <Table.Th scope="col">{columns.status}</Table.Th>
-          <Table.Th scope="col">{columns.response}</Table.Th>
-          <Table.Th scope="col" className={rows.number}>
-            {columns.attempts}
-          </Table.Th>
-          <Table.Th scope="col">{columns.lastAttempt}</Table.Th>
-          <Table.Th scope="col">{columns.nextAttempt}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {deliveries.map(delivery => (
-          <Row key={delivery.id} delivery={delivery} onOpen={() => onOpen(delivery.id)} />
-        ))}
-      </Table.Tbody>
-    </Table>
+    <DataTable
+      label={words.label}
+      columns={columnsOf(onOpen)}
+      rows={deliveries}
+      keyOf={({ id }) => id}
+      isStale={isStale}
+    />
   )
 }
 
-function Row({ delivery, onOpen }: { delivery: Delivery; onOpen: () => void }) {
-  const { id, type, status, attempts, response_code, error, last_attempt_at, next_attempt_at } = delivery
-  return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        <UnstyledButton className={classes.open} onClick={onOpen} aria-haspopup="dialog">
+function columnsOf(onOpen: DeliveryTableProps['onOpen']): Column<Delivery>[] {
+  return [
+    {
+      label: columns.event,
+      cell: ({ id, type }) => (
+        <UnstyledButton className={classes.open} onClick={() => onOpen(id)} aria-haspopup="dialog">
           {type ?? words.eventDeleted}
           <span className={rows.about}>{id}</span>
         </UnstyledButton>
-      </Table.Th>
-      <Table.Td data-label={columns.status}>
-        <DeliveryStatus status={status} />
-      </Table.Td>
-      <Table.Td data-label={columns.response}>
-        <div>
+      ),
+    },
+    { label: columns.status, cell: ({ status }) => <DeliveryStatus status={status} /> },
+    {
+      label: columns.response,
+      cell: ({ response_code, attempts, error }) => (
+        <>
           {response_code ?? (attempts === 0 ? '–' : words.noResponse)}
           <div className={`${rows.about} ${rows.name}`}>{error}</div>
-        </div>
-      </Table.Td>
-      <Table.Td data-label={columns.attempts} className={rows.number}>
-        <Units value={attempts} />
-      </Table.Td>
-      <Table.Td data-label={columns.lastAttempt}>
-        <Timestamp at={last_attempt_at} />
-      </Table.Td>
-      <Table.Td data-label={columns.nextAttempt}>
-        <Timestamp at={next_attempt_at} />
-      </Table.Td>
-    </Table.Tr>
-  )
+        </>
+      ),
+    },
+    unitsColumn(columns.attempts, ({ attempts }) => attempts),
+    timeColumn(columns.lastAttempt, ({ last_attempt_at }) => last_attempt_at),
+    timeColumn(columns.nextAttempt, ({ next_attempt_at }) => next_attempt_at),
+  ]
 }

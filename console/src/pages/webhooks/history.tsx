@@ -1,12 +1,13 @@
 import { Code } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
+import { timeColumn } from '../../components/columns.tsx'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import rows from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
-import rows from '../../components/panel-table.module.css'
-import { Table } from '../../components/table.tsx'
 import { useUrlState } from '../../components/url-state.ts'
-import { Actor, Timestamp } from '../../components/values.tsx'
+import { Actor } from '../../components/values.tsx'
 import { cursor } from '../../model/url-parameters.ts'
 import { webhookHistoryQuery } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
@@ -15,7 +16,6 @@ type Change = Api['WebhookChange']
 
 const STATE = { cursor }
 const { history: words } = texts.webhooks
-const { columns } = words
 
 /** Who changed the webhook, when, and from what to what. */
 export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }) {
@@ -25,26 +25,13 @@ export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }
     <Loaded query={changes} loading={<Loading rows={4} height={44} />}>
       {({ items, next_cursor }) => (
         <>
-          <Table
-            className={`${rows.table} ${rows.cards}`}
-            aria-label={words.label}
-            aria-busy={changes.isPlaceholderData}
-            data-stale={changes.isPlaceholderData || undefined}
-          >
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th scope="col">{columns.change}</Table.Th>
-                <Table.Th scope="col">{columns.by}</Table.Th>
-                <Table.Th scope="col">{columns.at}</Table.Th>
-                <Table.Th scope="col">{columns.request}</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {items.map(item => (
-                <Row key={item.version} change={item} />
-              ))}
-            </Table.Tbody>
-          </Table>
+          <DataTable
+            label={words.label}
+            columns={COLUMNS}
+            rows={items}
+            keyOf={({ version }) => version}
+            isStale={changes.isPlaceholderData}
+          />
           <CursorPager cursor={state.cursor} next={next_cursor} onCursor={cursor => change({ cursor })} />
         </>
       )}
@@ -52,26 +39,24 @@ export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }
   )
 }
 
-function Row({ change }: { change: Change }) {
-  const { action, actor, at, request_id } = change
-  return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        {words.actions[action]}
+const COLUMNS: readonly Column<Change>[] = [
+  {
+    label: words.columns.change,
+    cell: change => (
+      <>
+        {words.actions[change.action]}
         <Differences change={change} />
-      </Table.Th>
-      <Table.Td data-label={columns.by} className={rows.name}>
-        <Actor subject={actor} />
-      </Table.Td>
-      <Table.Td data-label={columns.at}>
-        <Timestamp at={at} />
-      </Table.Td>
-      <Table.Td data-label={columns.request} className={rows.name}>
-        {request_id === null ? '–' : <Code>{request_id}</Code>}
-      </Table.Td>
-    </Table.Tr>
-  )
-}
+      </>
+    ),
+  },
+  { label: words.columns.by, kind: 'name', cell: ({ actor }) => <Actor subject={actor} /> },
+  timeColumn(words.columns.at, ({ at }) => at),
+  {
+    label: words.columns.request,
+    kind: 'name',
+    cell: ({ request_id }) => (request_id === null ? '–' : <Code>{request_id}</Code>),
+  },
+]
 
 /** The settings that an update changed. The other changes are named by their action. */
 function Differences({ change: { action, before, after } }: { change: Change }) {

@@ -2,11 +2,11 @@ import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
+import { timeColumn } from '../../components/columns.tsx'
+import rows from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import rows from '../../components/panel-table.module.css'
-import { Table } from '../../components/table.tsx'
-import { Timestamp } from '../../components/values.tsx'
 import { webhooksQuery } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -35,7 +35,7 @@ export default function Webhooks() {
               {list.aboutWebhooks} {mayChange && list.createFirst}
             </EmptyState>
           ) : (
-            <List webhooks={items} />
+            <DataTable label={list.title} columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
           )
         }
       </Loaded>
@@ -43,41 +43,24 @@ export default function Webhooks() {
   )
 }
 
-function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
-  const { columns } = list
-  return (
-    <Table className={`${rows.table} ${rows.cards}`} aria-label={list.title}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">{columns.webhook}</Table.Th>
-          <Table.Th scope="col">{columns.events}</Table.Th>
-          <Table.Th scope="col">{columns.status}</Table.Th>
-          <Table.Th scope="col">{columns.created}</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {webhooks.map(webhook => (
-          <Table.Tr key={webhook.id}>
-            <Table.Th scope="row">
-              <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" fw={600} className={rows.name}>
-                <bdi>{webhook.url}</bdi>
-              </Anchor>
-              <div className={`${rows.about} ${rows.name}`}>
-                <bdi>{webhook.description ?? ''}</bdi>
-              </div>
-            </Table.Th>
-            <Table.Td data-label={columns.events}>
-              <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? list.allEvents}</div>
-            </Table.Td>
-            <Table.Td data-label={columns.status} className={rows.state}>
-              <WebhookStatus {...webhook} />
-            </Table.Td>
-            <Table.Td data-label={columns.created}>
-              <Timestamp at={webhook.created_at} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
-}
+const COLUMNS: readonly Column<Api['Webhook']>[] = [
+  {
+    label: list.columns.webhook,
+    cell: ({ id, url, description }) => (
+      <>
+        <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600} className={rows.name}>
+          <bdi>{url}</bdi>
+        </Anchor>
+        <div className={`${rows.about} ${rows.name}`}>
+          <bdi>{description ?? ''}</bdi>
+        </div>
+      </>
+    ),
+  },
+  {
+    label: list.columns.events,
+    cell: ({ types }) => types?.map(type => <div key={type}>{type}</div>) ?? list.allEvents,
+  },
+  { label: list.columns.status, kind: 'state', cell: webhook => <WebhookStatus {...webhook} /> },
+  timeColumn(list.columns.created, ({ created_at }) => created_at),
+]

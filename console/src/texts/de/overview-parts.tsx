@@ -3,7 +3,6 @@ import type { overviewParts as english } from '../en/overview-parts.tsx'
 import { values } from './values.tsx'
 
 export const overviewParts: typeof english = {
-  user: id => `Benutzer ${id}`,
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:

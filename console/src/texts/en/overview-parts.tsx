@@ -4,7 +4,6 @@ import { values } from './values.tsx'
 
 /** The parts of the overview that are loaded after its first screen. */
 export const overviewParts = {
-  user: (id: number) => `User ${id}`,
   runningOut: {
     title: 'Running out this week',
     about:

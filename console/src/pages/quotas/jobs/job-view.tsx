@@ -2,10 +2,10 @@ import { Button, Group, Progress as ProgressBar, Stack, Text } from '@mantine/co
 import { type ReactNode, useState } from 'react'
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { Announcement } from '../../../components/announcement.tsx'
+import table from '../../../components/data-table.module.css'
+import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { saveFile } from '../../../components/download.ts'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
-import table from '../../../components/panel-table.module.css'
-import { Table } from '../../../components/table.tsx'
 import { type CountName, type Failure, type Progress, whyOf } from '../../../model/job.ts'
 import type { Job } from '../../../queries/jobs.ts'
 import { texts } from '../../../texts/texts.ts'
@@ -105,35 +105,34 @@ export function Failures({ failures, failed, label = jobs.failures }: FailuresPr
   const [shown, setShown] = useState(FIRST_SHOWN)
   if (failures.length === 0) return null
   const rows = [...Map.groupBy(failures, ({ reason }) => reason).values()].flatMap(alike =>
-    alike.length < MIN_GROUP ? alike.map(failure => [failure]) : [alike],
+    alike.length < MIN_GROUP
+      ? alike.map(first => ({ first, all: [first] }))
+      : alike.slice(0, 1).map(first => ({ first, all: alike })),
   )
   return (
     <div className={classes.texts}>
-      <Table className={`${table.table} ${table.cards}`} aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{jobs.place}</Table.Th>
-            <Table.Th scope="col">{jobs.reason}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.slice(0, shown).map(([first, ...others]) =>
-            first === undefined ? null : (
-              <Table.Tr key={`${first.place} ${first.reason} ${first.detail}`}>
-                <Table.Th scope="row">
-                  {others.length === 0 ? first.place : <Places failures={[first, ...others]} />}
-                </Table.Th>
-                <Table.Td data-label={jobs.reason}>{others.length === 0 ? whyOf(first) : first.reason}</Table.Td>
-              </Table.Tr>
-            ),
-          )}
-        </Table.Tbody>
-      </Table>
+      <DataTable
+        label={label}
+        columns={FAILURE_COLUMNS}
+        rows={rows.slice(0, shown)}
+        keyOf={({ first }) => `${first.place} ${first.reason} ${first.detail}`}
+      />
       <ShowMore hidden={rows.length - shown} onMore={more => setShown(shown + more)} />
       {failed > failures.length && <p className={table.more}>{jobs.notListed}</p>}
     </div>
   )
 }
+
+/** Failures for one reason: a few, or so many that they share a row. */
+interface FailureRow {
+  first: Failure
+  all: readonly Failure[]
+}
+
+const FAILURE_COLUMNS: readonly Column<FailureRow>[] = [
+  { label: jobs.place, cell: ({ first, all }) => (all.length === 1 ? first.place : <Places failures={all} />) },
+  { label: jobs.reason, cell: ({ first, all }) => (all.length === 1 ? whyOf(first) : first.reason) },
+]
 
 /** How many failures have a reason; opened, which these are. */
 function Places({ failures }: { failures: readonly Failure[] }) {
