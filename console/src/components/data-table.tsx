@@ -12,7 +12,7 @@ export interface Column<Row> {
   cardLabel?: (row: Row) => string
 }
 
-interface DataTableProps<Row, C extends Column<Row>> {
+export interface DataTableProps<Row, C extends Column<Row> = Column<Row>> {
   /** Its name, unless it has a caption. */
   label?: string
   caption?: string

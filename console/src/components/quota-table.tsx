@@ -13,7 +13,7 @@ import { DataTable } from './data-table.tsx'
 import { Kind } from './kind.tsx'
 import { quotaName } from './quota-labels.ts'
 import controls from './table-controls.module.css'
-import { ActionsHead, type RowSelection, type SortableColumn, sortHeads, useCheck } from './table-controls.tsx'
+import { headsOf, type RowSelection, type SortableColumn, useCheck } from './table-controls.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
 
@@ -140,7 +140,6 @@ export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable',
     [columns, owner, density, canSortByRemaining, actions],
   )
   const check = useCheck(selection, quotas, SELECTION_LABELS)
-  const sortHead = sortHeads(sort, onSort)
   return (
     <div className={columns.length > MAX_FITTING ? controls.wide : undefined}>
       <DataTable
@@ -150,16 +149,14 @@ export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable',
         columns={shown}
         rows={quotas}
         keyOf={({ id }) => id}
-        headOf={column =>
-          column.kind === 'actions' ? <ActionsHead key="actions" label={column.label} /> : sortHead(column)
-        }
+        headOf={headsOf(sort, onSort)}
         {...{ isStale, density, check, isInactive }}
       />
     </div>
   )
 }
 
-const ACTIONS = { label: texts.quotas.columns.actions, kind: 'actions' } as const
+const ACTIONS = { label: texts.quotas.columns.actions, kind: 'actions', cardLabel: () => '' } as const
 
 function nameColumn(owner: Owner, density: Density): QuotaColumn {
   return {

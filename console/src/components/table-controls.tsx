@@ -11,10 +11,17 @@ export interface SortableColumn<Row, Order extends string> extends Column<Row> {
   orders?: readonly [first: Order, second: Order] | undefined
 }
 
-/** The heads of columns with orders. The others are plain. */
-export function sortHeads<Order extends string>(sort: Order, onSort: (sort: Order) => void) {
+/** The heads of columns with orders, and of what can be done to a row. The others are plain. */
+export function headsOf<Order extends string>(sort: Order, onSort: (sort: Order) => void) {
   return <Row,>(column: SortableColumn<Row, Order>) => {
     const { label, kind, orders } = column
+    if (kind === 'actions')
+      return (
+        <td key={label} data-column={kind}>
+          {/* For screen readers. */}
+          <span className={classes.unseen}>{label}</span>
+        </td>
+      )
     if (orders === undefined) return null
     const [first, second] = orders
     const order = sort !== first && sort !== second ? 'none' : sort.startsWith('-') ? 'descending' : 'ascending'
@@ -27,15 +34,6 @@ export function sortHeads<Order extends string>(sort: Order, onSort: (sort: Orde
       </th>
     )
   }
-}
-
-/** The head of the column of what can be done to a row, for screen readers. */
-export function ActionsHead({ label }: { label: string }) {
-  return (
-    <td data-column="actions">
-      <span className={classes.unseen}>{label}</span>
-    </td>
-  )
 }
 
 /** Which rows are selected. */

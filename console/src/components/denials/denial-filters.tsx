@@ -1,4 +1,4 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import {
@@ -13,8 +13,8 @@ import { toFieldText, toTimestamp } from '../../model/local-time.ts'
 import { uint } from '../../model/url-parameters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
+import { ChoiceFilter, CountryFilter, TextFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
-import { CountryFilter, TextFilter } from '../text-filter.tsx'
 import classes from './denial-filters.module.css'
 
 interface FiltersProps {
@@ -49,17 +49,13 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
           onApply={text => onChange({ user_id: uint(text) })}
         />
       )}
-      <NativeSelect
+      <ChoiceFilter
         label={labels.reason}
-        size="xs"
-        value={state.reason ?? ''}
-        data={[
-          { value: '', label: labels.allReasons },
-          ...DENIAL_REASONS.map(value => ({ value, label: reasons[value] })),
-        ]}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ reason: DENIAL_REASONS.find(one => one === value) ?? null })
-        }
+        all={labels.allReasons}
+        choices={DENIAL_REASONS}
+        labels={reasons}
+        value={state.reason}
+        onApply={reason => onChange({ reason })}
       />
       <CountryFilter value={state.country} onApply={country => onChange({ country })} />
       <TextFilter

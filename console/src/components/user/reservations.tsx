@@ -13,6 +13,7 @@ import { stateLabels } from '../badge.tsx'
 import { CursorPager } from '../cursor-pager.tsx'
 import { DayField } from '../day-field.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
+import { ChoiceFilter } from '../filter-fields.tsx'
 import classes from '../filters.module.css'
 import { KnownFilters } from '../known-filters.tsx'
 import { EmptyState, Loading } from '../loaded.tsx'
@@ -97,17 +98,13 @@ function ReservationFilters({ user, state, onChange }: FiltersProps) {
   if (quota_id !== null && !labels.has(quota_id)) labels.set(quota_id, filters.otherQuota)
   return (
     <search className={classes.filters}>
-      <NativeSelect
+      <ChoiceFilter
         label={filters.state}
-        size="xs"
-        value={state.state ?? ''}
-        data={[
-          { value: '', label: filters.allStates },
-          ...RESERVATION_STATES.map(value => ({ value, label: stateLabels(user.isOwn)[value] })),
-        ]}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ state: RESERVATION_STATES.find(one => one === value) ?? null })
-        }
+        all={filters.allStates}
+        choices={RESERVATION_STATES}
+        labels={stateLabels(user.isOwn)}
+        value={state.state}
+        onApply={value => onChange({ state: value })}
       />
       <NativeSelect
         label={filters.chargedTo}

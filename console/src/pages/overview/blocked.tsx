@@ -6,7 +6,7 @@ import { Announcement } from '../../components/announcement.tsx'
 import { Badge, STATUS_LABELS } from '../../components/badge.tsx'
 import { timeColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { MessageLink, QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { useRowActions } from '../../components/row-actions.tsx'
@@ -28,7 +28,7 @@ import { useBlocks } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
 import layout from './overview.module.css'
-import { useFirstRows } from './parts.tsx'
+import { FirstRows } from './parts.tsx'
 import { UserLink } from './user-columns.tsx'
 
 type Denial = Api['DenialRecord']
@@ -106,12 +106,14 @@ interface UsersProps {
 }
 
 function Users({ title, users, from, actions }: UsersProps) {
-  const [shown, button] = useFirstRows(title, users)
   return (
-    <>
-      <DataTable label={title} columns={columnsOf(from, actions)} rows={shown} keyOf={({ user_id }) => user_id} />
-      {button}
-    </>
+    <FirstRows
+      list={title}
+      label={title}
+      columns={columnsOf(from, actions)}
+      rows={users}
+      keyOf={({ user_id }) => user_id}
+    />
   )
 }
 

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
@@ -23,7 +23,7 @@ import {
 import { matching, oneOf } from '../../model/url-parameters.ts'
 import { useBlocksOfDestination, useDestinations, useLastHour } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
-import { useFirstRows } from './parts.tsx'
+import { FirstRows } from './parts.tsx'
 import { deniedColumn } from './user-columns.tsx'
 
 const Senders = lazy(() => import('./senders.tsx'))
@@ -96,18 +96,17 @@ interface RowsProps {
 }
 
 function Rows({ group, destinations, isStale, onWho }: RowsProps) {
-  const [shown, button] = useFirstRows(group, destinations)
   const { titles, about } = texts.overview.destinations
   return (
     <>
-      <DataTable
+      <FirstRows
+        list={group}
         label={titles[group]}
         columns={columnsOf(group, onWho)}
-        rows={shown}
+        rows={destinations}
         keyOf={({ key }) => key ?? ''}
         isStale={isStale}
       />
-      {button}
       <p className={classes.more}>{about}</p>
     </>
   )

@@ -3,14 +3,14 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { timeColumn, unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { isExtra } from '../../model/extra-grant.ts'
 import { currentRaise } from '../../model/raised-cap.ts'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
-import { useFirstRows } from './parts.tsx'
+import { FirstRows } from './parts.tsx'
 import { quotaColumn, usageColumn } from './quota-columns.tsx'
 
 type Quota = Api['SmsQuota']
@@ -40,7 +40,13 @@ export function Ending() {
               {quotas.length === 0 ? (
                 <EmptyState title={extra === 0 ? ending.none : ending.noOther} />
               ) : (
-                <Quotas quotas={quotas.toSorted((one, other) => leftOf(other) - leftOf(one))} />
+                <FirstRows
+                  list="ending"
+                  label={ending.title}
+                  columns={COLUMNS}
+                  rows={quotas.toSorted((one, other) => leftOf(other) - leftOf(one))}
+                  keyOf={({ id }) => id}
+                />
               )}
               <p className={classes.more}>
                 {quotas.length > 0 && ending.about} {extra > 0 && ending.extra(extra)}{' '}
@@ -56,16 +62,6 @@ export function Ending() {
 
 /** Null is unlimited. */
 const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
-
-function Quotas({ quotas }: { quotas: readonly Quota[] }) {
-  const [shown, button] = useFirstRows('ending', quotas)
-  return (
-    <>
-      <DataTable label={ending.title} columns={COLUMNS} rows={shown} keyOf={({ id }) => id} />
-      {button}
-    </>
-  )
-}
 
 const COLUMNS: readonly Column<Quota>[] = [
   quotaColumn(ending.columns.quota),

@@ -3,7 +3,7 @@ import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { timeColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
@@ -13,7 +13,7 @@ import { sendableBeside } from '../../model/blocked-users.ts'
 import { MAX_ALERTS, useNearLimit } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
-import { useFirstRows, useKeptNumber } from './parts.tsx'
+import { FirstRows, useKeptNumber } from './parts.tsx'
 import { quotaColumn, usageColumn } from './quota-columns.tsx'
 
 type Quota = Api['SmsQuota']
@@ -66,14 +66,17 @@ interface QuotasProps {
 }
 
 function Quotas({ quotas, actions, onMore }: QuotasProps) {
-  const [shown, buttons] = useFirstRows('near', quotas, onMore)
   const users = new Set(quotas.map(({ user_id }) => user_id))
   const summaries = useSummaries('near', [...users])
   return (
-    <>
-      <DataTable label={near.title} columns={columnsOf(summaries.data, actions)} rows={shown} keyOf={({ id }) => id} />
-      {buttons}
-    </>
+    <FirstRows
+      list="near"
+      onMore={onMore}
+      label={near.title}
+      columns={columnsOf(summaries.data, actions)}
+      rows={quotas}
+      keyOf={({ id }) => id}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
+import { DataTable, type DataTableProps } from '../../components/data-table.tsx'
 import { Units } from '../../components/values.tsx'
 import { texts } from '../../texts/texts.ts'
 import classes from './overview.module.css'
@@ -51,22 +52,21 @@ export function useKeptChoice(name: string): [isChosen: boolean, choose: (isChos
   return [value === 1, isChosen => keep(Number(isChosen))]
 }
 
-/**
- * The first rows of a list, and the buttons that show the others.
- *
- * @param list its name
- * @param onMore loads further rows, if there are some
- */
-export function useFirstRows<T>(
-  list: string,
-  rows: readonly T[],
-  onMore?: (() => void) | undefined,
-): [shown: readonly T[], buttons: ReactNode] {
+interface FirstRowsProps<Row> extends DataTableProps<Row> {
+  /** The name of the list. */
+  list: string
+  /** Loads further rows, if there are some. */
+  onMore?: (() => void) | undefined
+}
+
+/** A table of the first rows of a list, and the buttons that show the others. */
+export function FirstRows<Row>({ list, rows, onMore, ...table }: FirstRowsProps<Row>) {
   const [isOpen, setOpen] = useKeptChoice(`all rows: ${list}`)
   const hasHidden = rows.length > FIRST_ROWS && !isOpen
   const { showFewer, showFirst, showAll, showMore } = texts.overview
-  const buttons = (
+  return (
     <>
+      <DataTable {...table} rows={hasHidden ? rows.slice(0, FIRST_ROWS) : rows} />
       {rows.length > FIRST_ROWS && (
         <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? showFewer : (onMore === undefined ? showAll : showFirst)(rows.length)}
@@ -79,5 +79,4 @@ export function useFirstRows<T>(
       )}
     </>
   )
-  return [hasHidden ? rows.slice(0, FIRST_ROWS) : rows, buttons]
 }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
@@ -9,7 +9,7 @@ import { formatRate } from '../../formats.ts'
 import { type RunOut, runOutWithinDays } from '../../model/run-out.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
 import { texts } from '../../texts/texts.ts'
-import { useFirstRows, useKeptChoice } from './parts.tsx'
+import { FirstRows, useKeptChoice } from './parts.tsx'
 import { UserLink } from './user-columns.tsx'
 
 const { runningOut } = texts.overviewParts
@@ -43,7 +43,13 @@ export function RunningOut() {
           }
           return (
             <>
-              <Users forecasts={found.toSorted((one, other) => one.runsOutAt.localeCompare(other.runsOutAt))} />
+              <FirstRows
+                list="running out"
+                label={runningOut.title}
+                columns={COLUMNS}
+                rows={found.toSorted((one, other) => one.runsOutAt.localeCompare(other.runsOutAt))}
+                keyOf={({ user_id }) => user_id}
+              />
               <p className={classes.more}>
                 {runningOut.about} {covered}
               </p>
@@ -52,16 +58,6 @@ export function RunningOut() {
         }}
       </Loaded>
     </Section>
-  )
-}
-
-function Users({ forecasts }: { forecasts: readonly RunOut[] }) {
-  const [shown, button] = useFirstRows('running out', forecasts)
-  return (
-    <>
-      <DataTable label={runningOut.title} columns={COLUMNS} rows={shown} keyOf={({ user_id }) => user_id} />
-      {button}
-    </>
   )
 }
 

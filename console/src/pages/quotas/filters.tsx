@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { STATUS_LABELS } from '../../components/badge.tsx'
-import { CountryFilter, TextFilter } from '../../components/text-filter.tsx'
+import { ChoiceFilter, CountryFilter, TextFilter } from '../../components/filter-fields.tsx'
 import {
   ENDS_WITHIN,
   filterCount,
@@ -96,34 +96,29 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
 function Choices({ state: { status, kind, ends_within }, onChange }: FiltersProps) {
   return (
     <>
-      <NativeSelect
+      <ChoiceFilter
         label={filters.status}
-        size="xs"
-        value={status ?? ''}
-        data={[
-          { value: '', label: filters.allStatuses },
-          ...STATUSES.map(value => ({ value, label: STATUS_LABELS[value] })),
-        ]}
-        onChange={event => onChange({ status: STATUSES.find(value => value === event.currentTarget.value) ?? null })}
+        all={filters.allStatuses}
+        choices={STATUSES}
+        labels={STATUS_LABELS}
+        value={status}
+        onApply={value => onChange({ status: value })}
       />
-      <NativeSelect
+      <ChoiceFilter
         label={filters.kind}
-        size="xs"
-        value={kind ?? ''}
-        data={[{ value: '', label: filters.allKinds }, ...KINDS.map(value => ({ value, label: filters.kinds[value] }))]}
-        onChange={event => onChange({ kind: KINDS.find(value => value === event.currentTarget.value) ?? null })}
+        all={filters.allKinds}
+        choices={KINDS}
+        labels={filters.kinds}
+        value={kind}
+        onApply={value => onChange({ kind: value })}
       />
-      <NativeSelect
+      <ChoiceFilter
         label={filters.ends}
-        size="xs"
-        value={ends_within ?? ''}
-        data={[
-          { value: '', label: filters.anyTime },
-          ...ENDS_WITHIN.map(value => ({ value, label: filters.endsWithin[value] })),
-        ]}
-        onChange={event =>
-          onChange({ ends_within: ENDS_WITHIN.find(value => value === event.currentTarget.value) ?? null })
-        }
+        all={filters.anyTime}
+        choices={ENDS_WITHIN}
+        labels={filters.endsWithin}
+        value={ends_within}
+        onApply={value => onChange({ ends_within: value })}
       />
     </>
   )

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { countryOfText, countryOptions, dialedCountryLabel } from '../model/countries.ts'
@@ -96,5 +96,29 @@ export function CountryFilter({ value, onApply }: Pick<TextFilterProps, 'value' 
         ))}
       </datalist>
     </>
+  )
+}
+
+interface ChoiceFilterProps<Value extends string> {
+  label: string
+  /** The choice of null. */
+  all: string
+  choices: readonly Value[]
+  labels: Readonly<Record<Value, string>>
+  value: Value | null
+  onApply: (value: Value | null) => void
+}
+
+/** Filters a list by one of a few values. */
+export function ChoiceFilter<Value extends string>(props: ChoiceFilterProps<Value>) {
+  const { label, all, choices, labels, value, onApply } = props
+  return (
+    <NativeSelect
+      label={label}
+      size="xs"
+      value={value ?? ''}
+      data={[{ value: '', label: all }, ...choices.map(choice => ({ value: choice, label: labels[choice] }))]}
+      onChange={({ currentTarget }) => onApply(choices.find(choice => choice === currentTarget.value) ?? null)}
+    />
   )
 }
