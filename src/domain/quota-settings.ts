@@ -54,7 +54,7 @@ interface Setting<Value> {
   readonly default?: Value
   /** Whether decisions about units depend on it. The engine keeps those in memory, and reads the others for events only. */
   readonly decides: boolean
-  /** Whether it is the administrators' own: users read its default, whatever it is. */
+  /** Whether it is the administrators' own: users read its default in its place. */
   readonly isOwn?: true
 }
 type Checked<Value> = Setting<Value> & { readonly nullable: null extends Value ? true : false }

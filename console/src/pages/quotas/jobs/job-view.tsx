@@ -123,7 +123,7 @@ export function Failures({ failures, failed, label = jobs.failures }: FailuresPr
   )
 }
 
-/** Failures for one reason: a few, or so many that they share a row. */
+/** Failures for one reason: a few, or too many for a row each. */
 interface FailureRow {
   first: Failure
   all: readonly Failure[]
