@@ -93,7 +93,7 @@ function wrongMessages(of: Case, userId: number, charges: readonly Charge[]): st
     return [`user ${userId}: sent ${sent.length} times, charged ${charged}\n${differences(of, sent, charge, true)}`]
   }
   return [
-    ...killed.flatMap(message => wrong(message, (charged, sent) => isRightOfKilled(message, charged, sent))),
+    ...killed.flatMap(message => wrong(message, (charged, sent) => isRightOfKilled(books, message, charged, sent))),
     ...together.flatMap(message => wrong(message, (charged, sent) => isRightOfShared(books, message, charged, sent))),
   ]
 }
@@ -106,8 +106,15 @@ function isRightOfShared(books: Books, message: Message, charged: number, sent: 
   return isGivenBack
 }
 
-/** Units that are committed before the send are charged in any case; units that are committed after it may be free. */
-function isRightOfKilled({ units, onExpiry, mayBeDebt }: Killed, charged: number, sent: number): boolean {
+/**
+ * Units that are committed before the send are charged in any case; units that are committed after it may be free. A debt is free if
+ * its id is closed: the send of the killed process had failed, and its units were given back.
+ */
+function isRightOfKilled(books: Books, { units, onExpiry, mayBeDebt }: Killed, charged: number, sent: number): boolean {
+  if (onExpiry === 'commit' && sent > 0 && charged === 0 && mayBeDebt) {
+    books.count('sent as a debt after a kill, with an id that was given back')
+    return true
+  }
   if (onExpiry === 'commit') return sent === 0 || charged === units
   return sent > 0 || charged === 0 || mayBeDebt
 }
