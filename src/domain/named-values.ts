@@ -6,5 +6,8 @@ export function namedValues<Result extends object>(
   names: readonly (keyof Result & string)[],
   valueFor: (name: keyof Result & string) => unknown,
 ): Result {
-  return Object.fromEntries(names.map(name => [name, valueFor(name)])) as Result
+  // It runs for each quota of a list: `Object.fromEntries` takes twice as long.
+  const values: Record<string, unknown> = {}
+  for (const name of names) values[name] = valueFor(name)
+  return values as Result
 }
