@@ -163,7 +163,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   }
 }
 
-/** A batch of the commands that are next, if any, and those of difficult users among them as batches of their own. */
+/** A batch of the commands that are next, if any, and those of users in quarantine among them as batches of their own. */
 function formBatch<C extends UserCommand, R>(
   queues: FairQueue<Entry<C, R>>,
   holds: Holds<C, R>,
