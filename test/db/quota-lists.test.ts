@@ -104,7 +104,7 @@ test('every filter of a list over all users is tried', () => {
 
 /** The list by the definition of the API. */
 function expected({ filter, order }: { filter: QuotaFilter; order: QuotaOrder }): number[] {
-  const isSelected = (quota: Quota) => PARTS.every(part => applyPart(SELECTS, part, filter, quota) ?? true)
+  const isSelected = (quota: Quota) => PARTS.every(part => applyPart(SELECTS, part, filter, true, quota))
   const sign = order.descending ? -1 : 1
   return (filter.status === 'deleted' ? deleted : present)
     .filter(isSelected)

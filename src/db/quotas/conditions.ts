@@ -33,15 +33,16 @@ export type ByFilterPart<Arguments extends unknown[], Result> = {
   [Part in FilterPart]: (value: QuotaFilterParts[Part], ...rest: Arguments) => Result
 }
 
-/** Applies the entry of a part to its value in the filter; undefined if the filter has none. */
-export function applyPart<Part extends FilterPart, Arguments extends unknown[], Result>(
+/** Applies the entry of a part to its value in the filter, or answers `without` if the filter has none. */
+export function applyPart<Part extends FilterPart, Arguments extends unknown[], Result, Without>(
   entries: ByFilterPart<Arguments, Result>,
   part: Part,
   filter: QuotaFilter,
+  without: Without,
   ...rest: Arguments
-): Result | undefined {
+): Result | Without {
   const value: QuotaFilterParts[Part] | undefined = filter[part]
-  return value === undefined ? undefined : entries[part](value, ...rest)
+  return value === undefined ? without : entries[part](value, ...rest)
 }
 
 /** The columns of `shard_head` with the numbers of quotas. */
@@ -78,7 +79,7 @@ const CONDITIONS: ByFilterPart<[values: SqlValue[], now: EpochMs], Sql | null> =
 const PARTS = Object.keys(CONDITIONS) as FilterPart[]
 
 const conditionOf = (part: FilterPart, filter: QuotaFilter, values: SqlValue[], now: EpochMs) =>
-  applyPart(CONDITIONS, part, filter, values, now) ?? null
+  applyPart(CONDITIONS, part, filter, null, values, now)
 
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
 export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
