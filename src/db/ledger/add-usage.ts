@@ -10,7 +10,7 @@ import { ledgerStatement, type Scalar } from './statement.ts'
 export type BookedUsage = Omit<UsageEntry, 'sender'> & { sender: number | null }
 
 /** The codes of `usage_pending.kinds`. 2 is a denial without a reason, which earlier versions wrote. */
-const KINDS = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
+export const USAGE_KIND_CODES = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
 const NUMBER: Scalar = () => String(nextNumber())
@@ -20,7 +20,7 @@ const VALUES = {
   quotas: bigints<BookedUsage>(entry => entry.quota_id),
   countries: texts<BookedUsage>(entry => entry.country),
   message_types: texts<BookedUsage>(entry => entry.message_type),
-  kinds: smallints<BookedUsage>(entry => KINDS[entry.kind]),
+  kinds: smallints<BookedUsage>(entry => USAGE_KIND_CODES[entry.kind]),
   units: bigints<BookedUsage>(entry => entry.units),
   messages: ints<BookedUsage>(entry => entry.messages),
   senders: ints<BookedUsage>(entry => entry.sender),

@@ -1,5 +1,6 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import { USAGE_KIND_CODES } from '../ledger/add-usage.ts'
 
 /** Counts of every table of usage. */
 const COUNTS = [
@@ -68,18 +69,21 @@ export const UNFUNDED_OF_GRANTS = sql`
   case when quota_id is null then committed_messages else 0 end as unfunded_messages`
 
 /** The last code of `usage_pending.kinds`: another one is of a newer version, and what it counts is not known. */
-export const LAST_KIND = 5
+export const LAST_KIND = Math.max(...Object.values(USAGE_KIND_CODES))
 
-/** Which codes of `usage_pending.kinds` a column counts. */
-const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', Sql> = {
-  committed: sql`= 0`,
-  refunded: sql`= 1`,
+/** Which codes of `usage_pending.kinds` a column counts: its own, and `denied` those of all reasons and of none. */
+const CODES: Record<keyof typeof USAGE_KIND_CODES | 'denied', Sql> = {
+  committed: only('committed'),
+  refunded: only('refunded'),
   denied: sql`between 2 and ${sqlInteger(LAST_KIND)}`,
-  no_quota: sql`= 3`,
-  cap_reached: sql`= 4`,
-  quota_exhausted: sql`= 5`,
+  no_quota: only('no_quota'),
+  cap_reached: only('cap_reached'),
+  quota_exhausted: only('quota_exhausted'),
 }
-const PENDING = Object.entries(KINDS).flatMap(([name, codes]) => [
+function only(kind: keyof typeof USAGE_KIND_CODES): Sql {
+  return sql`= ${sqlInteger(USAGE_KIND_CODES[kind])}`
+}
+const PENDING = Object.entries(CODES).flatMap(([name, codes]) => [
   { name, counted: sql`units`, codes },
   { name: `${name}_messages`, counted: sql`messages`, codes },
 ])
