@@ -32,7 +32,7 @@ const app = await createServer({
     require: unused,
     requireSenderUser: unused,
   },
-  front: createListener(),
+  listener: createListener(),
   settings: {
     ...{ trustProxy: null, maxConnections: 10, logClientAddress: 'off' },
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },

@@ -109,13 +109,13 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
 /** Starts the service on a clock. @returns its address */
 async function serve(config: Config, now: () => EpochMs, stops: (() => Promise<unknown>)[]): Promise<string> {
   const log = pino({ level: 'warn', base: null }, pino.destination(2))
-  const front = createListener()
-  stops.push(() => front.close())
-  await front.listen(config.host, config.port)
+  const listener = createListener()
+  stops.push(() => listener.close())
+  await listener.listen(config.host, config.port)
   await dropRoot(config, log)
-  const app = await createApp(config, log, { front, now })
+  const app = await createApp(config, log, { listener, now })
   stops.push(() => app.close())
-  return addressOf(front).url
+  return addressOf(listener).url
 }
 
 function configOf(port: number, dataDir: string): Config {

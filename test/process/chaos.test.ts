@@ -12,8 +12,8 @@ import { verify } from '../../src/db/verify/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
 import {
   chargedDenials,
+  checkRun,
   countExpired,
-  judge,
   misnamedLimits,
   oversoldNow,
   unavailableInCalm,
@@ -22,7 +22,7 @@ import {
 import { createDeployment } from '../support/chaos/deployment.ts'
 import { createFaults, type Victim } from '../support/chaos/faults.ts'
 import { staleAnswers } from '../support/chaos/http-call.ts'
-import { createBooks, KINDS } from '../support/chaos/record.ts'
+import { createRunRecord, KINDS } from '../support/chaos/record.ts'
 import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
 
@@ -30,8 +30,8 @@ const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const rounds = Number(process.env.CHAOS_ROUNDS ?? 3)
 const random = seededRandom(seed)
 const deployment = await createDeployment()
-const books = createBooks()
-const faults = createFaults(deployment, books, random)
+const record = createRunRecord()
+const faults = createFaults(deployment, record, random)
 const { db } = deployment
 
 const VICTIMS: readonly Victim[] = ['service', 'backend', 'postmaster']
@@ -42,18 +42,18 @@ const CALM_EVERY = 10
 const unlessDown = <T>(query: Promise<T>) => query.catch(() => undefined)
 
 /** What must hold at any time. */
-async function judgeNow(): Promise<void> {
+async function checkNow(): Promise<void> {
   const verified = await unlessDown(verify(db))
   if (verified !== undefined) {
     expect(verified.differences).toEqual([])
-    books.count('verifications')
+    record.count('verifications')
   }
-  expect((await unlessDown(oversoldNow(books, db))) ?? []).toEqual([])
-  expect((await unlessDown(chargedDenials(books, db))) ?? []).toEqual([])
+  expect((await unlessDown(oversoldNow(record, db))) ?? []).toEqual([])
+  expect((await unlessDown(chargedDenials(record, db))) ?? []).toEqual([])
   expect(deployment.serviceErrors).toEqual([])
-  expect(books.contradictions).toEqual([])
-  const { ofHeld, ofOthers } = unavailableInCalm(books)
-  books.counts['unavailable while held'] = ofHeld
+  expect(record.contradictions).toEqual([])
+  const { ofHeld, ofOthers } = unavailableInCalm(record)
+  record.counts['unavailable while held'] = ofHeld
   expect(ofOthers).toEqual([])
 }
 
@@ -64,48 +64,48 @@ test(
     const killed: string[] = []
     const report = () => ({
       killed: killed.join(', '),
-      acknowledged: books.acknowledged,
-      ids: books.entries.size,
-      ...books.counts,
+      acknowledged: record.acknowledged,
+      ids: record.entries.size,
+      ...record.counts,
       // What the engine cannot tell: see `mayBeFirstAgain`.
-      'first again': books.firstAgain.length,
+      'first again': record.firstAgain.length,
     })
     onTestFailed(() => {
       console.error(`SEED=${seed} repeats the same choices. Output of the services:\n${deployment.output()}`)
       console.error(report())
     })
-    const administrators = createAdministrators(deployment, books, random)
+    const administrators = createAdministrators(deployment, record, random)
     await administrators.createInitialQuotas()
-    const senders = startSenders(deployment, books, random)
+    const senders = startSenders(deployment, record, random)
     const changing = administrators.start()
     faults.start()
 
     for (let round = 0; round < rounds; round++) {
       // Kills under load: some commands are acknowledged, some in flight.
-      const before = books.acknowledged
-      await expect.poll(() => books.acknowledged, { timeout: 120_000 }).toBeGreaterThan(before + 50)
+      const before = record.acknowledged
+      await expect.poll(() => record.acknowledged, { timeout: 120_000 }).toBeGreaterThan(before + 50)
       await (round % CALM_EVERY === 0 ? faults.holdInCalm(senders.sendOneOf) : pause(100 + random() * 800))
       killed.push(await faults.kill(VICTIMS[round % VICTIMS.length] ?? 'service'))
       if (random() < 0.3) killed.push(await faults.kill('service'))
-      await judgeNow()
+      await checkNow()
     }
-    const acknowledged = books.acknowledged
-    await expect.poll(() => books.acknowledged, { timeout: 120_000 }).toBeGreaterThan(acknowledged + 200)
+    const acknowledged = record.acknowledged
+    await expect.poll(() => record.acknowledged, { timeout: 120_000 }).toBeGreaterThan(acknowledged + 200)
 
     await faults.stop()
     await senders.stop()
     await changing.stop()
     await closeAll()
-    await judgeNow()
-    const { reservations, forgotten, windows, ...faultsFound } = await judge(books, db)
-    books.count('expired', await countExpired(db))
+    await checkNow()
+    const { reservations, forgotten, windows, ...faultsFound } = await checkRun(record, db)
+    record.count('expired', await countExpired(db))
     console.log({ ...report(), reservations, forgotten, windows })
     expect(faultsFound).toEqual({ lost: [], unknown: [], different: [], sums: [], oversold: [], uncapped: [] })
-    expect(await misnamedLimits(books, db)).toEqual([])
+    expect(await misnamedLimits(record, db)).toEqual([])
     expect(await wrongEvents(db)).toEqual([])
     expect(await staleAnswers(deployment)).toEqual([])
     expect((await verify(db)).differences).toEqual([])
-    expect(KINDS.filter(kind => books.counts[kind] === 0)).toEqual([])
+    expect(KINDS.filter(kind => record.counts[kind] === 0)).toEqual([])
   },
   // Ends only what hangs.
   600_000 + rounds * 60_000,

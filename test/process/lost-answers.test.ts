@@ -19,12 +19,12 @@ import { createDeployment } from '../support/chaos/deployment.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { type Random, randomOf } from '../support/fuzz/random.ts'
 import { agentSender } from '../support/lost-answers/agent-sender.ts'
-import { judge } from '../support/lost-answers/checks.ts'
+import { checkRun } from '../support/lost-answers/checks.ts'
 import { type Message, nameOf } from '../support/lost-answers/message.ts'
 import { JAVASCRIPT, processSender, pythonKind } from '../support/lost-answers/process-sender.ts'
 import { createProvider, serveProvider } from '../support/lost-answers/provider.ts'
 import { createProxy } from '../support/lost-answers/proxy.ts'
-import { createBooks } from '../support/lost-answers/record.ts'
+import { createRunRecord } from '../support/lost-answers/record.ts'
 import { resultOf } from '../support/lost-answers/result.ts'
 import { leasingSender, reservingSender, type Sender, type World } from '../support/lost-answers/senders.ts'
 import { createForecast } from '../support/lost-answers/weather.ts'
@@ -91,7 +91,7 @@ test(
   `${messages} messages through a network that loses answers: what is charged is what was sent`,
   async () => {
     console.log(`LOST_ANSWERS_SEED=${seed}`)
-    const [provider, books] = [createProvider(), createBooks()]
+    const [provider, record] = [createProvider(), createRunRecord()]
     const senders: Sender[] = []
     const killed: string[] = []
     const seconds: Record<string, number> = {}
@@ -103,10 +103,10 @@ test(
       taken: provider.taken.length,
       unknown: provider.unknown.size,
       killed: killed.join(', '),
-      'under way at a kill': Array.from(books.killed.values(), ({ by, id }) => `${by} ${id}`).join(', '),
+      'under way at a kill': Array.from(record.killed.values(), ({ by, id }) => `${by} ${id}`).join(', '),
       seconds,
-      result: resultOf({ senders, provider, books, proxy }),
-      ...Object.fromEntries([...books.counts].sort()),
+      result: resultOf({ senders, provider, record, proxy }),
+      ...Object.fromEntries([...record.counts].sort()),
       ...Object.fromEntries([...proxy.counts].map(([kind, count]) => [`proxy: ${kind}`, count])),
     })
     onTestFailed(() => {
@@ -118,7 +118,7 @@ test(
     await createQuotas()
     const providerUrl = await serveProvider(provider, randomOf(seed + 4))
     const { urlOf } = proxy
-    senders.push(...(await createSenders({ urlOf, token: deployment.token, providerUrl, folder, provider, books })))
+    senders.push(...(await createSenders({ urlOf, token: deployment.token, providerUrl, folder, provider, record })))
 
     let begun = 0
     let nextKill = KILL_EVERY / 2
@@ -143,7 +143,7 @@ test(
           killSender()
         }
         const message = { userId: 1 + random.integer(USERS), id: `m-${begun}`, units: 1 + random.integer(3) }
-        books.tally(sender.kind).messages += 1
+        record.countsOf(sender.kind).messages += 1
         const others = senders.filter(({ shares }) => shares !== undefined && shares === sender.shares)
         if (others.length > 1 && random.percent(SHARED)) {
           const other = random.pick(others.filter(one => one !== sender))
@@ -162,13 +162,13 @@ test(
       const type = `shared-${first.shares}`
       const isTogether = random.percent(30)
       const shared = { message, onExpiry: first.shares, isTogether, mayBeGivenBack: false }
-      books.shared.set(nameOf(message), shared)
+      record.shared.set(nameOf(message), shared)
       const sending = first.send(message, random, type)
       if (!isTogether) {
         await sending
         shared.isTogether = first.isOpen?.(message) ?? false
       }
-      books.count(`shared, ${shared.isTogether ? 'at the same time' : 'one after the other'}`)
+      record.count(`shared, ${shared.isTogether ? 'at the same time' : 'one after the other'}`)
       await Promise.all([sending, second.send(message, random, type)])
     }
     const killSender = async () => {
@@ -194,11 +194,11 @@ test(
     mark('closed')
     await allExpired()
     mark('expired')
-    const judged = await judge({ deployment, provider, books, proxy, limitOf, users: USERS })
+    const found = await checkRun({ deployment, provider, record, proxy, limitOf, users: USERS })
     console.log(report())
     if (resultPath !== undefined)
-      await writeFile(resultPath, JSON.stringify(resultOf({ senders, provider, books, proxy })))
-    expect(judged).toEqual({ wrong: [], twice: [], untrue: [], past: [] })
+      await writeFile(resultPath, JSON.stringify(resultOf({ senders, provider, record, proxy })))
+    expect(found).toEqual({ wrong: [], twice: [], untrue: [], past: [] })
     expect((await verify(deployment.db)).differences).toEqual([])
     expect(deployment.serviceErrors).toEqual([])
   },

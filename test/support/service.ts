@@ -112,7 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
-    ...(stallMs === undefined ? {} : { front: createListener(undefined, { stallMs }) }),
+    ...(stallMs === undefined ? {} : { listener: createListener(undefined, { stallMs }) }),
   })
   whenDone(close)
   await server.ready()

@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../src/domain/time.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
 import { HOT_USER, USERS } from './messages.ts'
-import type { Books } from './record.ts'
+import type { RunRecord } from './record.ts'
 
 const QUOTA = '/api/sms/admin/quota'
 const MAX_QUOTAS_PER_USER = 8
@@ -26,14 +26,14 @@ interface ManagedQuota {
   mayBeLowered: boolean
 }
 
-export function createAdministrators(deployment: Deployment, books: Books, random: () => number): Administrators {
+export function createAdministrators(deployment: Deployment, record: RunRecord, random: () => number): Administrators {
   const quotas: ManagedQuota[] = []
   let keys = 0
   let isStopped = false
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <T>(list: readonly T[]) => list[below(list.length)]
 
-  const call = createCaller(deployment, books, random)
+  const call = createCaller(deployment, record, random)
 
   /** Undefined if the call had to be repeated until after the quota's expiry. */
   async function create(
@@ -42,10 +42,10 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     keys += 1
     const key = `chaos-${keys}`
     const { status, body: answer } = await call(body.user_id, { method: 'POST', path: QUOTA, body, key })
-    books.count('changes of quotas')
+    record.count('changes of quotas')
     if (status === 201) return answer
     if (status !== 400 || !answer.detail.includes('expires_at')) {
-      books.contradictions.push(`creating ${JSON.stringify(body)}: ${status} ${JSON.stringify(answer)}`)
+      record.contradictions.push(`creating ${JSON.stringify(body)}: ${status} ${JSON.stringify(answer)}`)
     }
     return undefined
   }
@@ -72,20 +72,20 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     if (quota === undefined) return
     const isForAll = !('message_types' in scope || 'countries' in scope || 'expires_at' in scope)
     if (kind === 'cap' && isForAll) {
-      books.caps.push({ id: quota.id, user, madeAt: performance.now(), endedAt: Number.POSITIVE_INFINITY })
+      record.caps.push({ id: quota.id, user, madeAt: performance.now(), endedAt: Number.POSITIVE_INFINITY })
     }
     quotas.push({ id: quota.id, user, limit: quota.limit, mayBeLowered: random() < 0.3 })
   }
 
   /** Records that a cap may be missing from grants from now on. */
   function markEnded({ id }: ManagedQuota): void {
-    const cap = books.caps.find(cap => cap.id === id)
+    const cap = record.caps.find(cap => cap.id === id)
     if (cap !== undefined) cap.endedAt = Math.min(cap.endedAt, performance.now())
   }
 
   async function change(quota: ManagedQuota): Promise<void> {
     const lowers = quota.mayBeLowered && random() < 0.5
-    if (lowers) books.lowered.add(quota.id)
+    if (lowers) record.lowered.add(quota.id)
     const limit = lowers ? below(quota.limit + 1) : quota.limit + below(50)
     const body =
       random() < 0.2 ? { enabled: random() < 0.7 } : { limit, ...(lowers ? { allow_below_usage: true } : {}) }
@@ -93,8 +93,8 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     const answer = await call(quota.user, { method: 'PUT', path: `${QUOTA}/${quota.id}`, body })
     if (answer.status === 200) quota.limit = answer.body.limit
     else if (answer.status !== 404 && answer.body.code !== 'below_usage')
-      books.contradictions.push(`changing ${quota.id}: ${JSON.stringify(answer)}`)
-    books.count('changes of quotas')
+      record.contradictions.push(`changing ${quota.id}: ${JSON.stringify(answer)}`)
+    record.count('changes of quotas')
   }
 
   async function remove(quota: ManagedQuota): Promise<void> {
@@ -102,8 +102,8 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     markEnded(quota)
     // 404: an earlier call without an answer deleted it.
     const { status } = await call(quota.user, { method: 'DELETE', path: `${QUOTA}/${quota.id}` })
-    if (status !== 204 && status !== 404) books.contradictions.push(`deleting ${quota.id}: ${status}`)
-    books.count('changes of quotas')
+    if (status !== 204 && status !== 404) record.contradictions.push(`deleting ${quota.id}: ${status}`)
+    record.count('changes of quotas')
   }
 
   async function administrator(): Promise<void> {

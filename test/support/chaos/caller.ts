@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EpochMs } from '../../../src/domain/time.ts'
 import { type Answer, type Deployment, RETENTION_S } from './deployment.ts'
-import type { Books } from './record.ts'
+import type { RunRecord } from './record.ts'
 
 /** Commands are repeated only this soon, so that retention has not deleted the id. */
 export const MAX_REPEAT_S = 5
@@ -33,7 +33,7 @@ export interface Reply extends Answer {
 /** Calls about one user until a service answers. A 503 is no answer: it leaves open whether the command took effect. */
 export type UntilAnswered = (user: number, call: Call) => Promise<Reply>
 
-export function createCaller(deployment: Deployment, books: Books, random: () => number): UntilAnswered {
+export function createCaller(deployment: Deployment, record: RunRecord, random: () => number): UntilAnswered {
   return async (user, { method, path, body, key, service }) => {
     const giveUpAt = performance.now() + (RETENTION_S - MAX_REPEAT_S) * 1_000
     for (let attempt = 0; ; attempt++) {
@@ -42,10 +42,10 @@ export function createCaller(deployment: Deployment, books: Books, random: () =>
       const chosen = attempt === 0 && service !== undefined ? service : Number(random() < 0.5)
       const answer = await deployment.call(chosen, method, path, body, key)
       if (answer !== undefined && answer.status !== 503) {
-        if (isBesideHeldRows(books, user, begunAt)) books.count('answered beside held rows')
+        if (isBesideHeldRows(record, user, begunAt)) record.count('answered beside held rows')
         return { ...answer, begunAt, clock, isRepeated: attempt > 0 }
       }
-      noteUnavailable(books, user, begunAt, answer)
+      noteUnavailable(record, user, begunAt, answer)
       if (performance.now() > giveUpAt) {
         throw new Error(`no service answers ${method} ${path} ${JSON.stringify(body)}`)
       }
@@ -55,14 +55,14 @@ export function createCaller(deployment: Deployment, books: Books, random: () =>
 }
 
 /** Records an attempt that was answered with 503, or not at all. */
-export function noteUnavailable(books: Books, user: number, from: number, answer: Answer | undefined): void {
-  books.count(answer === undefined ? 'unanswered' : 'unavailable')
+export function noteUnavailable(record: RunRecord, user: number, from: number, answer: Answer | undefined): void {
+  record.count(answer === undefined ? 'unanswered' : 'unavailable')
   const text = answer === undefined ? 'no answer' : `${answer.status} ${answer.body.code}`
-  books.unavailable.push({ user, from, to: performance.now(), answer: text })
+  record.unavailable.push({ user, from, to: performance.now(), answer: text })
 }
 
 /** Whether strangers have held rows of other users, and of none of this one, since before `from`. */
-function isBesideHeldRows({ holds }: Books, user: number, from: number): boolean {
+function isBesideHeldRows({ holds }: RunRecord, user: number, from: number): boolean {
   const current = holds.filter(hold => hold.lockedAt < from && hold.to === Number.POSITIVE_INFINITY)
   return user !== NO_USER && current.length > 0 && current.every(hold => hold.user !== user)
 }

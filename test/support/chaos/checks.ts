@@ -1,22 +1,22 @@
-/** Compares the books with the ledger: while callers go on, and when all of them have ended. */
+/** Compares the record with the ledger: while callers go on, and when all of them have ended. */
 import type { Database } from '../../../src/db/connection/database.ts'
 import { sql } from '../../../src/db/connection/sql.ts'
 import { RETENTION_S } from './deployment.ts'
 import { FORCING_USERS } from './messages.ts'
-import { type Books, type Entry, isDenied, type ShownReservation } from './record.ts'
+import { type Entry, isDenied, type RunRecord, type ShownReservation } from './record.ts'
 
 /** Quotas that exceed their limit now, except for lowered limits and users with forced commands. */
-export async function oversoldNow(books: Books, db: Database): Promise<object[]> {
+export async function oversoldNow(record: RunRecord, db: Database): Promise<object[]> {
   const rows = await db.query<{ id: number }>({
     text: sql`select id, user_id, used, reserved, "limit", rolled_over, overage_limit from quota
       where used + reserved > "limit" + rolled_over + overage_limit and user_id <> all($1)`,
     values: [FORCING_USERS],
   })
-  return rows.filter(({ id }) => !books.lowered.has(id))
+  return rows.filter(({ id }) => !record.lowered.has(id))
 }
 
 /** Reservations of ids that were denied, and that no call has asked for since. */
-export async function chargedDenials({ entries }: Books, db: Database): Promise<string[]> {
+export async function chargedDenials({ entries }: RunRecord, db: Database): Promise<string[]> {
   const denied = new Map([...entries].filter(([, entry]) => isDenied(entry)).map(([key, { begun }]) => [key, begun]))
   const rows = await db.query<{ user_id: number; id: string }>({ text: sql`select user_id, id from reservation` })
   return rows
@@ -28,7 +28,7 @@ export async function chargedDenials({ entries }: Books, db: Database): Promise<
  * Calls that were not answered, or with 503, while nothing was wrong but rows that strangers held: how many of users
  * whose rows were held, and those of others, which must not occur.
  */
-export function unavailableInCalm({ unavailable, calms, holds }: Books) {
+export function unavailableInCalm({ unavailable, calms, holds }: RunRecord) {
   const found = { ofHeld: 0, ofOthers: [] as string[] }
   for (const { user, from, to, answer } of unavailable) {
     if (!calms.some(calm => calm.from <= from && to <= calm.to)) continue
@@ -61,7 +61,7 @@ export async function countExpired(db: Database): Promise<number> {
 }
 
 /** Limits that denials named and that are no quota of the user, or of the other kind. */
-export async function misnamedLimits({ limiting }: Books, db: Database): Promise<string[]> {
+export async function misnamedLimits({ limiting }: RunRecord, db: Database): Promise<string[]> {
   const rows = await db.query<{ id: number; user_id: number; kind: string }>({
     text: sql`select id, user_id, kind from quota`,
   })
@@ -80,7 +80,7 @@ interface LedgerRow {
   refunded: number
 }
 
-export interface Judgement {
+export interface Findings {
   /** Shown to a caller and missing, though retention cannot have removed it. */
   lost: string[]
   /** In the ledger, and never shown to a caller. */
@@ -106,8 +106,8 @@ function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): Shown
     : { ...shown, released: shown.released + outstanding }
 }
 
-/** Compares the books with the ledger. All callers must have ended, and nothing may be outstanding. */
-export async function judge(books: Books, db: Database): Promise<Judgement> {
+/** Compares the record with the ledger. All callers must have ended, and nothing may be outstanding. */
+export async function checkRun(record: RunRecord, db: Database): Promise<Findings> {
   const { rows, windows } = await db.transaction(async tx => {
     const rows = await tx.query<LedgerRow>({
       text: sql`select user_id, id, units, committed, released, refunded from reservation`,
@@ -124,7 +124,7 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
     })
     return { rows, windows }
   }, 'snapshot')
-  const judgement: Judgement = {
+  const findings: Findings = {
     lost: [],
     unknown: [],
     different: [],
@@ -138,24 +138,24 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
 
   const there = new Map(rows.map(row => [`${row.user_id} ${row.id}`, row]))
   for (const key of there.keys()) {
-    if (books.entries.get(key)?.shown === undefined) judgement.unknown.push(key)
+    if (record.entries.get(key)?.shown === undefined) findings.unknown.push(key)
   }
   const used = new Map<string, number>()
   const forced = new Map<string, number>()
-  for (const [key, entry] of books.entries) {
+  for (const [key, entry] of record.entries) {
     const { shown } = entry
     if (shown === undefined) continue
     const expected = closed({ ...entry, shown })
     const row = there.get(key)
     if (row === undefined) {
-      if (performance.now() - entry.changedAt < (RETENTION_S * 1_000) / 2) judgement.lost.push(key)
-      else judgement.forgotten += 1
+      if (performance.now() - entry.changedAt < (RETENTION_S * 1_000) / 2) findings.lost.push(key)
+      else findings.forgotten += 1
     } else if ((['units', 'committed', 'released', 'refunded'] as const).some(name => row[name] !== expected[name])) {
-      judgement.different.push(`${key}: shown ${JSON.stringify(shown)}, is ${JSON.stringify(row)}`)
+      findings.different.push(`${key}: shown ${JSON.stringify(shown)}, is ${JSON.stringify(row)}`)
     }
-    for (const { id, user, madeAt, endedAt } of books.caps) {
+    for (const { id, user, madeAt, endedAt } of record.caps) {
       const holds = user === entry.user && madeAt < entry.begunAt && entry.firstShownAt < endedAt
-      if (holds && !shown.draws.some(draw => draw.quota_id === id)) judgement.uncapped.push(`${key} past ${id}`)
+      if (holds && !shown.draws.some(draw => draw.quota_id === id)) findings.uncapped.push(`${key} past ${id}`)
     }
     addUses(used, expected, expected.committed - expected.refunded)
     if (entry.force) addUses(forced, expected, expected.units)
@@ -165,15 +165,15 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
     const expected = used.get(key) ?? 0
     used.delete(key)
     if (counters.used !== expected || counters.reserved !== 0) {
-      judgement.sums.push(`${key}: shown ${expected}, counts ${JSON.stringify(counters)}`)
+      findings.sums.push(`${key}: shown ${expected}, counts ${JSON.stringify(counters)}`)
     }
     const bound = counters.bound === null ? Number.POSITIVE_INFINITY : counters.bound + (forced.get(key) ?? 0)
-    if (counters.used > bound && !books.lowered.has(quota_id)) {
-      judgement.oversold.push(`${key}: ${counters.used} of ${bound}`)
+    if (counters.used > bound && !record.lowered.has(quota_id)) {
+      findings.oversold.push(`${key}: ${counters.used} of ${bound}`)
     }
   }
-  for (const [key, units] of used) if (units > 0) judgement.sums.push(`${key}: shown ${units}, and there is no window`)
-  return judgement
+  for (const [key, units] of used) if (units > 0) findings.sums.push(`${key}: shown ${units}, and there is no window`)
+  return findings
 }
 
 /** What a reservation counts as used: along its line the first spent units, grants one after the other, caps from 0. */

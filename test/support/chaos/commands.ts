@@ -12,7 +12,7 @@ import {
 } from './answers.ts'
 import { createCaller, NO_USER, noteUnavailable, type Reply } from './caller.ts'
 import type { Answer, Deployment } from './deployment.ts'
-import type { Books, Entry } from './record.ts'
+import type { Entry, RunRecord } from './record.ts'
 
 const SENDER = '/api/sms/sender/quota'
 
@@ -30,8 +30,8 @@ export interface Commands {
   check(user: number, units: number): Promise<void>
 }
 
-export function createCommands(deployment: Deployment, books: Books, random: () => number): Commands {
-  const call = createCaller(deployment, books, random)
+export function createCommands(deployment: Deployment, record: RunRecord, random: () => number): Commands {
+  const call = createCaller(deployment, record, random)
   const post = (user: number, path: string, body: object, service?: number) =>
     call(user, { method: 'POST', path: `${SENDER}/${path}`, body, service })
 
@@ -45,7 +45,7 @@ export function createCommands(deployment: Deployment, books: Books, random: () 
   /** Counts calls that may create the entries' reservations as open, until `work` is done. */
   async function whileOpen(entries: readonly Entry[], calls: number, work: () => Promise<void>): Promise<void> {
     for (const entry of entries) {
-      books.entries.set(`${entry.user} ${entry.id}`, entry)
+      record.entries.set(`${entry.user} ${entry.id}`, entry)
       entry.begun += calls
       entry.open += calls
     }
@@ -63,10 +63,10 @@ export function createCommands(deployment: Deployment, books: Books, random: () 
       for (const [index, entry] of pending.entries()) {
         const result: Answer = reply.body.results[index]
         if (result.status === 503) {
-          noteUnavailable(books, entry.user, reply.begunAt, result)
+          noteUnavailable(record, entry.user, reply.begunAt, result)
           unanswered.push(entry)
         } else {
-          recordDecision(books, entry, { ...reply, ...result, isRepeated: isRepeated || reply.isRepeated }, true)
+          recordDecision(record, entry, { ...reply, ...result, isRepeated: isRepeated || reply.isRepeated }, true)
         }
       }
       pending = unanswered
@@ -76,21 +76,21 @@ export function createCommands(deployment: Deployment, books: Books, random: () 
   return {
     ask: (entry, isOwners) =>
       whileOpen([entry], 1, async () => {
-        recordDecision(books, entry, await post(entry.user, entry.op, entry.body), isOwners)
+        recordDecision(record, entry, await post(entry.user, entry.op, entry.body), isOwners)
       }),
 
     askByTwins: entry =>
       whileOpen([entry], 2, async () => {
-        recordTwins(books, entry, await postTwice(entry.user, entry.op, entry.body))
+        recordTwins(record, entry, await postTwice(entry.user, entry.op, entry.body))
       }),
 
     async askTogether(entries) {
-      books.count('batches')
+      record.count('batches')
       await whileOpen(entries, 1, () => askUntilAllAnswered(entries))
     },
 
     async settle(entry, op, total) {
-      recordSettlement(books, entry, op, total, await post(entry.user, op, settlementOf(entry, total)))
+      recordSettlement(record, entry, op, total, await post(entry.user, op, settlementOf(entry, total)))
     },
 
     async settleByTwins(entry) {
@@ -101,18 +101,18 @@ export function createCommands(deployment: Deployment, books: Books, random: () 
       if (!isOutstanding && refunded === committed) return
       const op = isOutstanding ? 'commit' : 'refund'
       const replies = await postTwice(entry.user, op, settlementOf(entry, total))
-      recordSettlementByTwins(books, entry, op, total, replies, deployment.now())
+      recordSettlementByTwins(record, entry, op, total, replies, deployment.now())
     },
 
     async find(entry, isOwners) {
       const known = knownOf(entry)
       const path = `${SENDER}/reservations/${entry.user}/${entry.id}`
-      recordFind(books, entry, known, await call(entry.user, { method: 'GET', path }), isOwners)
+      recordFind(record, entry, known, await call(entry.user, { method: 'GET', path }), isOwners)
     },
 
     async check(user, units) {
       const reply = await post(user, 'check', { user_id: user, units })
-      recordCheck(books, { user, asked: units, allowsPart: false }, reply)
+      recordCheck(record, { user, asked: units, allowsPart: false }, reply)
     },
   }
 }

@@ -8,7 +8,7 @@ import { rawSql } from '../sql.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
 import { HOT_USER, USERS } from './messages.ts'
-import type { Books } from './record.ts'
+import type { RunRecord } from './record.ts'
 
 export type Victim = 'service' | 'backend' | 'postmaster'
 
@@ -35,10 +35,10 @@ const SERVICES = [0, 1]
 const CHECK = '/api/sms/sender/quota/check'
 const ENGINE_BACKENDS = `select pid, state from pg_stat_activity where application_name = 'sms-quota engine'`
 
-export function createFaults(deployment: Deployment, books: Books, random: () => number): Faults {
+export function createFaults(deployment: Deployment, record: RunRecord, random: () => number): Faults {
   const strangers = openDatabase({ url: deployment.url, maxConnections: 6 })
   whenDone(() => strangers.close())
-  const call = createCaller(deployment, books, random)
+  const call = createCaller(deployment, record, random)
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <const T>(list: readonly [T, ...T[]]) => list[below(list.length)] ?? list[0]
   let isStopped = false
@@ -52,7 +52,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
   /** Locks rows of a user for a time. While the database is away, nothing is held. */
   async function hold(user: number, table: 'account' | 'quota', ms: number, onHeld = () => {}): Promise<void> {
     const hold = { user, from: performance.now(), lockedAt: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY }
-    books.holds.push(hold)
+    record.holds.push(hold)
     const { signal } = interruption
     const holding = strangers.transaction(async tx => {
       const order = table === 'quota' ? 'id' : 'user_id'
@@ -61,7 +61,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
         values: [shardOf(user), user],
       })
       hold.lockedAt = performance.now()
-      books.count(table === 'quota' ? 'quotas held' : 'accounts held')
+      record.count(table === 'quota' ? 'quotas held' : 'accounts held')
       onHeld()
       await pause(ms, undefined, { signal })
     })
@@ -84,7 +84,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
       await calm
       const text = rawSql`select pg_cancel_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 2) b`
       const cancelled = await strangers.query({ text }).catch(() => [])
-      books.count('backends cancelled', cancelled.length)
+      record.count('backends cancelled', cancelled.length)
       await pause(50 + below(300))
     }
   }
@@ -116,7 +116,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
     interruption = new AbortController()
     await recovered()
     const interval = { from: performance.now(), to: Number.POSITIVE_INFINITY }
-    books.calms.push(interval)
+    record.calms.push(interval)
     const held = [
       // One that shares its batches with the hot user, and one that shares them with a user who does as little.
       { user: oneOf([39, 49]), table: 'quota' },
@@ -138,7 +138,7 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
   return {
     async kill(victim) {
       hasKilled = true
-      if (victim !== 'service') books.losses.push(performance.now())
+      if (victim !== 'service') record.losses.push(performance.now())
       switch (victim) {
         case 'service': {
           const service = Number(random() < 0.5)

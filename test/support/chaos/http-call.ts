@@ -5,7 +5,7 @@ import { HOT_USER } from './messages.ts'
 const SENDER = '/api/sms/sender/quota'
 /** Calls after which a service decides from memory, in any earlier state. */
 const WARMING_CALLS = 60
-/** A window may end during an exchange, which then proves nothing: an hour takes three seconds there. */
+/** A window may end during an httpCall, which then proves nothing: an hour takes three seconds there. */
 const ATTEMPTS = 20
 
 /** What services answered that knew too little, after several attempts. */
@@ -18,14 +18,14 @@ export async function staleAnswers(deployment: Deployment): Promise<string[]> {
 async function exchangeUntilRight(deployment: Deployment, user: number, taker: number): Promise<string[]> {
   let wrong: string[] = []
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    wrong = await exchange(deployment, user, taker, `exchange-${attempt}`)
+    wrong = await httpCall(deployment, user, taker, `httpCall-${attempt}`)
     if (wrong.length === 0) break
   }
   return wrong
 }
 
 /** One service takes and returns all that a user has left, and the other is asked after each step. */
-async function exchange({ call }: Deployment, user: number, taker: number, id: string): Promise<string[]> {
+async function httpCall({ call }: Deployment, user: number, taker: number, id: string): Promise<string[]> {
   const other = 1 - taker
   const post = async (service: number, op: string, body: object) =>
     (await call(service, 'POST', `${SENDER}/${op}`, { user_id: user, ...body }))?.body

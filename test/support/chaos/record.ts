@@ -86,7 +86,7 @@ interface UnavailableCall extends Interval {
   readonly answer: string
 }
 
-export interface Books {
+export interface RunRecord {
   readonly entries: Map<string, Entry>
   readonly counts: Record<Kind, number>
   count(kind: Kind, number?: number): void
@@ -118,7 +118,7 @@ export function isDenied({ begun, open, shown }: Entry): boolean {
   return begun > 0 && open === 0 && shown === undefined
 }
 
-export function createBooks(): Books {
+export function createRunRecord(): RunRecord {
   const contradictions: string[] = []
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Record<Kind, number>
   return {

@@ -4,7 +4,7 @@ import { MAX_REPEAT_S } from './caller.ts'
 import { createCommands } from './commands.ts'
 import type { Deployment } from './deployment.ts'
 import { createMessages, HOT_USER, USERS } from './messages.ts'
-import type { Books, Entry } from './record.ts'
+import type { Entry, RunRecord } from './record.ts'
 
 export interface Senders {
   /** Sends one more message, of this user. */
@@ -13,9 +13,9 @@ export interface Senders {
   stop(): Promise<void>
 }
 
-export function startSenders(deployment: Deployment, books: Books, random: () => number, count = 64): Senders {
+export function startSenders(deployment: Deployment, record: RunRecord, random: () => number, count = 64): Senders {
   const messages = createMessages(random)
-  const commands = createCommands(deployment, books, random)
+  const commands = createCommands(deployment, record, random)
   const recent: Entry[] = []
   let isStopped = false
   const below = (bound: number) => Math.floor(random() * bound)

@@ -16,7 +16,7 @@ const TRIES = 4
 
 export async function agentSender(world: World, number: number, has: 'leases' | 'debts' | 'neither'): Promise<Sender> {
   const name = `agent-${has}-${number}`
-  const { provider, books, urlOf, token, folder } = world
+  const { provider, record, urlOf, token, folder } = world
   const url = await urlOf(name)
   const path = join(folder, name)
   let agent: Agent | undefined = await startAgent({
@@ -24,7 +24,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
     place: { host: '127.0.0.1', port: 0 },
     debts: has === 'debts' ? { path, types: 'all', onUnknown: 'charge' } : undefined,
     leases: has === 'leases' ? { types: 'all', units: 8 } : undefined,
-    log: line => books.count(`${name}: ${line.slice(0, 60)}`),
+    log: line => record.count(`${name}: ${line.slice(0, 60)}`),
     timeoutMs: TIMEOUT_MS,
   })
   const { address } = agent
@@ -41,9 +41,9 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
 
   async function consume({ userId, id, units }: Message, random: Random): Promise<{ debt?: boolean } | undefined> {
     for (let n = 0; n < TRIES; n++) {
-      books.tally('agent').calls += 1
+      record.countsOf('agent').calls += 1
       const { status, body } = await post(address, 'consume', { user_id: userId, id, units, message_type: name })
-      books.count(`agent: ${status}${body.debt ? ' as a debt' : body.lease ? ' from a lease' : ''}`)
+      record.count(`agent: ${status}${body.debt ? ' as a debt' : body.lease ? ' from a lease' : ''}`)
       if (status === 200) return body.granted ? body : undefined
       toRefund.set(nameOf({ userId, id }), { userId, id, units })
       await pause(random.integer(400))
@@ -61,7 +61,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
       toRefund.delete(nameOf(message))
       try {
         await provider.send(message, name, random, false)
-        if (granted.debt) books.addDebt(message)
+        if (granted.debt) record.addDebt(message)
       } catch (error) {
         if (!(error instanceof NotTaken)) throw error
         if (!(await refund(message))) toRefund.set(nameOf(message), message)

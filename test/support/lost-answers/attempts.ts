@@ -2,14 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../fuzz/random.ts'
 import { type Message, nameOf } from './message.ts'
+import type { SendOutcome } from './send-outcome.ts'
 import type { Sender, World } from './senders.ts'
-import type { Told } from './told.ts'
 
 /** How often one message is tried. */
 const TRIES = 4
 
 /** `killed`: the process ended before it answered. */
-export type Attempt = () => Promise<Told | 'killed'>
+export type Attempt = () => Promise<SendOutcome | 'killed'>
 
 /** Tries a message as a worker does that is asked again and again; and once more after its process was killed. */
 export async function sendWithTries(
@@ -19,45 +19,46 @@ export async function sendWithTries(
   random: Random,
   attempt: Attempt,
 ): Promise<void> {
-  const { books, provider } = world
+  const { record, provider } = world
   for (let n = 0; n < TRIES; n++) {
     const was = provider.has(message)
-    books.tally(sender.kind).calls += 1
-    const told = await attempt()
-    if (told === 'killed') {
+    record.countsOf(sender.kind).calls += 1
+    const outcome = await attempt()
+    if (outcome === 'killed') {
       n -= 1
       continue
     }
-    if (note(world, sender, message, told, was) === 'done' && !random.percent(10)) return
+    if (note(world, sender, message, outcome, was) === 'done' && !random.percent(10)) return
     if (random.percent(20)) break
     await pause(random.integer(400))
   }
-  books.count(`left after its tries${message.units > 1 ? ', of several units' : ''}`)
+  record.count(`left after its tries${message.units > 1 ? ', of several units' : ''}`)
 }
 
 /** @param was whether the provider had the message before the call */
 function note(
-  { books, provider }: World,
+  { record, provider }: World,
   { name, kind }: Pick<Sender, 'name' | 'kind'>,
   message: Message,
-  told: Told,
+  outcome: SendOutcome,
   was: boolean,
 ): 'done' | 'again' {
-  const { sends, detail, isOutage } = told
+  const { sends, detail, isOutage } = outcome
   const check = (what: string, isTrue: boolean) => {
-    books.count(what)
-    if (!isTrue) books.untrue.push(`${name}: ${nameOf(message)}: ${what}, sends: ${sends}, taken before: ${was}`)
+    record.count(what)
+    if (!isTrue) record.untrue.push(`${name}: ${nameOf(message)}: ${what}, sends: ${sends}, taken before: ${was}`)
   }
   const isUnknown = provider.unknown.has(nameOf(message))
-  const isKilled = books.killed.has(nameOf(message))
-  const shared = books.shared.get(nameOf(message))
-  if (shared !== undefined && (told.kind === 'unavailable' || told.kind === 'failed')) shared.mayBeGivenBack = true
-  switch (told.kind) {
+  const isKilled = record.killed.has(nameOf(message))
+  const shared = record.shared.get(nameOf(message))
+  if (shared !== undefined && (outcome.kind === 'unavailable' || outcome.kind === 'failed'))
+    shared.mayBeGivenBack = true
+  switch (outcome.kind) {
     case 'sent':
       // Whether that is twice, the provider says.
       check(detail === '' ? 'sent' : `sent ${detail}`, sends === 1 && (!was || isKilled || shared !== undefined))
       if (detail === 'as a debt') {
-        books.addDebt(message)
+        record.addDebt(message)
         if (!isOutage) check('a debt without an outage', false)
       }
       return 'done'
@@ -67,10 +68,10 @@ function note(
       return 'done'
     case 'unknown':
       check(sends === 0 ? 'unknown, not sent now' : 'unknown', sends === 0 || isUnknown)
-      books.tally(kind)['not known if sent'] += 1
+      record.countsOf(kind)['not known if sent'] += 1
       if (sends === 0 && !was) provider.doubt(message)
       // The lease has paid.
-      if (sends === 1 && !told.isReserved && kind === 'lease') provider.assume(message, name)
+      if (sends === 1 && !outcome.isReserved && kind === 'lease') provider.assume(message, name)
       return 'done'
     case 'failed':
       check('send failed', sends === 1)

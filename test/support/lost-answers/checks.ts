@@ -4,18 +4,18 @@ import type { Deployment } from '../chaos/deployment.ts'
 import { type Message, nameOf, type Taken } from './message.ts'
 import type { Provider } from './provider.ts'
 import type { LossyProxy } from './proxy.ts'
-import type { Books, Killed } from './record.ts'
+import type { Killed, RunRecord } from './record.ts'
 
 export interface Case {
   readonly deployment: Deployment
   readonly provider: Provider
-  readonly books: Books
+  readonly record: RunRecord
   readonly proxy: LossyProxy
   readonly users: number
   limitOf(userId: number): number
 }
 
-export interface Judgement {
+export interface Findings {
   /** Users with other charges than the provider's list has, and what led to them. */
   readonly wrong: string[]
   /** Messages with a second send, though the first one has not failed. */
@@ -31,22 +31,24 @@ interface Charge {
   /** The sender. */
   readonly by: string
   readonly charged: number
+  /** Whether all that was committed was given back: nothing can be charged under this id any more. */
+  readonly isGivenBack: boolean
 }
 
-export async function judge(of: Case): Promise<Judgement> {
-  const { books, users, limitOf } = of
-  const judgement: Judgement = { wrong: [], twice: twiceSent(of), untrue: books.untrue, past: [] }
+export async function checkRun(of: Case): Promise<Findings> {
+  const { record, users, limitOf } = of
+  const findings: Findings = { wrong: [], twice: twiceSent(of), untrue: record.untrue, past: [] }
   for (let userId = 1; userId <= users; userId++) {
     const charges = await chargesOf(of.deployment, userId)
     const { used, reserved } = await countersOf(of, userId)
-    const debts = books.debts.get(userId) ?? 0
-    if (used - debts > limitOf(userId)) judgement.past.push(`user ${userId}: ${used} used, of these debts: ${debts}`)
+    const debts = record.debts.get(userId) ?? 0
+    if (used - debts > limitOf(userId)) findings.past.push(`user ${userId}: ${used} used, of these debts: ${debts}`)
     const sum = charges.reduce((units, { charged }) => units + charged, 0)
     if (used !== sum || reserved !== 0)
-      judgement.wrong.push(`user ${userId}: used ${used}, reserved ${reserved}, charged ${sum}`)
-    judgement.wrong.push(...wrongSenders(of, userId, charges), ...wrongMessages(of, userId, charges))
+      findings.wrong.push(`user ${userId}: used ${used}, reserved ${reserved}, charged ${sum}`)
+    findings.wrong.push(...wrongSenders(of, userId, charges), ...wrongMessages(of, userId, charges))
   }
-  return judgement
+  return findings
 }
 
 /**
@@ -54,10 +56,10 @@ export async function judge(of: Case): Promise<Judgement> {
  * under way in a killed process, and of what two senders had at the same time, see `wrongMessages`.
  */
 function wrongSenders(of: Case, userId: number, charges: readonly Charge[]): string[] {
-  const { provider, books } = of
+  const { provider, record } = of
   const isKnown = ({ id }: { readonly id: string }) => {
     const name = nameOf({ userId, id })
-    return !provider.unknown.has(name) && !books.killed.has(name) && books.shared.get(name)?.isTogether !== true
+    return !provider.unknown.has(name) && !record.killed.has(name) && record.shared.get(name)?.isTogether !== true
   }
   const taken = provider.taken.filter(message => message.userId === userId && isKnown(message))
   const certain = charges.filter(isKnown)
@@ -76,66 +78,87 @@ function wrongSenders(of: Case, userId: number, charges: readonly Charge[]): str
 
 /** What may be charged for a message that was under way in a killed process, or that two senders had at the same time. */
 function wrongMessages(of: Case, userId: number, charges: readonly Charge[]): string[] {
-  const { provider, books } = of
+  const { provider, record } = of
   const isOfUser = ({ userId: owner }: { readonly userId: number }) => owner === userId
   const taken = provider.taken.filter(isOfUser)
-  const killed = [...books.killed.values()].filter(isOfUser)
-  const together = [...books.shared.values()]
-    .filter(({ message, isTogether }) => isOfUser(message) && isTogether && !books.killed.has(nameOf(message)))
+  const killed = [...record.killed.values()].filter(isOfUser)
+  const together = [...record.shared.values()]
+    .filter(({ message, isTogether }) => isOfUser(message) && isTogether && !record.killed.has(nameOf(message)))
     .map(({ message }) => message)
-  const wrong = (message: Message, isRight: (charged: number, sent: number) => boolean): string[] => {
+  const wrong = (
+    message: Message,
+    isRight: (charged: number, sent: number, isGivenBack: boolean) => boolean,
+  ): string[] => {
     const sent = taken.filter(({ id }) => id === message.id)
     const charge = charges.filter(({ id }) => id === message.id)
     const charged = charge.reduce((sum, one) => sum + one.charged, 0)
     if (charged === 0 && sent.length === 0) return []
     const isUnknown = provider.unknown.has(nameOf(message))
-    if (charged <= message.units && (isUnknown || isRight(charged, sent.length))) return []
+    if (
+      charged <= message.units &&
+      (isUnknown ||
+        isRight(
+          charged,
+          sent.length,
+          charge.some(one => one.isGivenBack),
+        ))
+    )
+      return []
     return [`user ${userId}: sent ${sent.length} times, charged ${charged}\n${differences(of, sent, charge, true)}`]
   }
   return [
-    ...killed.flatMap(message => wrong(message, (charged, sent) => isRightOfKilled(books, message, charged, sent))),
-    ...together.flatMap(message => wrong(message, (charged, sent) => isRightOfShared(books, message, charged, sent))),
+    ...killed.flatMap(message =>
+      wrong(message, (charged, sent, isGivenBack) =>
+        isRightOfKilled(record, message, charged, sent, isGivenBack && provider.failed.has(nameOf(message))),
+      ),
+    ),
+    ...together.flatMap(message => wrong(message, (charged, sent) => isRightOfShared(record, message, charged, sent))),
   ]
 }
 
 /** Of a message that was sent, once or, since answers were lost, twice: it is charged once. */
-function isRightOfShared(books: Books, message: Message, charged: number, sent: number): boolean {
+function isRightOfShared(record: RunRecord, message: Message, charged: number, sent: number): boolean {
   if (charged === (sent > 0 ? message.units : 0)) return true
-  const isGivenBack = sent > 0 && charged === 0 && books.shared.get(nameOf(message))?.mayBeGivenBack === true
-  if (isGivenBack) books.count('sent by one of two at the same time, and given back by the other one')
+  const isGivenBack = sent > 0 && charged === 0 && record.shared.get(nameOf(message))?.mayBeGivenBack === true
+  if (isGivenBack) record.count('sent by one of two at the same time, and given back by the other one')
   return isGivenBack
 }
 
 /**
  * Units that are committed before the send are charged in any case; units that are committed after it may be free. A debt is free if
- * its id is closed: the send of the killed process had failed, and its units were given back.
+ * its id is closed, and only then: a send had failed and was given back, and the process that knew it was killed.
  */
-function isRightOfKilled(books: Books, { units, onExpiry, mayBeDebt }: Killed, charged: number, sent: number): boolean {
-  if (onExpiry === 'commit' && sent > 0 && charged === 0 && mayBeDebt) {
-    books.count('sent as a debt after a kill, with an id that was given back')
-    return true
-  }
-  if (onExpiry === 'commit') return sent === 0 || charged === units
-  return sent > 0 || charged === 0 || mayBeDebt
+function isRightOfKilled(
+  record: RunRecord,
+  { units, onExpiry, mayBeDebt }: Killed,
+  charged: number,
+  sent: number,
+  isClosed: boolean,
+): boolean {
+  if (onExpiry === 'release') return sent > 0 || charged === 0 || mayBeDebt
+  if (sent === 0 || charged === units) return true
+  const isFree = mayBeDebt && charged === 0 && isClosed
+  if (isFree) record.count('sent as a debt after a kill, with an id that was given back')
+  return isFree
 }
 
 function twiceSent(of: Case): string[] {
   return of.provider.again.flatMap(({ name, by }) => {
     const why = whyTwice(of, name)
-    if (why !== undefined) of.books.count(`sent twice, ${why}`)
+    if (why !== undefined) of.record.count(`sent twice, ${why}`)
     const [, id = ''] = name.split(' ')
     return why === undefined ? [[`${name}, ${by}`, ...passagesAbout(of, id)].join('\n')] : []
   })
 }
 
 /** What a client cannot know, so that it sends again; see its README. */
-function whyTwice({ provider, books }: Case, name: string): string | undefined {
-  const shared = books.shared.get(name)
+function whyTwice({ provider, record }: Case, name: string): string | undefined {
+  const shared = record.shared.get(name)
   if (shared?.isTogether === true) return 'by two at the same time'
   // Its reservation is open. If the answer of the next one's reserve is lost, that takes it for its own.
   if (shared?.onExpiry === 'release' && provider.unknown.has(name))
     return 'after a send that could not tell, by another sender'
-  const killed = books.killed.get(name)
+  const killed = record.killed.get(name)
   if (killed?.onExpiry === 'release') return 'after a kill before its commit'
   // In an outage, the next process cannot ask what the killed one has done.
   return killed?.mayBeDebt === true ? 'as a debt after a kill' : undefined
@@ -143,7 +166,8 @@ function whyTwice({ provider, books }: Case, name: string): string | undefined {
 
 async function chargesOf({ db }: Deployment, userId: number): Promise<Charge[]> {
   return db.query<Charge>({
-    text: sql`select id, message_type as by, committed - refunded as charged from reservation where user_id = $1`,
+    text: sql`select id, message_type as by, committed - refunded as charged,
+        committed > 0 and committed = refunded as "isGivenBack" from reservation where user_id = $1`,
     values: [userId],
   })
 }

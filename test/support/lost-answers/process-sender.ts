@@ -10,8 +10,8 @@ import { whenDone } from '../cleanup.ts'
 import { PROJECT } from '../paths.ts'
 import { sendWithTries } from './attempts.ts'
 import { type Message, nameOf } from './message.ts'
+import { type Asked, type Expiry, type SendOutcome, TTL_SECONDS } from './send-outcome.ts'
 import { type Sender, TIMEOUT_MS, type World } from './senders.ts'
-import { type Asked, type Expiry, type Told, TTL_SECONDS } from './told.ts'
 
 /** What a process gets at its start, as its argument, in JSON. */
 export interface Run {
@@ -35,7 +35,7 @@ export type Order = { readonly call: number } & (({ readonly op: 'send' } & Aske
 export interface Reply {
   readonly call: number
   /** Null for `close`. */
-  readonly told: Told | null
+  readonly outcome: SendOutcome | null
   /** Messages that are not settled, for example `7 m-1`. */
   readonly unsettled: readonly string[]
   /** How many debts are left. */
@@ -78,7 +78,7 @@ export async function processSender(
 ): Promise<Sender> {
   const mayBeDebt = onUnavailable === 'allow-with-debt'
   const name = `${kind}-${mayBeDebt ? 'debt' : 'deny'}-${onExpiry}-${number}`
-  const { books, provider, token } = world
+  const { record, provider, token } = world
   const run: Run = {
     url: await world.urlOf(name),
     token,
@@ -128,12 +128,12 @@ export async function processSender(
   }
 
   function ended(how: unknown): void {
-    if (!isEnding && how !== 'SIGKILL') books.untrue.push(`${name}: its process has ended with ${how}`)
+    if (!isEnding && how !== 'SIGKILL') record.untrue.push(`${name}: its process has ended with ${how}`)
     const left = [...pending.values()]
     const lost = new Map(unsettled)
     for (const { message } of left) if (message !== undefined) lost.set(nameOf(message), message)
     if (!isEnding) {
-      books.tally(kind)['under way at a kill'] += lost.size
+      record.countsOf(kind)['under way at a kill'] += lost.size
       for (const message of lost.values()) addKilled(message)
       kills += 1
       child = launch()
@@ -144,7 +144,7 @@ export async function processSender(
   }
 
   function addKilled({ type: by, ...message }: Asked): void {
-    books.addKilled({ ...message, by, mayBeDebt })
+    record.addKilled({ ...message, by, mayBeDebt })
   }
 
   function call(message?: Asked): Promise<Reply | 'killed'> {
@@ -179,11 +179,11 @@ export async function processSender(
     send: (message, random, type = name) =>
       sendWithTries(world, { name, kind }, message, random, async () => {
         const reply = await call({ ...message, type, onExpiry })
-        return reply === 'killed' ? reply : (reply.told ?? 'killed')
+        return reply === 'killed' ? reply : (reply.outcome ?? 'killed')
       }),
     isOpen: message => unsettled.has(nameOf(message)) || isUnderWay(pending, message),
     async kill() {
-      books.tally(kind).kills += 1
+      record.countsOf(kind).kills += 1
       const closed = once(child, 'close')
       child.kill('SIGKILL')
       await closed

@@ -20,6 +20,8 @@ export interface Provider {
   readonly again: readonly Again[]
   /** Messages whose sender was answered that it is not known whether they were sent, whether or not they were taken. */
   readonly unknown: ReadonlySet<string>
+  /** Messages a send of which has failed. */
+  readonly failed: ReadonlySet<string>
   /**
    * Sends a message, or fails.
    *
@@ -41,6 +43,7 @@ export function createProvider(): Provider {
   const again: Again[] = []
   const names = new Set<string>()
   const unknown = new Set<string>()
+  const failed = new Set<string>()
   /** Sends that have not failed. */
   const begun = new Map<string, number>()
   const take = ({ userId, id, units }: Message, by: string) => {
@@ -51,6 +54,7 @@ export function createProvider(): Provider {
     taken,
     again,
     unknown,
+    failed,
     has: message => names.has(nameOf(message)),
     hasBegun: message => (begun.get(nameOf(message)) ?? 0) > 0,
     doubt: message => void unknown.add(nameOf(message)),
@@ -67,6 +71,7 @@ export function createProvider(): Provider {
       const luck = random.integer(100)
       if (luck < 8) {
         begun.set(name, (begun.get(name) ?? 0) - 1)
+        failed.add(name)
         throw new NotTaken('the provider did not take it')
       }
       if (!mayBeUnknown || luck >= 12) {

@@ -28,7 +28,7 @@ export interface LossyProxy {
   settled(): Promise<void>
 }
 
-interface Exchange {
+interface HttpCall {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -60,8 +60,8 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
   const underway = new Set<Promise<unknown>>()
 
   /** @returns null if the service does not answer */
-  function forward(exchange: Exchange, passage: Passage): Promise<Answer | null> {
-    const forwarded = exchangeWith(agent, portOf(), exchange).catch(() => null)
+  function forward(httpCall: HttpCall, passage: Passage): Promise<Answer | null> {
+    const forwarded = exchangeWith(agent, portOf(), httpCall).catch(() => null)
     underway.add(forwarded)
     return forwarded.then(answer => {
       underway.delete(forwarded)
@@ -71,31 +71,31 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
   }
 
   /** @returns what it answers; undefined: nothing, for ever; null: the connection ends */
-  async function pass(exchange: Exchange, fault: Fault, passage: Passage): Promise<Answer | null | undefined> {
+  async function pass(httpCall: HttpCall, fault: Fault, passage: Passage): Promise<Answer | null | undefined> {
     switch (fault.kind) {
       case 'none':
       case 'answer cut':
-        return forward(exchange, passage)
+        return forward(httpCall, passage)
       case 'request lost':
         return fault.isSilent ? undefined : null
       case 'answer lost':
-        await forward(exchange, passage)
+        await forward(httpCall, passage)
         return fault.isSilent ? undefined : null
       case 'request late':
         await later(fault.ms)
-        return forward(exchange, passage)
+        return forward(httpCall, passage)
       case 'answer late': {
-        const answer = await forward(exchange, passage)
+        const answer = await forward(httpCall, passage)
         await later(fault.ms)
         return answer
       }
       case 'doubled': {
-        const first = await forward(exchange, passage)
-        const second = later(fault.ms).then(() => forward(exchange, passage))
+        const first = await forward(httpCall, passage)
+        const second = later(fault.ms).then(() => forward(httpCall, passage))
         return fault.isSecondAnswered ? second : first
       }
       case 'request cut':
-        await cutAt(agent, portOf(), exchange)
+        await cutAt(agent, portOf(), httpCall)
         return null
       case 'answered': {
         const { status, headers, body } = fault.answer
@@ -112,7 +112,7 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
   }
 
   async function handle(sender: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange = {
+    const httpCall = {
       method: request.method ?? 'GET',
       path: request.url ?? '/',
       headers: endToEnd(request.headers),
@@ -121,9 +121,9 @@ export function createProxy(forecast: Forecast, portOf: () => number | undefined
     const fault = forecast.next()
     counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1)
     const at = Math.round(performance.now() - began)
-    const passage = { at, sender, path: exchange.path, body: exchange.body.toString(), fault: fault.kind, answers: [] }
+    const passage = { at, sender, path: httpCall.path, body: httpCall.body.toString(), fault: fault.kind, answers: [] }
     passages.push(passage)
-    const answer = await pass(exchange, fault, passage)
+    const answer = await pass(httpCall, fault, passage)
     if (answer === undefined) return
     if (answer === null) {
       response.destroy()
@@ -165,9 +165,9 @@ function endToEnd(headers: IncomingMessage['headers']): Record<string, string> {
 }
 
 /** Rejects if the service does not answer in full. */
-async function exchangeWith(agent: Agent, port: number | undefined, exchange: Exchange): Promise<Answer> {
+async function exchangeWith(agent: Agent, port: number | undefined, httpCall: HttpCall): Promise<Answer> {
   if (port === undefined) throw new Error('the service does not run')
-  const { method, path, body, headers } = exchange
+  const { method, path, body, headers } = httpCall
   const request = send({ agent, port, method, path, headers: { ...headers, 'content-length': body.length } })
   request.end(body)
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -175,7 +175,7 @@ async function exchangeWith(agent: Agent, port: number | undefined, exchange: Ex
 }
 
 /** Delivers half of the body, and ends the connection. */
-async function cutAt(agent: Agent, port: number | undefined, { method, path, headers, body }: Exchange): Promise<void> {
+async function cutAt(agent: Agent, port: number | undefined, { method, path, headers, body }: HttpCall): Promise<void> {
   if (port === undefined) return
   const request = send({ agent, port, method, path, headers: { ...headers, 'content-length': body.length } })
   request.on('error', () => {})

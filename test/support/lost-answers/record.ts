@@ -1,9 +1,9 @@
 /** What the senders' calls answered, as counts, and what of it was not true. */
 import { type Message, nameOf } from './message.ts'
-import type { Expiry } from './told.ts'
+import type { Expiry } from './send-outcome.ts'
 
 /** Of the senders of one kind. */
-export interface Tally {
+export interface SenderCounts {
   messages: number
   /** Calls of the sender, with those that repeat a message. */
   calls: number
@@ -32,7 +32,7 @@ interface Shared {
   mayBeGivenBack: boolean
 }
 
-export interface Books {
+export interface RunRecord {
   readonly counts: Map<string, number>
   /** Not true, with the message. */
   readonly untrue: string[]
@@ -41,19 +41,19 @@ export interface Books {
   /** By name. */
   readonly killed: Map<string, Killed>
   readonly shared: Map<string, Shared>
-  readonly tallies: Map<string, Tally>
+  readonly countsOfSenders: Map<string, SenderCounts>
   count(what: string): void
   /** Of the senders of one kind. */
-  tally(kind: string): Tally
+  countsOf(kind: string): SenderCounts
   addDebt(message: Message): void
   addKilled(message: Killed): void
 }
 
-export function createBooks(): Books {
+export function createRunRecord(): RunRecord {
   const counts = new Map<string, number>()
   const debts = new Map<number, number>()
   const killed = new Map<string, Killed>()
-  const tallies = new Map<string, Tally>()
+  const countsOfSenders = new Map<string, SenderCounts>()
   const addDebt = ({ userId, units }: Message) => void debts.set(userId, (debts.get(userId) ?? 0) + units)
   return {
     counts,
@@ -61,13 +61,13 @@ export function createBooks(): Books {
     debts,
     killed,
     shared: new Map(),
-    tallies,
+    countsOfSenders,
     count: what => void counts.set(what, (counts.get(what) ?? 0) + 1),
-    tally(kind) {
-      const known = tallies.get(kind)
+    countsOf(kind) {
+      const known = countsOfSenders.get(kind)
       if (known !== undefined) return known
       const made = { messages: 0, calls: 0, kills: 0, 'under way at a kill': 0, 'not known if sent': 0 }
-      tallies.set(kind, made)
+      countsOfSenders.set(kind, made)
       return made
     },
     addDebt,

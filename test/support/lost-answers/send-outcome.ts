@@ -11,7 +11,7 @@ import { type Message, NotTaken } from './message.ts'
 
 export type Expiry = NonNullable<ReserveReq['onExpiry']>
 
-export interface Told {
+export interface SendOutcome {
   readonly kind: 'sent' | 'before' | 'unknown' | 'denied' | 'failed' | 'unavailable' | 'refused'
   /** How often `send` was called. */
   readonly sends: number
@@ -33,7 +33,7 @@ export interface Asked extends Message {
 export const TTL_SECONDS = 3
 
 /** @param send throws NotTaken and UnknownIfSent */
-export async function ask(client: Client, asked: Asked, send: () => Promise<unknown>): Promise<Told> {
+export async function ask(client: Client, asked: Asked, send: () => Promise<unknown>): Promise<SendOutcome> {
   let sends = 0
   const { userId, id, units, type, onExpiry } = asked
   const request = { userId, id, units, messageType: type, ttlSeconds: TTL_SECONDS, onExpiry }
@@ -43,7 +43,7 @@ export async function ask(client: Client, asked: Asked, send: () => Promise<unkn
       sends += 1
       return send()
     })
-    return { ...nothing, ...toldOf(result), sends }
+    return { ...nothing, ...outcomeOf(result), sends }
   } catch (error) {
     if (error instanceof NotTaken) return { ...nothing, kind: 'failed', sends }
     if (error instanceof UnavailableError) return { ...nothing, kind: 'unavailable', isOutage: error.isOutage, sends }
@@ -52,7 +52,7 @@ export async function ask(client: Client, asked: Asked, send: () => Promise<unkn
   }
 }
 
-function toldOf(result: Sent<unknown>): Pick<Told, 'kind'> & Partial<Told> {
+function outcomeOf(result: Sent<unknown>): Pick<SendOutcome, 'kind'> & Partial<SendOutcome> {
   if (!result.granted) return { kind: 'denied' }
   if (result.sent !== true)
     return { kind: result.sent === 'before' ? 'before' : 'unknown', isReserved: result.reservation !== null }

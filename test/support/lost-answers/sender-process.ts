@@ -4,7 +4,7 @@ import { createClient } from '../../../client/src/main.ts'
 import { openJournal } from '../../../client/src/node/journal.ts'
 import { nameOf } from './message.ts'
 import type { Order, Reply, Run } from './process-sender.ts'
-import { ask, sentOrThrow, type Told } from './told.ts'
+import { ask, type SendOutcome, sentOrThrow } from './send-outcome.ts'
 
 const run = JSON.parse(process.argv[2] ?? '') as Run
 const { url, token, timeoutMs, onUnavailable } = run
@@ -18,7 +18,7 @@ const client = createClient({
   ...(journal === undefined ? {} : { journal }),
 })
 
-async function carryOut(order: Order): Promise<Told | null> {
+async function carryOut(order: Order): Promise<SendOutcome | null> {
   if (order.op === 'close') {
     await client.close().catch(() => {})
     return null
@@ -33,10 +33,10 @@ async function carryOut(order: Order): Promise<Told | null> {
 createInterface({ input: process.stdin })
   .on('line', async line => {
     const order = JSON.parse(line) as Order
-    const told = await carryOut(order)
+    const outcome = await carryOut(order)
     const reply: Reply = {
       call: order.call,
-      told,
+      outcome,
       unsettled: client.unsettled().map(nameOf),
       debts: journal?.debts().length ?? 0,
     }

@@ -14,8 +14,8 @@ import type { Random } from '../fuzz/random.ts'
 import { sendWithTries } from './attempts.ts'
 import { type Message, NotTaken } from './message.ts'
 import type { Provider } from './provider.ts'
-import type { Books } from './record.ts'
-import { ask, type Expiry, TTL_SECONDS } from './told.ts'
+import type { RunRecord } from './record.ts'
+import { ask, type Expiry, TTL_SECONDS } from './send-outcome.ts'
 
 export interface Sender {
   readonly name: string
@@ -46,7 +46,7 @@ export interface World {
   /** For journals. */
   readonly folder: string
   readonly provider: Provider
-  readonly books: Books
+  readonly record: RunRecord
 }
 
 /** Short, so that a call ends before its answer is late by seconds. */
@@ -68,10 +68,10 @@ export async function reservingSender(
 ): Promise<Sender> {
   const kind = onUnavailable === 'allow-with-debt' ? 'debt' : onUnavailable
   const name = `${kind}-${onExpiry}-${number}`
-  const { books, provider } = world
+  const { record, provider } = world
   const path = join(world.folder, name)
   const open = () =>
-    openJournal(path, { onUnknown: () => 'charge', onRefused: () => books.count('debts refused for now') })
+    openJournal(path, { onUnknown: () => 'charge', onRefused: () => record.count('debts refused for now') })
   let journal: Journal | undefined = onUnavailable === 'allow-with-debt' ? await open() : undefined
   const options = await clientOf(world, name)
   const connect = () =>
@@ -113,7 +113,7 @@ export async function reservingSender(
 /** A sender that spends from a lease for each user, and closes some and opens others now and then. */
 export async function leasingSender(world: World, number: number): Promise<Sender> {
   const name = `leases-${number}`
-  const { provider, books } = world
+  const { provider, record } = world
   const client = createClient(await clientOf(world, name))
   const open = new Map<number, { lease: Lease; sends: number }>()
   const closing = new Set<Lease>()
@@ -135,15 +135,15 @@ export async function leasingSender(world: World, number: number): Promise<Sende
   async function spend(message: Message, { lease }: { lease: Lease }, random: Random): Promise<void> {
     const answer = await lease.spend(message.units).catch(error => {
       if (!(error instanceof UnavailableError || error instanceof QuotaError)) throw error
-      books.count(`lease: ${error instanceof QuotaError ? error.code : 'unavailable'}`)
+      record.count(`lease: ${error instanceof QuotaError ? error.code : 'unavailable'}`)
       return { granted: false }
     })
     if (!answer.granted) return
-    books.count('lease: spent')
+    record.count('lease: spent')
     await provider.send(message, name, random, false).catch(error => {
       if (!(error instanceof NotTaken)) return
       lease.giveBack(message.units)
-      books.count('lease: given back')
+      record.count('lease: given back')
     })
   }
 
@@ -151,7 +151,7 @@ export async function leasingSender(world: World, number: number): Promise<Sende
     name,
     kind: 'leases',
     async send(message, random) {
-      books.tally('leases').calls += 1
+      record.countsOf('leases').calls += 1
       const leased = leaseOf(message.userId)
       leased.sends += 1
       try {
@@ -161,7 +161,7 @@ export async function leasingSender(world: World, number: number): Promise<Sende
       }
       if (leased.sends > 0 || !random.percent(5) || open.get(message.userId) !== leased) return
       open.delete(message.userId)
-      await close(leased.lease).catch(() => books.count('lease: close failed'))
+      await close(leased.lease).catch(() => record.count('lease: close failed'))
     },
     async close() {
       for (const { lease } of open.values()) closing.add(lease)
