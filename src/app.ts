@@ -77,7 +77,7 @@ export interface Overrides {
   /** When a page of metrics is stale, by milliseconds that never go back. */
   metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
-  front?: HttpListener
+  listener?: HttpListener
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -139,10 +139,11 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
-    const { front = createListener() } = overrides
-    if (front.certificate !== undefined) metrics.watchCertificate(() => front.certificate?.expiresAt ?? Number.NaN)
+    const { listener = createListener() } = overrides
+    if (listener.certificate !== undefined)
+      metrics.watchCertificate(() => listener.certificate?.expiresAt ?? Number.NaN)
     metrics.watchFeed(() => feed.waiting)
-    metrics.watchReadiness(() => front.readiness.reason === null)
+    metrics.watchReadiness(() => listener.readiness.reason === null)
     const metricsPage = createMetricsPage(metrics, overrides.metricsClock)
     const server = await createServer({
       db,
@@ -156,7 +157,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       tracer,
       metricsPage: config.metricsPort === null ? metricsPage : null,
       authenticator: await provideAuthenticator(base, stops),
-      front,
+      listener,
       settings: config,
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
       oidc: config.consoleOidc,
@@ -164,8 +165,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     stops.push(() => server.close())
     const metricsServer = provideMetricsServer(config, metricsPage, stops)
     await server.ready()
-    stops.push(() => front.readiness.stop())
-    await front.readiness.watch(() => whyNotReady(clock, pingDb), log)
+    stops.push(() => listener.readiness.stop())
+    await listener.readiness.watch(() => whyNotReady(clock, pingDb), log)
     return { server, metricsServer, parts: { db, jobsDb, engine, webhooks, metrics }, close }
   } catch (error) {
     await close()

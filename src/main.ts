@@ -26,13 +26,13 @@ export async function serve(config: Config, envFile?: string): Promise<number> {
   const log = createLog(config)
   const stopRequested = stopSignal(config, log)
   try {
-    const front = await openFront(config, log)
+    const listener = await openListener(config, log)
     // Load balancers see it while the service still answers.
-    stopRequested.then(() => front.readiness.refuse('the service is stopping'))
+    stopRequested.then(() => listener.readiness.refuse('the service is stopping'))
     try {
-      await serveUntil(stopRequested, front, config, log, envFile)
+      await serveUntil(stopRequested, listener, config, log, envFile)
     } finally {
-      await front.close()
+      await listener.close()
     }
     log.info('service: stopped')
     return 0
@@ -42,21 +42,21 @@ export async function serve(config: Config, envFile?: string): Promise<number> {
 }
 
 /** Opens the port, which answers health until the other parts have started. */
-async function openFront({ tls, host, port, trustProxy }: Config, log: Logger): Promise<HttpListener> {
+async function openListener({ tls, host, port, trustProxy }: Config, log: Logger): Promise<HttpListener> {
   const certificate = tls === null ? undefined : await readCertificate(tls)
-  const front = createListener(certificate)
-  await front.listen(host, port)
-  if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, front.renewCertificate)
-  const { url, isLoopback } = addressOf(front)
+  const listener = createListener(certificate)
+  await listener.listen(host, port)
+  if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, listener.renewCertificate)
+  const { url, isLoopback } = addressOf(listener)
   log.info({ url }, 'service: listening, and starting')
   if (!isLoopback && tls === null && trustProxy === null) log.warn({ host }, UNENCRYPTED)
-  return front
+  return listener
 }
 
 /** Starts the other parts behind the open port, and stops them after the signal. */
 async function serveUntil(
   stopRequested: Promise<NodeJS.Signals>,
-  front: HttpListener,
+  listener: HttpListener,
   config: Config,
   log: Logger,
   envFile: string | undefined,
@@ -65,11 +65,11 @@ async function serveUntil(
   // Only root may open the ports below 1024.
   const needsRoot = metricsPort !== null && metricsPort > 0 && metricsPort < 1_024
   if (!needsRoot) await dropRoot(config, log)
-  const app = await createApp(config, log, { front })
+  const app = await createApp(config, log, { listener })
   try {
     await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
     if (needsRoot) await dropRoot(config, log)
-    process.stdout.write(await welcome(config, addressOf(front).url, process.stdout.isTTY, envFile))
+    process.stdout.write(await welcome(config, addressOf(listener).url, process.stdout.isTTY, envFile))
     log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
     await pause(shutdownDelaySeconds * 1_000)
   } finally {

@@ -1,15 +1,15 @@
 /**
  * Limits how many batches are in flight. Each batch in flight has a slot, and at most `workers` slots exist at a time.
  *
- * | slot    | meaning                                        | entered by                        | left by         |
- * |---------|------------------------------------------------|-----------------------------------|-----------------|
- * | running | the batch makes progress                       | `start`                           | stalled, `end`  |
- * | stalled | it has taken longer than its commands explain: | a time after the start that grows | `end`           |
- * |         | it waits for a disk or a lock                  | with the batch                    |                 |
- * | apart   | the batch may wait for as long as a lock lasts | `start`                           | `end`           |
+ * | slot     | meaning                                        | entered by                        | left by         |
+ * |----------|------------------------------------------------|-----------------------------------|-----------------|
+ * | running  | the batch makes progress                       | `start`                           | stalled, `end`  |
+ * | stalled  | it has taken longer than its commands explain: | a time after the start that grows | `end`           |
+ * |          | it waits for a disk or a lock                  | with the batch                    |                 |
+ * | isolated | the batch may wait for as long as a lock lasts | `start`                           | `end`           |
  *
  * Bounds: a batch starts only while fewer than `concurrency` slots are running, so that commands gather into large
- * batches, and a stalled one makes room for another. Batches that run apart have at most half of the workers (rounded
+ * batches, and a stalled one makes room for another. Batches that run isolated have at most half of the workers (rounded
  * down, but at least one): locks cannot take all of them.
  */
 
@@ -32,15 +32,15 @@ export interface Limiter {
   start(isIsolated: boolean, commands: number): () => void
 }
 
-type SlotState = 'running' | 'stalled' | 'apart'
+type SlotState = 'running' | 'stalled' | 'isolated'
 
 /** @throws RangeError if `workers` or `concurrency` is below 1: no batch would ever run. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { workers, concurrency = workers, stallMs = 100, stallMsPerCommand = 0, onRoom } = options
   if (!(workers >= 1)) throw new RangeError('workers must be at least 1')
   if (!(concurrency >= 1)) throw new RangeError('concurrency must be at least 1')
-  const workersApart = Math.max(1, Math.floor(workers / 2))
-  const slots: Record<SlotState, number> = { running: 0, stalled: 0, apart: 0 }
+  const isolatedWorkers = Math.max(1, Math.floor(workers / 2))
+  const slots: Record<SlotState, number> = { running: 0, stalled: 0, isolated: 0 }
   let inFlight = 0
 
   return {
@@ -49,10 +49,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
     },
 
     canStart: isIsolated =>
-      inFlight < workers && (isIsolated ? slots.apart < workersApart : slots.running < concurrency),
+      inFlight < workers && (isIsolated ? slots.isolated < isolatedWorkers : slots.running < concurrency),
 
     start(isIsolated, commands) {
-      let state: SlotState = isIsolated ? 'apart' : 'running'
+      let state: SlotState = isIsolated ? 'isolated' : 'running'
       inFlight += 1
       slots[state] += 1
       const stall = () => {

@@ -4,7 +4,7 @@ import { effectsOf } from './batch.ts'
 
 /**
  * The commands of attempts of unknown outcome, and what those came to if they are committed. A command keeps its entry
- * however its batch goes on: divided, apart, after any other error.
+ * however its batch goes on: divided, isolated, after any other error.
  */
 export type LostEffects = WeakMap<Command, readonly Outcome[]>
 

@@ -1,4 +1,4 @@
-/** Why a user's commands run apart from those of others. */
+/** Why a user's commands run isolated from those of others. */
 type Difficulty =
   /** Another transaction has locked rows of the user for longer than a batch of many users waits. */
   | 'locked'
@@ -8,7 +8,7 @@ type Difficulty =
   | 'failing'
 
 /**
- * The users whose commands run apart for some batches, after a batch met a difficulty with them. Without it, each next
+ * The users whose commands run isolated for some batches, after a batch met a difficulty with them. Without it, each next
  * batch would meet the same difficulty, and take the others' commands through it.
  */
 export interface Quarantine {
@@ -18,7 +18,7 @@ export interface Quarantine {
   release(userIds: Iterable<number>): void
 }
 
-/** How many batches of a user run apart: a conflict with another process is followed by more of them. */
+/** How many batches of a user run isolated: a conflict with another process is followed by more of them. */
 const BATCHES_APART = 50
 /** How many users are known as difficult. One that is forgotten is found again by the next batch. */
 const MAX_USERS = 10_000

@@ -11,14 +11,14 @@
  * A principal's commands for one user take effect in their order, because a batch *holds* its users from when it is formed
  * until it ends: a command of a user that is held waits with that batch and goes to the front of its queue when it ends.
  *
- * A batch that runs *apart* has users whose commands may take long: another transaction has locked their rows, another process
- * changes them all the time, or one of their commands fails. They are set apart from the batch that met them, whose other
+ * A batch that is *isolated* has users whose commands may take long: another transaction has locked their rows, another process
+ * changes them all the time, or one of their commands fails. They are isolated from the batch that met them, whose other
  * commands go on, and keep their order: the new batch takes over the hold.
  *
- * | batch   | meaning                                  | entered by                | left by          |
- * |---------|------------------------------------------|---------------------------|------------------|
- * | waiting | formed to run apart, waits for a worker  | `isolate`, `take`        | `takeApart`      |
- * | running | its commands are being carried out       | `take`, `takeApart`       | `end`            |
+ * | batch   | meaning                                  | entered by             | left by        |
+ * |---------|------------------------------------------|------------------------|----------------|
+ * | waiting | formed to run isolated, without a worker | `isolate`, `take`      | `takeIsolated` |
+ * | running | its commands are being carried out       | `take`, `takeIsolated` | `end`          |
  */
 import type { Completion } from './completion.ts'
 import { Overloaded } from './failures.ts'
@@ -35,7 +35,7 @@ export interface QueueOptions {
   readonly queueBytes: number
   /** A clock in milliseconds that never steps back. */
   now(): number
-  /** Why commands of a user run apart from the start, if they do: those for one reason share a batch. */
+  /** Why commands of a user run isolated from the start, if they do: those for one reason share a batch. */
   difficultyOf(userId: number): string | undefined
 }
 
@@ -73,13 +73,13 @@ export interface Queue<C extends UserCommand, R> {
   hasRoom(principal: string): boolean
   /**
    * Forms a batch of the commands that are next, which is running from now on; undefined if there is none.
-   * Commands of users that run apart, met on the way, form a batch of their own, which waits. It looks at few enough commands
+   * Commands of users that run isolated, met on the way, form a batch of their own, which waits. It looks at few enough commands
    * that a long backlog of one user does not hold up the event loop; the next call goes on behind them.
    */
   take(): Batch<C, R> | undefined
-  /** Takes the batch that has waited longest to run apart, which is running from now on. */
-  takeApart(): Batch<C, R> | undefined
-  /** Moves the users' commands from a running batch to a new one, which waits to run apart. */
+  /** Takes the batch that has waited longest to run isolated, which is running from now on. */
+  takeIsolated(): Batch<C, R> | undefined
+  /** Moves the users' commands from a running batch to a new one, which waits to run isolated. */
   isolate(batch: Batch<C, R>, users: ReadonlySet<number>): void
   /** A running batch has ended: its users are free, and their next commands come first. */
   end(batch: Batch<C, R>): void
@@ -87,7 +87,7 @@ export interface Queue<C extends UserCommand, R> {
   release(entries: readonly Entry<C, R>[]): void
   /** Commands wait that `take` may look at now. */
   readonly hasWaiting: boolean
-  readonly hasApart: boolean
+  readonly hasIsolated: boolean
   /** Commands added and not released. */
   readonly commands: number
   readonly bytes: number
@@ -100,7 +100,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
   const queues = createFairQueue<Entry<C, R>>(options.batchShare, options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
-  const apart: Batch<C, R>[] = []
+  const isolated: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
   /** Bytes have no share of their own: a command weighs 1 KiB at most, so the share of commands bounds them, too. */
@@ -122,11 +122,11 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     },
     take() {
       const { batch, besides } = formBatch(queues, holds, options)
-      apart.push(...besides)
+      isolated.push(...besides)
       return batch
     },
-    takeApart() {
-      const batch = apart.shift()
+    takeIsolated() {
+      const batch = isolated.shift()
       if (batch !== undefined) batch.isRunning = true
       return batch
     },
@@ -134,7 +134,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       const before = batch.entries
       const other = holds.part(batch, users)
       if (!batch.isIsolated) for (const entry of before) if (users.has(entry.command.user_id)) queues.stop(entry)
-      if (other.entries.length > 0) apart.push(other)
+      if (other.entries.length > 0) isolated.push(other)
     },
     end(batch) {
       holds.end(batch)
@@ -151,8 +151,8 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     get hasWaiting() {
       return queues.hasNext
     },
-    get hasApart() {
-      return apart.length > 0
+    get hasIsolated() {
+      return isolated.length > 0
     },
     get commands() {
       return queued

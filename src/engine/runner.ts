@@ -20,17 +20,17 @@ import { rereadStates, type UserStates, usersOf } from './user-states.ts'
 
 /**
  * Carries out batches. A batch of many users does not wait for one of them: it tries in optimistic mode, and a user with
- * a difficulty is set apart, while the others go again at once.
+ * a difficulty is isolated, while the others go again at once.
  *
  * | what fails an attempt                          | what follows                                                    |
  * |------------------------------------------------|-----------------------------------------------------------------|
  * | what it was decided on has changed             | it is read again, and the batch tries again; users whose state  |
- * |                                                | changes a second time go apart, as contended                    |
+ * |                                                | changes a second time are isolated, as contended                    |
  * | the same, for many users at once               | the next batches run in locked mode: another process has the    |
  * |                                                | same users                                                      |
- * | a row is locked                                | the users whose rows are locked go apart; there they may wait   |
+ * | a row is locked                                | the users whose rows are locked are isolated; there they may wait   |
  * | the connection is lost, the database is away   | the batch runs in locked mode until it is decided or 4 s are up |
- * | anything else: one of the commands is the cause | half of the users go apart, and so on, down to one user, whose |
+ * | anything else: one of the commands is the cause | half of the users are isolated, and so on, down to one user, whose |
  * |                                                | commands run one by one                                         |
  */
 export interface Runner {
@@ -42,7 +42,7 @@ export interface Runner {
 const MAX_FAILURES = 4
 /** Another process has the same users if at least this many, and this part, of a batch's users have changed. */
 const SHARED_USERS = { count: 4, part: 1 / 16 }
-/** For how long one transaction must hold a user's rows, in milliseconds, for the user to run apart. */
+/** For how long one transaction must hold a user's rows, in milliseconds, for the user to run isolated. */
 const HELD_MS = 20
 /** How many batches then run in locked mode. */
 const LOCKED_BATCHES = 50
@@ -158,7 +158,7 @@ class BatchRunner implements Runner {
   }
 
   /**
-   * Users whose rows one transaction holds go apart together, and with no other users: while a batch waits for a lock, other
+   * Users whose rows one transaction holds are isolated together, and with no other users: while a batch waits for a lock, other
    * processes wait for those that it has. False if the batch is such a group already.
    */
   private async isolateHeldUsers(batch: RunningBatch<Command>): Promise<boolean> {

@@ -19,7 +19,7 @@ export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOption
    * result of a command that failed alone. If it rejects or throws, all of them are rejected with that error.
    */
   run(batch: RunningBatch<C>): Promise<readonly (R | Error)[]>
-  /** Called when a batch has ended, successfully or not, unless all of its commands were set apart. */
+  /** Called when a batch has ended, successfully or not, unless all of its commands were isolated. */
   onQueueReport?(report: QueueReport): void
 }
 
@@ -28,7 +28,7 @@ export interface RunningBatch<C> {
   /** The commands that it has to carry out, in their order. */
   readonly commands: readonly C[]
   readonly isIsolated: boolean
-  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. Not after its end. */
+  /** Leaves these users' commands to another batch, which runs isolated; this one goes on without them. Not after its end. */
   isolate(users: ReadonlySet<number>): void
 }
 
@@ -116,7 +116,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
   /** Starts a batch at the end of the tick, if one may start. */
   private wake(): void {
     const { queue, limiter } = this
-    const canStart = (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
+    const canStart = (queue.hasIsolated && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
     if (this.isWaking || !canStart) return
     this.isWaking = true
     setImmediate(this.startNext)
@@ -126,7 +126,8 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     const { queue, limiter } = this
     this.isWaking = false
     const batch =
-      (limiter.canStart(true) ? queue.takeApart() : undefined) ?? (limiter.canStart(false) ? queue.take() : undefined)
+      (limiter.canStart(true) ? queue.takeIsolated() : undefined) ??
+      (limiter.canStart(false) ? queue.take() : undefined)
     if (batch !== undefined) void this.carryOut(batch)
     this.wake()
   }

@@ -51,7 +51,7 @@ export interface ServerParts extends RouteContext {
   /** What `/metrics` answers; null if it has a port of its own. */
   metricsPage: MetricsPage | null
   /** The server that owns the port. */
-  front: HttpListener
+  listener: HttpListener
   /** The identity provider for signing in to the console; null: users paste a token. */
   oidc: OidcConfig | null
 }

@@ -100,8 +100,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory(handler) {
-      serve = () => parts.front.serve(handler, slowDown)
-      return parts.front.server
+      serve = () => parts.listener.serve(handler, slowDown)
+      return parts.listener.server
     },
     forceCloseConnections: 'idle',
     // Requests that arrive during a stop are still served: the database and the engine close last.
@@ -119,7 +119,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
   app.addHook('onReady', async () => serve())
-  app.addHook('onClose', () => parts.front.close())
+  app.addHook('onClose', () => parts.listener.close())
 
   app.addHook('onRequest', (request, reply, done) => {
     const isForMachines = request.routeOptions.config?.isForMachines === true

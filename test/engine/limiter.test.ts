@@ -13,13 +13,13 @@ afterEach(() => {
 function openLimiter(options: Partial<LimiterOptions> = {}) {
   const room = { calls: 0 }
   const limiter = createLimiter({ workers: 8, onRoom: () => room.calls++, ...options })
-  /** Whether another batch can start, and another one that runs apart. */
+  /** Whether another batch can start, and another one that runs isolated. */
   const state = () => [limiter.canStart(false), limiter.canStart(true)]
   return { limiter, room, state }
 }
 
 describe('the concurrency', () => {
-  test('bounds the batches that are running, and not those that run apart', () => {
+  test('bounds the batches that are running, and not those that run isolated', () => {
     const { limiter, state } = openLimiter({ concurrency: 2 })
     limiter.start(false, 1)
     expect(state()).toEqual([true, true])
@@ -111,7 +111,7 @@ describe('a batch that stalls', () => {
   })
 })
 
-describe('batches that run apart', () => {
+describe('batches that run isolated', () => {
   test('have half of the workers, rounded down, but at least one', () => {
     for (const [workers, most] of [
       [1, 1],

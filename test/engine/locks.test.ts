@@ -69,7 +69,7 @@ describe('a user’s rows are locked for longer than commands may wait', () => {
     expect(await Promise.all(calls)).toEqual(['Unavailable', ...others.map(() => 'granted')])
   })
 
-  test('the next commands of that user run apart from the start', async () => {
+  test('the next commands of that user run isolated from the start', async () => {
     const engine = bench.engine({ lockTimeoutMs: 100 })
     const [held = 0, free = 0] = await withQuotas([someone(), someone()])
     await lock('quota', held)

@@ -199,7 +199,7 @@ describe('after conflicts with another process', () => {
     ])
   })
 
-  test('over one user again and again, that user’s next 50 batches run apart in locked mode, and the others’ do not', async () => {
+  test('over one user again and again, that user’s next 50 batches run isolated in locked mode, and the others’ do not', async () => {
     const engine = bench.engine(UNTIL_RELEASED)
     const [user, quiet] = [someone(), someone()]
     const { id } = await bench.quota({ user_id: user })

@@ -24,7 +24,7 @@ const namesOf = (commands: readonly TestCommand[]) => commands.map(({ name }) =>
 
 /** A batch that the test ends, when and how it likes. */
 interface Run {
-  /** Its commands when it started, such as `a1 b1`; `apart: a1` if it runs apart. */
+  /** Its commands when it started, such as `a1 b1`; `isolated: a1` if it runs isolated. */
   readonly started: string
   readonly batch: RunningBatch<TestCommand>
   /** Leaves the commands of users, such as `ab`, to another batch, and returns the names of those that stay. */
@@ -47,7 +47,7 @@ export function openScheduler(options: Partial<SchedulerOptions<TestCommand, str
     run: batch =>
       new Promise((resolve, reject) => {
         runs.push({
-          started: `${batch.isIsolated ? 'apart: ' : ''}${namesOf(batch.commands)}`,
+          started: `${batch.isIsolated ? 'isolated: ' : ''}${namesOf(batch.commands)}`,
           batch,
           isolate(users) {
             batch.isolate(new Set([...users].map(idOf)))

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { idOf, openScheduler, tick, ticks } from './scheduler-fixture.ts'
 
-/** Users by why they run apart, such as `{ locked: 'ab' }`. Tests may change it. */
+/** Users by why they run isolated, such as `{ locked: 'ab' }`. Tests may change it. */
 function difficulties(users: Record<string, string>) {
   return (userId: number) =>
     Object.keys(users).find(difficulty => users[difficulty]?.includes(String.fromCharCode(userId)))
 }
 
-describe('users that a batch sets apart', () => {
+describe('users that a batch isolates', () => {
   test('do not hold up its other commands, and run in a batch of their own at once', async () => {
     const { runAt, send, started, end } = openScheduler()
     const answers = send('a1 b1 c1 b2 d1')
     await tick()
     expect(runAt(0).isolate('bd')).toBe('a1 c1')
     await tick()
-    expect(started()).toEqual(['a1 b1 c1 b2 d1', 'apart: b1 b2 d1'])
+    expect(started()).toEqual(['a1 b1 c1 b2 d1', 'isolated: b1 b2 d1'])
     await end(0)
     expect(answers).toEqual(['a1!', 'c1!'])
     send('a2 b3')
@@ -26,11 +26,11 @@ describe('users that a batch sets apart', () => {
   })
 
   test('keep their order, with commands that came before, while they wait, and while they run', async () => {
-    // One worker for batches that run apart, and `z` has it.
+    // One worker for batches that run isolated, and `z` has it.
     const { runAt, send, started, end } = openScheduler({ workers: 3, difficultyOf: difficulties({ locked: 'z' }) })
     const answers = send('z1 a1 b1')
     await ticks(2)
-    expect(started()).toEqual(['a1 b1', 'apart: z1'])
+    expect(started()).toEqual(['a1 b1', 'isolated: z1'])
     send('a2 b2')
     await tick()
     runAt(0).isolate('a')
@@ -40,7 +40,7 @@ describe('users that a batch sets apart', () => {
     await end(0)
     expect(started()).toEqual(['b2'])
     await end(1)
-    expect(started()).toEqual(['apart: a1 a2 a3'])
+    expect(started()).toEqual(['isolated: a1 a2 a3'])
     send('a4')
     await tick()
     send('a5')
@@ -62,7 +62,7 @@ describe('users that a batch sets apart', () => {
     await tick()
     send('a5')
     await tick()
-    expect(started()).toEqual(['a1 b1 a2', 'apart: a1 a2 a3'])
+    expect(started()).toEqual(['a1 b1 a2', 'isolated: a1 a2 a3'])
     await end(1)
     expect(started()).toEqual(['a4 a5'])
   })
@@ -88,7 +88,7 @@ describe('users that a batch sets apart', () => {
     await end(0)
     send('a2 c1')
     await tick()
-    expect(started()).toEqual(['a1 b1', 'apart: a1 b1', 'c1'])
+    expect(started()).toEqual(['a1 b1', 'isolated: a1 b1', 'c1'])
     expect([answers, scheduler.queued]).toEqual([[], 4])
     await end(1)
     expect(answers).toEqual(['a1!', 'b1!'])
@@ -103,16 +103,16 @@ describe('users that a batch sets apart', () => {
     await tick()
     const answers = send('c2 a2 d2 b2')
     await tick()
-    expect(started()).toEqual(['a1 b1 c1 d1', 'apart: a1 b1'])
+    expect(started()).toEqual(['a1 b1 c1 d1', 'isolated: a1 b1'])
     await end(0)
     expect(started()).toEqual(['d2'])
     await end(1)
-    expect(started()).toEqual(['apart: c1 c2', 'a2 b2'])
+    expect(started()).toEqual(['isolated: c1 c2', 'a2 b2'])
     await end(-2)
     expect(answers).toEqual(['c2!'])
   })
 
-  test('may be set apart again by the batch that runs apart', async () => {
+  test('may be isolated again by the batch that runs isolated', async () => {
     const { runAt, send, started, end } = openScheduler()
     const answers = send('a1 b1 c1 a2')
     await tick()
@@ -124,7 +124,7 @@ describe('users that a batch sets apart', () => {
     await tick()
     expect(runAt(1).isolate('c')).toBe('b1')
     await tick()
-    expect(started()).toEqual(['a1 b1 c1 a2', 'apart: a1 b1 c1 a2', 'apart: a1 a2 a3', 'apart: c1 c2'])
+    expect(started()).toEqual(['a1 b1 c1 a2', 'isolated: a1 b1 c1 a2', 'isolated: a1 a2 a3', 'isolated: c1 c2'])
     await end(3)
     await end(1)
     expect(started()).toEqual(['b2'])
@@ -132,15 +132,15 @@ describe('users that a batch sets apart', () => {
     expect(answers).toEqual(['c1!', 'b1!', 'a1!', 'a2!'])
   })
 
-  test('fail apart: the errors of both batches reach their own commands alone', async () => {
+  test('fail isolated: the errors of both batches reach their own commands alone', async () => {
     const { runAt, send, end } = openScheduler()
     const answers = send('a1 b1 c1')
     await tick()
     runAt(0).isolate('b')
     await tick()
-    await end(1, run => run.fail(new Error('apart')))
+    await end(1, run => run.fail(new Error('isolated')))
     await end(0, run => run.answer(['a1!', new Error('alone')]))
-    expect(answers).toEqual(['b1: apart', 'a1!', 'c1: alone'])
+    expect(answers).toEqual(['b1: isolated', 'a1!', 'c1: alone'])
   })
 
   test('get no result of the batch that they have left', async () => {
@@ -167,23 +167,23 @@ describe('users that a batch sets apart', () => {
 })
 
 describe('users with a difficulty', () => {
-  test('run apart from the start, in a batch for each difficulty', async () => {
+  test('run isolated from the start, in a batch for each difficulty', async () => {
     const { send, started } = openScheduler({ difficultyOf: difficulties({ locked: 'ac', failing: 'b' }) })
     send('a1 b1 d1 c1 a2 b2')
     await ticks(3)
-    expect(started()).toEqual(['d1', 'apart: a1 c1 a2', 'apart: b1 b2'])
+    expect(started()).toEqual(['d1', 'isolated: a1 c1 a2', 'isolated: b1 b2'])
   })
 
-  test('run apart even if no other command waits', async () => {
+  test('run isolated even if no other command waits', async () => {
     const { send, started, end } = openScheduler({ difficultyOf: difficulties({ locked: 'a' }) })
     const answers = send('a1')
     await ticks(2)
-    expect(started()).toEqual(['apart: a1'])
+    expect(started()).toEqual(['isolated: a1'])
     await end(0)
     expect(answers).toEqual(['a1!'])
   })
 
-  test('wait for a batch of theirs that is in flight, and run apart from then on until it is over', async () => {
+  test('wait for a batch of theirs that is in flight, and run isolated from then on until it is over', async () => {
     const users: Record<string, string> = {}
     const { send, started, end } = openScheduler({ difficultyOf: difficulties(users) })
     send('a1')
@@ -192,7 +192,7 @@ describe('users with a difficulty', () => {
     send('a2')
     await tick()
     await end(0)
-    expect(started()).toEqual(['a1', 'apart: a2'])
+    expect(started()).toEqual(['a1', 'isolated: a2'])
     send('a3')
     await tick()
     delete users.locked
@@ -208,15 +208,15 @@ describe('users with a difficulty', () => {
     await ticks(2)
     send('b2 c1')
     await ticks(2)
-    expect(started()).toEqual(['apart: a1'])
+    expect(started()).toEqual(['isolated: a1'])
     await end(0)
-    expect(started()).toEqual(['apart: b1 b2'])
+    expect(started()).toEqual(['isolated: b1 b2'])
     await end(1)
-    expect(started()).toEqual(['apart: c1'])
+    expect(started()).toEqual(['isolated: c1'])
   })
 })
 
-describe('batches that run apart', () => {
+describe('batches that run isolated', () => {
   /** Every user has a difficulty of its own, but `x`, `y` and `z`. */
   const difficultyOf = (userId: number) => (userId < idOf('x') ? String(userId) : undefined)
 
@@ -239,18 +239,18 @@ describe('batches that run apart', () => {
     const { send, started } = openScheduler({ workers: 4, batchSize: 1, difficultyOf })
     send('a1 b1 c1 x1 y1 z1')
     await ticks(10)
-    expect(started().sort()).toEqual(['apart: a1', 'apart: b1', 'x1', 'y1'])
+    expect(started().sort()).toEqual(['isolated: a1', 'isolated: b1', 'x1', 'y1'])
   })
 
   test('start in their order, each as soon as a worker of their half is free', async () => {
     const { send, started, end } = openScheduler({ workers: 4, difficultyOf })
     send('a1 b1 c1 d1')
     await ticks(4)
-    expect(started()).toEqual(['apart: a1', 'apart: b1'])
+    expect(started()).toEqual(['isolated: a1', 'isolated: b1'])
     await end(1)
-    expect(started()).toEqual(['apart: c1'])
+    expect(started()).toEqual(['isolated: c1'])
     await end(0)
-    expect(started()).toEqual(['apart: d1'])
+    expect(started()).toEqual(['isolated: d1'])
   })
 
   test('do not count as running ones, and start before them', async () => {
@@ -262,10 +262,10 @@ describe('batches that run apart', () => {
     // The one slot is taken, so neither is taken from the queue.
     expect(started()).toEqual(['x1'])
     await end(0)
-    expect(started()).toEqual(['y1', 'apart: a1'])
+    expect(started()).toEqual(['y1', 'isolated: a1'])
     send('z1 b1')
     await end(1)
-    expect(started()).toEqual(['z1', 'apart: b1'])
+    expect(started()).toEqual(['z1', 'isolated: b1'])
   })
 
   test('of one worker leave it to the other commands again', async () => {
@@ -274,7 +274,7 @@ describe('batches that run apart', () => {
     await ticks(3)
     expect(started()).toEqual(['x1'])
     await end(0)
-    expect(started()).toEqual(['apart: a1'])
+    expect(started()).toEqual(['isolated: a1'])
     send('y1')
     await tick()
     await end(1)

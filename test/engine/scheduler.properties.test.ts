@@ -27,7 +27,7 @@ const arrivals: fc.Arbitrary<NumberedCommand[][]> = fc
 
 /** What a batch does next. The last three end it. */
 type Step =
-  | { readonly does: 'set apart'; readonly users: readonly number[]; readonly difficulty: string | undefined }
+  | { readonly does: 'isolate'; readonly users: readonly number[]; readonly difficulty: string | undefined }
   | { readonly does: 'succeed' | 'fail' }
   | { readonly does: 'fail one'; readonly nth: number }
 
@@ -39,7 +39,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        does: fc.constant('set apart' as const),
+        does: fc.constant('isolate' as const),
         users: fc.subarray([0, 1, 2, 3, 4]),
         difficulty,
       }),
@@ -108,7 +108,7 @@ function openLedger(
         await pause()
         const step = left.next().value ?? { does: 'succeed' }
         const { commands } = batch
-        if (step.does === 'set apart') isolate(batch, step.users, step.difficulty)
+        if (step.does === 'isolate') isolate(batch, step.users, step.difficulty)
         else if (step.does === 'fail') throw new Failed('whole')
         else {
           const failed = step.does === 'fail one' ? commands[step.nth % commands.length] : undefined

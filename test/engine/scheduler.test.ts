@@ -150,7 +150,7 @@ describe('the report of a batch', () => {
     expect(reports.map(({ queuedMs }) => queuedMs)).toEqual([0, 16, 10, 10])
   })
 
-  test('names batches that run apart, which wait from when their commands came, and none that is left empty', async () => {
+  test('names batches that run isolated, which wait from when their commands came, and none that is left empty', async () => {
     const { clock, reports, send, runAt, end } = withReports()
     send('a1 a2')
     await tick()
@@ -259,7 +259,7 @@ describe('the bounds', () => {
     expect(await followed).toBe('a2!')
   })
 
-  test('have room again after failures, of whole batches and of batches that were set apart', async () => {
+  test('have room again after failures, of whole batches and of batches that were isolated', async () => {
     const { scheduler, runAt, send, end } = openScheduler({ queueCommands: 4, queueBytes: 2 })
     send('a1 b1')
     await tick()
@@ -321,7 +321,7 @@ describe('close', () => {
     expect(answers).toEqual(['a1!'])
   })
 
-  test('waits for batches that run apart, and for those that they have left empty', async () => {
+  test('waits for batches that run isolated, and for those that they have left empty', async () => {
     const { scheduler, runAt, send, end } = openScheduler()
     const answers = send('a1')
     await tick()

@@ -33,7 +33,7 @@ afterAll(() => provider.close().closeAllConnections())
 /** What happens before a call that names this job reaches the service. */
 const beforeReserve = new Map<string, () => Promise<void>>()
 const service = await app.listen({ port: 0, host: '127.0.0.1' })
-const front = createServer(async (request, response) => {
+const listener = createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray()).toString()
   for (const [id, action] of beforeReserve) {
     if (!body.includes(id)) continue
@@ -46,8 +46,8 @@ const front = createServer(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
   response.end(await answer.text())
 }).listen(0, '127.0.0.1')
-await once(front, 'listening')
-afterAll(() => front.close().closeAllConnections())
+await once(listener, 'listening')
+afterAll(() => listener.close().closeAllConnections())
 
 const { db, url } = await emptyDatabase()
 const schema = await readFile(join(PROJECT, 'examples/queue-worker-node/schema.sql'), 'utf8')
@@ -58,7 +58,7 @@ await startExample(
   {
     DATABASE_URL: url,
     PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
-    SMS_QUOTA_URL: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    SMS_QUOTA_URL: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     SMS_QUOTA_TOKEN: senderToken,
   },
   ['pg'],

@@ -65,7 +65,7 @@ const service = await app.listen({ port: 0, host: '127.0.0.1' })
 const proxy = await startProxy(service)
 /** While it is, sms-quota carries out what it is asked, and its answers are lost. */
 let isDeaf = true
-const front = createServer(async (request, response) => {
+const listener = createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray())
   const { 'content-type': type = '', authorization = '' } = request.headers
   const headers = { 'content-type': type, authorization }
@@ -74,9 +74,9 @@ const front = createServer(async (request, response) => {
   if (isDeaf) response.destroy()
   else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
 }).listen(0, '127.0.0.1')
-await once(front, 'listening')
-afterAll(() => front.close().closeAllConnections())
-const deafProxy = await startProxy(`http://127.0.0.1:${(front.address() as AddressInfo).port}`)
+await once(listener, 'listening')
+afterAll(() => listener.close().closeAllConnections())
+const deafProxy = await startProxy(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
 /** A proxy whose sms-quota is away: nothing listens at port 1. */
 const lonelyProxy = await startProxy('http://127.0.0.1:1')
 await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 8, period: 'month' } })

@@ -32,7 +32,7 @@ afterAll(() => provider.close().closeAllConnections())
 /** How many of the next answers of sms-quota are lost. */
 let losses = 0
 const service = await app.listen({ port: 0, host: '127.0.0.1' })
-const front = createServer(async (request, response) => {
+const listener = createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray())
   const { 'content-type': type = '', authorization = '' } = request.headers
   const answer = await fetch(service + request.url, {
@@ -48,15 +48,15 @@ const front = createServer(async (request, response) => {
   }
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
 }).listen(0, '127.0.0.1')
-await once(front, 'listening')
-afterAll(() => front.close().closeAllConnections())
+await once(listener, 'listening')
+afterAll(() => listener.close().closeAllConnections())
 
 const KEY = 'a key of the tests, not a secret'
 const line = await startExample('supabase-auth', 'server.ts', {
   PORT: '0',
   HOOK_SECRET: `v1,whsec_${Buffer.from(KEY).toString('base64')}`,
   PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
-  SMS_QUOTA_URL: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+  SMS_QUOTA_URL: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
   SMS_QUOTA_TOKEN: senderToken,
   SMS_QUOTA_USER: '7',
 })

@@ -393,7 +393,7 @@ test('other calls are answered while the rows of one chunk are read', async () =
   const records = importOf(chunk(), {
     step: unused,
     author: unused,
-    turns: { rows: 200, run: unused },
+    pacer: { rows: 200, run: unused },
     onStopped: unused,
   })
   const ends: unknown[] = []

@@ -54,7 +54,7 @@ const app = await createServer({
   metrics: createMetrics(),
   metricsPage: null,
   authenticator: await createAuthenticator(loaded.config, { now: Date.now, log: { info() {}, error() {} } }),
-  front: createListener(),
+  listener: createListener(),
   settings: loaded.config,
   exportSlots: { hold() {} },
   oidc: null,

@@ -15,17 +15,17 @@ import { closeOf } from '../support/sockets.ts'
 const STALL_MS = 400
 
 /** A server that answers with `handler`, and a client's connection to it. */
-async function startFront(handler: Parameters<ReturnType<typeof createListener>['serve']>[0], stallMs = STALL_MS) {
-  const front = createListener(undefined, { stallMs })
-  await front.listen('127.0.0.1', 0)
-  front.serve(handler, createSlowDown(0))
-  const socket = connect(Number(new URL(addressOf(front).url).port), '127.0.0.1')
+async function startListener(handler: Parameters<ReturnType<typeof createListener>['serve']>[0], stallMs = STALL_MS) {
+  const listener = createListener(undefined, { stallMs })
+  await listener.listen('127.0.0.1', 0)
+  listener.serve(handler, createSlowDown(0))
+  const socket = connect(Number(new URL(addressOf(listener).url).port), '127.0.0.1')
   socket.on('error', () => {})
   onTestFinished(async () => {
     socket.destroy()
-    await front.close()
+    await listener.close()
   })
-  return { front, socket }
+  return { listener, socket }
 }
 
 const GET = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
@@ -35,7 +35,7 @@ function* endless() {
 }
 
 test('a response that the client stops reading ends', async () => {
-  const { socket } = await startFront((_request, response) => {
+  const { socket } = await startListener((_request, response) => {
     const source = Readable.from(endless())
     source.pipe(response)
     response.once('close', () => {
@@ -50,8 +50,8 @@ test('a response that the client stops reading ends', async () => {
 })
 
 test('a response that the service has yet to send does not end', async () => {
-  const { front, socket } = await startFront((_request, response) => {
-    once(front.server, 'timeout').then(() => response.end('late'))
+  const { listener, socket } = await startListener((_request, response) => {
+    once(listener.server, 'timeout').then(() => response.end('late'))
   })
   socket.write(GET)
   const [answer] = await once(socket, 'data')
@@ -60,7 +60,7 @@ test('a response that the service has yet to send does not end', async () => {
 
 test('a connection with too many requests that wait for answers is closed, and the rest is not handled', async () => {
   const waiting: (() => void)[] = []
-  const { front, socket } = await startFront((_request, response) => {
+  const { listener, socket } = await startListener((_request, response) => {
     waiting.push(() => response.end('ok'))
   }, 60_000)
   const answerAll = () => {
@@ -80,18 +80,18 @@ test('a connection with too many requests that wait for answers is closed, and t
   await closeOf(socket)
   expect(waiting).toHaveLength(MAX_PIPELINED)
 
-  const health = connect((front.server.address() as AddressInfo).port, '127.0.0.1')
+  const health = connect((listener.server.address() as AddressInfo).port, '127.0.0.1')
   health.on('error', () => {})
   let answered = 0
-  front.server.on('request', (_request, response) => response.once('finish', () => answered++))
+  listener.server.on('request', (_request, response) => response.once('finish', () => answered++))
   health.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n'.repeat(1_500))
   await closeOf(health.resume())
   expect(answered).toBeLessThanOrEqual(MAX_PIPELINED)
 })
 
 test('a connection that is idle between requests ends by its own limit', async () => {
-  const { front, socket } = await startFront((_request, response) => response.end('ok'), 60_000)
-  Object.assign(front.server, { keepAliveTimeout: 10, keepAliveTimeoutBuffer: 0 })
+  const { listener, socket } = await startListener((_request, response) => response.end('ok'), 60_000)
+  Object.assign(listener.server, { keepAliveTimeout: 10, keepAliveTimeoutBuffer: 0 })
   socket.write(GET)
   socket.resume()
   await closeOf(socket)
@@ -99,7 +99,7 @@ test('a connection that is idle between requests ends by its own limit', async (
 
 test('a body that comes a byte now and then ends', async () => {
   const received: { bytes: number; isWhole: boolean }[] = []
-  const { socket } = await startFront(async (incoming, response) => {
+  const { socket } = await startListener(async (incoming, response) => {
     const body = { bytes: 0, isWhole: false }
     received.push(body)
     try {

@@ -68,16 +68,16 @@ test('a new certificate is used without cutting connections, and a broken one is
   onTestFinished(() => void vi.useRealTimers())
   await install('first')
   const certificate = await readCertificate(files)
-  const front = createListener(certificate)
-  await front.listen('127.0.0.1', 0)
+  const listener = createListener(certificate)
+  await listener.listen('127.0.0.1', 0)
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-  const stop = watchCertificate(files, certificate, log, front.renewCertificate)
+  const stop = watchCertificate(files, certificate, log, listener.renewCertificate)
   onTestFinished(async () => {
     stop()
     vi.useRealTimers()
-    await front.close()
+    await listener.close()
   })
-  const { url } = addressOf(front)
+  const { url } = addressOf(listener)
   expect(url).toMatch(/^https:/)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   onTestFinished(() => agent.destroy())
@@ -87,7 +87,7 @@ test('a new certificate is used without cutting connections, and a broken one is
   await install('second', EXPIRY + 86_400_000)
   await vi.waitFor(() => vi.advanceTimersByTimeAsync(2_000).then(() => expect(log.info).toHaveBeenCalledOnce()))
   expect(await nameAt(url)).toBe('second')
-  expect(front.certificate?.expiresAt).toBe(EXPIRY + 86_400_000)
+  expect(listener.certificate?.expiresAt).toBe(EXPIRY + 86_400_000)
   expect(await statusOf(`${url}/livez`, agent)).toBe(200)
   expect(Object.values(agent.freeSockets).flatMap(sockets => sockets ?? [])).toEqual([socket])
 
@@ -104,10 +104,10 @@ test('a new certificate is used without cutting connections, and a broken one is
 
 test('TLS before 1.2 is refused', async () => {
   await install('modern')
-  const front = createListener(await readCertificate(files))
-  await front.listen('127.0.0.1', 0)
-  onTestFinished(() => front.close())
-  const { port } = new URL(addressOf(front).url)
+  const listener = createListener(await readCertificate(files))
+  await listener.listen('127.0.0.1', 0)
+  onTestFinished(() => listener.close())
+  const { port } = new URL(addressOf(listener).url)
   const options = { host: '127.0.0.1', port: Number(port), rejectUnauthorized: false }
   const versionWith = (maxVersion: 'TLSv1.1' | 'TLSv1.2') =>
     new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { operation, problems } from '../platform/openapi.ts'
  * Health and metrics, without a token: `/livez`, `/readyz`, `/metrics`. The server that owns the port answers health
  * itself, with the same results; the routes are for the OpenAPI document.
  */
-export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: ServerParts): void {
+export function operationsRoutes(app: FastifyInstance, { listener, metricsPage }: ServerParts): void {
   app.get(
     '/livez',
     {
@@ -44,7 +44,7 @@ export function operationsRoutes(app: FastifyInstance, { front, metricsPage }: S
       },
     },
     async () => {
-      const { reason } = front.readiness
+      const { reason } = listener.readiness
       if (reason !== null) throw new Problem('unavailable', reason)
       return { status: 'ok' }
     },

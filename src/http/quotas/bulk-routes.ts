@@ -23,7 +23,7 @@ const NDJSON = 'application/x-ndjson'
 const MAX_BODY_BYTES = 256 * 1024
 
 /** The same change of many quotas. Its scope must be its own, because its bodies may be larger. */
-export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { turns, slots }: Steps): void {
+export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { pacer, slots }: Steps): void {
   const readChange = createChangeReader()
   parseJsonBodies(server, server.bodyReader, MAX_BODY_BYTES)
 
@@ -62,7 +62,7 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
       const step = isDryRun ? previewBulkStep : bulkStep
       const records = bulkOf(selectedIds(db, select, begun?.begunAt ?? author.now, now), {
         author: () => ({ ...author, now: now(), ...(begun === null ? {} : { requestId: begun.id }) }),
-        turns,
+        pacer,
         step: (ids, stepAuthor) => step(db, ids, change, stepAuthor),
         isDryRun,
         onStopped: error => request.log.error({ err: error }, 'http: bulk change stopped'),

@@ -14,7 +14,7 @@ const PROGRESS_MS = 1_000
 export interface BulkOptions {
   /** Who changes the quotas, as of now: each step has a time of its own. */
   author: () => Author
-  turns: StepPacer
+  pacer: StepPacer
   /** Changes quotas in one transaction, or in a dry run decides what would change. */
   step(ids: readonly number[], author: Author): Promise<BulkOutcome[]>
   isDryRun: boolean
@@ -61,8 +61,8 @@ class Bulk {
   /** Adds quotas, and carries out the steps that are full. */
   async *add(ids: readonly number[]): AsyncGenerator<BulkRecord, void> {
     this.waiting.push(...ids)
-    while (this.waiting.length >= this.options.turns.rows)
-      yield* this.step(this.waiting.splice(0, this.options.turns.rows))
+    while (this.waiting.length >= this.options.pacer.rows)
+      yield* this.step(this.waiting.splice(0, this.options.pacer.rows))
   }
 
   /** Carries out what is left. */
@@ -77,8 +77,8 @@ class Bulk {
   }
 
   private async *step(ids: readonly number[]): AsyncGenerator<BulkRecord, void> {
-    const { turns, step, author } = this.options
-    const outcomes = await turns.run(ids, part => step(part, author()))
+    const { pacer, step, author } = this.options
+    const outcomes = await pacer.run(ids, part => step(part, author()))
     for (const [index, id] of ids.entries()) {
       const outcome = outcomes[index]
       if (outcome === undefined) throw new Error(`quota ${id} has no outcome`)

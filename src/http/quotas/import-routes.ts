@@ -19,7 +19,7 @@ import type { Steps } from './step-pacer.ts'
 const NDJSON = 'application/x-ndjson'
 
 /** The import of quotas. Its scope must be its own, because it replaces the body parser. */
-export function importRoute(server: FastifyInstance, { db, now }: RouteContext, { turns, slots }: Steps): void {
+export function importRoute(server: FastifyInstance, { db, now }: RouteContext, { pacer, slots }: Steps): void {
   server.removeAllContentTypeParsers()
   // The route reads the body itself, as far as the steps have come.
   server.addContentTypeParser(NDJSON, (request, stream, done) => {
@@ -57,7 +57,7 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
         step:
           request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
         author: () => authorOf(request, now()),
-        turns,
+        pacer,
         onStopped: error => request.log.error({ err: error }, 'http: import stopped'),
       })
       // What stops the first step is answered like any other call.

@@ -27,7 +27,7 @@ export interface ImportOptions {
   step(rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]>
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
-  turns: StepPacer
+  pacer: StepPacer
   /** Called with an error that stops the import. */
   onStopped(error: unknown): void
 }
@@ -92,7 +92,7 @@ class Import {
 
   /** Whether the step has to run before this row: a step has no two rows for the same quota. */
   isFull(quota: ImportedQuota): boolean {
-    const isLarge = this.rows.length >= this.options.turns.rows || this.bytes >= MAX_STEP_BYTES
+    const isLarge = this.rows.length >= this.options.pacer.rows || this.bytes >= MAX_STEP_BYTES
     return isLarge || this.references.has(referenceOf(quota))
   }
 
@@ -120,9 +120,9 @@ class Import {
     this.bytes = 0
     let outcomes: ImportOutcome[]
     try {
-      const { step, author, turns } = this.options
+      const { step, author, pacer } = this.options
       const quotas = rows.map(({ quota }) => quota)
-      outcomes = await turns.run(quotas, part => step(part, author()))
+      outcomes = await pacer.run(quotas, part => step(part, author()))
     } catch (error) {
       if (!this.isBegun) throw error
       yield this.stop(error)

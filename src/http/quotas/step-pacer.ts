@@ -4,7 +4,7 @@ import type { Slots } from '../platform/slots.ts'
 
 /** What imports and bulk changes share. */
 export interface Steps {
-  turns: StepPacer
+  pacer: StepPacer
   slots: Slots
 }
 
@@ -20,7 +20,7 @@ export interface StepPacer {
   run<Item, Outcome>(items: readonly Item[], step: (items: readonly Item[]) => Promise<Outcome[]>): Promise<Outcome[]>
 }
 
-export interface StepTurnsOptions {
+export interface StepPacerOptions {
   /** The fewest and the most rows of a step. Below the fewest, what a commit costs by itself would outweigh them. */
   minRows: number
   maxRows: number
@@ -34,7 +34,7 @@ export interface StepTurnsOptions {
  * One step runs at a time, however many imports and bulk changes there are. A slow client takes no turn while its rows
  * arrive. A step that takes longer than `targetMs`, because the database is busy with senders, makes the next one smaller.
  */
-export function createStepPacer(options: StepTurnsOptions): StepPacer {
+export function createStepPacer(options: StepPacerOptions): StepPacer {
   const { minRows, maxRows, targetMs, now = () => performance.now() } = options
   let perStep = maxRows
   let last: Promise<unknown> = Promise.resolve()

@@ -13,7 +13,7 @@ const TURNS = { minRows: 50, maxRows: 200, targetMs: 100 }
 
 /** Changes of many quotas, in steps: `/api/sms/admin/quota/import` and `…/bulk`. Each reads its body in its own way. */
 export function quotaStepRoutes(server: FastifyInstance, context: RouteContext): void {
-  const steps = { turns: createStepPacer(TURNS), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
+  const steps = { pacer: createStepPacer(TURNS), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
   server.register(async scope => importRoute(scope, context, steps))
   server.register(async scope => bulkRoute(scope, context, steps))
 }

@@ -94,20 +94,20 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const debts = owed && (await openDebts(owed, { client, log, later }))
   const leases = leased && createLeases(leased, { calls: client, log, clockwork: { now, later } })
   const outages = createOutageLog(log, now)
-  const front = createListener()
-  front.server.maxConnections = maxCalls
+  const listener = createListener()
+  listener.server.maxConnections = maxCalls
   try {
     const app = await createAgentServer({
-      front,
+      listener,
       forward: createForward({ client, debts, leases, allowForce, outages, log }),
       debts,
       outages,
       isSocket: 'path' in place,
       log,
     })
-    const freeSocket = await listen(front, place)
+    const freeSocket = await listen(listener, place)
     return {
-      address: 'path' in place ? place.path : addressOf(front).url,
+      address: 'path' in place ? place.path : addressOf(listener).url,
       async close() {
         await app.close()
         await freeSocket()
@@ -122,9 +122,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 }
 
 /** @returns what lets another agent have the socket */
-async function listen(front: HttpListener, place: ListenAddress): Promise<() => Promise<void>> {
+async function listen(listener: HttpListener, place: ListenAddress): Promise<() => Promise<void>> {
   if ('host' in place) {
-    await front.listen(place.host, place.port)
+    await listener.listen(place.host, place.port)
     return async () => {}
   }
   // One agent has the path. A socket there is that of one that was killed.
@@ -133,8 +133,8 @@ async function listen(front: HttpListener, place: ListenAddress): Promise<() => 
     const found = await lstat(place.path).catch(() => null)
     if (found !== null && !found.isSocket()) throw new Error(`${place.path} is in the way: a socket belongs there`)
     await rm(place.path, { force: true })
-    front.server.listen({ path: place.path })
-    await once(front.server, 'listening')
+    listener.server.listen({ path: place.path })
+    await once(listener.server, 'listening')
     return unlock
   } catch (error) {
     await unlock()

@@ -21,7 +21,7 @@ const PREFIX = '/api/sms/sender/quota'
 const MAX_BATCH_BYTES = 1024 * 1024
 
 export interface AgentServerParts {
-  readonly front: HttpListener
+  readonly listener: HttpListener
   readonly forward: Forward
   /** Undefined: there is no journal. */
   readonly debts: Pick<Debts, 'list' | 'isFull'> | undefined
@@ -31,17 +31,17 @@ export interface AgentServerParts {
   readonly log: (line: string) => void
 }
 
-/** Builds the server behind the front, which then also answers `/livez` and `/readyz`. Closing it closes the front. */
+/** Builds the server behind the listener, which then also answers `/livez` and `/readyz`. Closing it closes the listener. */
 export async function createAgentServer(parts: AgentServerParts): Promise<FastifyInstance> {
-  const { front, forward, debts, isSocket, log } = parts
+  const { listener, forward, debts, isSocket, log } = parts
   let serve = () => {}
   const slowDown = createSlowDown(0)
   const errors = createErrorAnswers(requestLogOf(log), slowDown, MAX_OPERATION_BYTES)
   const app = Fastify({
     bodyLimit: MAX_OPERATION_BYTES,
     serverFactory(handler) {
-      serve = () => front.serve(handler, slowDown)
-      return front.server
+      serve = () => listener.serve(handler, slowDown)
+      return listener.server
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -53,8 +53,8 @@ export async function createAgentServer(parts: AgentServerParts): Promise<Fastif
   app.setErrorHandler(errors.answer)
   app.addHook('onReady', async () => serve())
   app.addHook('onClose', async () => {
-    await front.readiness.stop()
-    await front.close()
+    await listener.readiness.stop()
+    await listener.close()
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(PLAIN_HEADERS).header('x-request-id', request.id)
@@ -82,7 +82,7 @@ export async function createAgentServer(parts: AgentServerParts): Promise<Fastif
   await app.ready()
   // With a full journal it allows no message while the service is away.
   const check = async () => (debts?.isFull() === true ? 'the journal of the agent is full' : null)
-  await front.readiness.watch(check, {
+  await listener.readiness.watch(check, {
     info: (_fields, message) => log(message),
     warn: (fields, message) => log('reason' in fields ? `${message}: ${fields.reason}` : message),
     error() {},
