@@ -12,7 +12,7 @@ import {
 } from './api.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import type { Journal, OnUnavailable } from './debt.ts'
-import { createBooking } from './debt-settler.ts'
+import { createDebtSettler } from './debt-settler.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
@@ -153,11 +153,11 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
   })
   const { journal, outageLease, onUnavailable = 'deny' } = options
-  const debts = journal && { journal, booking: createBooking(journal, api, now) }
-  debts?.booking.wake()
-  const clockwork = { now, later: afterMs }
-  const leases = outageLease && createOutageLeases(outageLease, api, clockwork)
-  const settler = createSettler(api, clockwork)
+  const debts = journal && { journal, debtSettler: createDebtSettler(journal, api, now) }
+  debts?.debtSettler.wake()
+  const timers = { now, later: afterMs }
+  const leases = outageLease && createOutageLeases(outageLease, api, timers)
+  const settler = createSettler(api, timers)
   const unsent = createMessages()
   const sends = createSends()
   return {
@@ -165,7 +165,7 @@ export function createClient(options: ClientOptions): Client {
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
       return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases, settler, unsent, sends })
     },
-    lease: input => createLease(api, input, clockwork),
+    lease: input => createLease(api, input, timers),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     bulk: (input, options = {}) => bulk(api, input, options, { now, sleep }),
     importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),

@@ -28,19 +28,19 @@ type Decision = 'charge' | 'release'
 /** The debts to book. */
 export type Debts = Pick<Journal, 'due' | 'remove' | 'onUnknown' | 'onRefused'>
 
-export type BookingCalls = Pick<
+export type DebtSettlerCalls = Pick<
   Api<unknown>,
   'consume' | 'commit' | 'reserve' | 'release' | 'refund' | 'getReservation'
 >
 
-export interface Booking {
+export interface DebtSettler {
   /** Looks for debts to settle, now and then every second until there are none. */
   wake(): void
   /** Lets what the service refused be tried again at once. */
   retryRefused(): void
 }
 
-export function createBooking(journal: Debts, calls: BookingCalls, now: () => number): Booking {
+export function createDebtSettler(journal: Debts, calls: DebtSettlerCalls, now: () => number): DebtSettler {
   let refusedUntil = new WeakMap<Debt, number>()
   let isRunning = false
 
@@ -136,7 +136,7 @@ function createDecisions(journal: Debts, onError: (debt: Debt, error: unknown) =
   }
 }
 
-async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
+async function charge(calls: DebtSettlerCalls, { request }: Debt): Promise<void> {
   const { ttlSeconds, onExpiry, explain, ...content } = request
   try {
     await calls.consume({ ...content, force: true })
@@ -148,7 +148,7 @@ async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
   }
 }
 
-async function release(calls: BookingCalls, { request, mayBeCommitted = false }: Debt): Promise<void> {
+async function release(calls: DebtSettlerCalls, { request, mayBeCommitted = false }: Debt): Promise<void> {
   const { explain, ...content } = request
   try {
     const reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })

@@ -13,7 +13,7 @@ export interface LeasePoolOptions {
   readonly maxLeases: number
   /** A lease that is not used for so long is closed. */
   readonly idleMs: number
-  readonly clockwork: Timers
+  readonly timers: Timers
 }
 
 export interface PooledLease {
@@ -41,8 +41,8 @@ interface Entry extends PooledLease {
   usedAt: number
 }
 
-export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwork }: LeasePoolOptions): LeasePool {
-  const { now, later } = clockwork
+export function createLeasePool({ calls, lease: size, maxLeases, idleMs, timers }: LeasePoolOptions): LeasePool {
+  const { now, later } = timers
   /** The one that was used last comes last. */
   const open = new Map<string, Entry>()
   const closing = createClosing(later)
@@ -87,7 +87,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
         if (closing.size() === 0 && oldest !== undefined) retire(...oldest)
         return undefined
       }
-      const entry: Entry = { lease: createLease(calls, { ...scope, ...size }, clockwork), isOpen: true, usedAt: now() }
+      const entry: Entry = { lease: createLease(calls, { ...scope, ...size }, timers), isOpen: true, usedAt: now() }
       open.set(keyOf(scope), entry)
       watchIdle()
       return entry

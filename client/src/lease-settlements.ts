@@ -62,14 +62,14 @@ interface SettlementOptions {
   readonly userId: number
   /** The id of the reservation of a slice. */
   readonly idOf: (number: number) => string
-  readonly clockwork: Timers
+  readonly timers: Timers
   /** Asks whether a slice with this many charged units may be forgotten: these cannot be given back then. */
   readonly mayForget: (charged: number) => boolean
 }
 
 export function createSettlements(
   calls: SettlementCalls,
-  { userId, idOf, clockwork: { now, later }, mayForget }: SettlementOptions,
+  { userId, idOf, timers: { now, later }, mayForget }: SettlementOptions,
 ): Settlements {
   const open = new Set<Slice>()
   const lost = createLost(number => giveBack(calls, { userId, id: idOf(number) }), now)

@@ -89,9 +89,9 @@ const DRY_MS = 1_000
 /** With more slices to settle, no further ones are asked for: the service has trouble. */
 const MAX_OPEN = 16
 
-export function createLease(calls: LeaseCalls, input: OwnLeaseInput, clockwork: Timers): OwnLease {
+export function createLease(calls: LeaseCalls, input: OwnLeaseInput, timers: Timers): OwnLease {
   assertUnits(input.units)
-  return new SlicedLease(calls, input, clockwork)
+  return new SlicedLease(calls, input, timers)
 }
 
 /** A request for a slice. */
@@ -126,8 +126,8 @@ class SlicedLease implements OwnLease {
   /** What `close` does, one call after the other. */
   private closing: Promise<void> = Promise.resolve()
 
-  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, clockwork: Timers) {
-    const { now, later } = clockwork
+  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, timers: Timers) {
+    const { now, later } = timers
     this.calls = calls
     this.input = input
     this.keepsSlices = keepsSlices
@@ -137,7 +137,7 @@ class SlicedLease implements OwnLease {
     this.settlements = createSettlements(calls, {
       userId: input.userId,
       idOf: number => this.idOf(number),
-      clockwork,
+      timers,
       mayForget: charged => this.slices.forget(charged),
     })
     this.slices = new Slices({ later, onEnd: slice => this.settlements.add(slice) })

@@ -7,7 +7,7 @@
  */
 import type { ReserveReq } from './api.ts'
 import type { Debt } from './debt.ts'
-import { type BookingCalls, createBooking } from './debt-settler.ts'
+import { createDebtSettler, type DebtSettlerCalls } from './debt-settler.ts'
 import { UnavailableError } from './errors.ts'
 import { assertUnits, type LeaseCalls } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'
@@ -59,13 +59,13 @@ const MAX_IDS = 10_000
 /** @throws RangeError if the units are not a positive whole number */
 export function createOutageLeases(
   { units, ttlSeconds = TTL_SECONDS, maxLeases = MAX_LEASES }: OutageLeaseOptions,
-  calls: LeaseCalls & BookingCalls,
-  clockwork: Timers,
+  calls: LeaseCalls & DebtSettlerCalls,
+  timers: Timers,
 ): OutageLeases {
   assertUnits(units)
   const lease = { units, ttlSeconds, keepsSlices: true }
-  const pool = createLeasePool({ calls, lease, maxLeases, idleMs: (ttlSeconds * 1_000) / 2, clockwork })
-  const ids = createIds(calls, clockwork.now)
+  const pool = createLeasePool({ calls, lease, maxLeases, idleMs: (ttlSeconds * 1_000) / 2, timers })
+  const ids = createIds(calls, timers.now)
   return {
     hold(message) {
       const scope = scopeOf(message)
@@ -96,7 +96,7 @@ export function createOutageLeases(
 }
 
 /** Closes ids of messages as the journal does for those that were not sent, but keeps them in memory. */
-function createIds(calls: BookingCalls, now: () => number) {
+function createIds(calls: DebtSettlerCalls, now: () => number) {
   const open = new Map<string, Debt>()
   /** Of the open ones. */
   const unsent = new Set<string>()
@@ -112,7 +112,7 @@ function createIds(calls: BookingCalls, now: () => number) {
     // What the service refuses for now is tried again every minute, and at `close`.
     onRefused() {},
   }
-  const booking = createBooking(debts, calls, now)
+  const debtSettler = createDebtSettler(debts, calls, now)
   return {
     has: (message: ReserveReq) => open.has(keyOf(message)),
     isSent: (message: ReserveReq) => open.has(keyOf(message)) && !unsent.has(keyOf(message)),
@@ -120,13 +120,13 @@ function createIds(calls: BookingCalls, now: () => number) {
       if (open.has(keyOf(message))) unsent.add(keyOf(message))
     },
     count: () => open.size,
-    retryRefused: booking.retryRefused,
+    retryRefused: debtSettler.retryRefused,
     close(request: ReserveReq, mayBeCommitted: boolean) {
       unsent.delete(keyOf(request))
       const known = open.get(keyOf(request))?.mayBeCommitted === true
       const at = new Date().toISOString()
       open.set(keyOf(request), { request, at, outcome: 'not-sent', mayBeCommitted: mayBeCommitted || known })
-      booking.wake()
+      debtSettler.wake()
     },
   }
 }

@@ -1,7 +1,7 @@
 /** A send with enforcement: reserve, commit, send, and refund if that fails. */
 import type { Denied, Granted, ReserveReq, Settled } from './api.ts'
 import type { Debt, Journal, OnUnavailable } from './debt.ts'
-import type { Booking } from './debt-settler.ts'
+import type { DebtSettler } from './debt-settler.ts'
 import { isUncertain, UnavailableError } from './errors.ts'
 import type { OutageLeases, PayableMessage } from './outage-leases.ts'
 import type { Messages, Sends } from './repetitions.ts'
@@ -22,7 +22,7 @@ export interface ReservationOptions extends CallOptions {
 /** What the client adds. */
 interface Policy {
   onUnavailable: OnUnavailable
-  debts: { readonly journal: Journal; readonly booking: Booking } | undefined
+  debts: { readonly journal: Journal; readonly debtSettler: DebtSettler } | undefined
   leases: OutageLeases | undefined
   settler: Settler
   /** The messages that this client has asked for in vain, so that nothing was sent. */
@@ -259,7 +259,7 @@ async function beginInstead(
       isDebt: true,
       async end(outcome) {
         await end(outcome)
-        debts.booking.wake()
+        debts.debtSettler.wake()
       },
     }
   }

@@ -7,7 +7,7 @@ import { createKnownMessages } from '../../src/cli/remote/agent/known-messages.t
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { post, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
-import { createClockwork } from '../support/timers.ts'
+import { createTimers } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -31,7 +31,7 @@ async function counted(userId: number): Promise<{ used: number; reserved: number
 }
 
 async function start() {
-  const clockwork = createClockwork()
+  const timers = createTimers()
   /** With a promise in `slices`, requests for slices wait for it. */
   const running: { isAway: boolean; calls: number; slices?: Promise<void> } = { isAway: false, calls: 0 }
   const agent = await startAgent({
@@ -49,10 +49,10 @@ async function start() {
       if (String(init?.body).includes('"lease:')) await running.slices
       return fetch(input, init)
     },
-    ...clockwork,
+    ...timers,
   })
   agents.push(agent)
-  return { agent, address: agent.address, running, clockwork }
+  return { agent, address: agent.address, running, timers }
 }
 
 const consume = (address: string, user_id: number, id: string, more: object = {}) =>
@@ -198,13 +198,13 @@ describe('a busy user', () => {
   })
 
   test('who stops sending gets the units back, and the lease is closed', async () => {
-    const { agent, address, clockwork } = await start()
+    const { agent, address, timers } = await start()
     const owner = await user(1_000)
     const asked = await warmUp(address, owner)
-    clockwork.pass(30_000)
+    timers.pass(30_000)
     await expect.poll(() => counted(owner)).toEqual({ used: asked + 1, reserved: 0 })
-    clockwork.pass(600_000)
-    expect(clockwork.timers()).toBe(0)
+    timers.pass(600_000)
+    expect(timers.timers()).toBe(0)
     // Nothing is known any more.
     expect((await post(address, 'refund', { user_id: owner, id: `warm-${asked}` })).body).toMatchObject({
       code: 'not_found',

@@ -5,7 +5,7 @@ import { Slices } from '../../client/src/lease-slices.ts'
 import { createClient, QuotaError, UnavailableError } from '../../client/src/main.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { startService } from '../support/service.ts'
-import { createClockwork } from '../support/timers.ts'
+import { createTimers } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -36,8 +36,8 @@ async function counted(userId: number): Promise<{ used: number; reserved: number
   return { used, reserved }
 }
 
-function leaseOf(input: LeaseInput, clockwork = createClockwork()) {
-  return createLease(sender, input, clockwork)
+function leaseOf(input: LeaseInput, timers = createTimers()) {
+  return createLease(sender, input, timers)
 }
 
 const expire = async () => {
@@ -103,8 +103,8 @@ describe('a lease', () => {
 
   test('does not ask ahead for a while after a denial; who waits asks', async () => {
     const userId = await user(1)
-    const clockwork = createClockwork()
-    const lease = leaseOf({ userId, units: 10 }, clockwork)
+    const timers = createTimers()
+    const lease = leaseOf({ userId, units: 10 }, timers)
     expect(await lease.spend()).toEqual({ granted: true })
     expect(await lease.spend()).toMatchObject({ granted: false })
     calls.length = 0
@@ -112,7 +112,7 @@ describe('a lease', () => {
     expect(calls).toEqual([])
     expect(await lease.spend()).toMatchObject({ granted: false })
     await admin.createQuota({ userId, limit: 5 })
-    clockwork.pass(1_000)
+    timers.pass(1_000)
     expect(lease.trySpend()).toBe(false)
     await expect.poll(() => lease.held()).toBe(1)
     await lease.close()
@@ -154,16 +154,16 @@ describe('a lease', () => {
 
   test('gives back what is not spent in half of its time', async () => {
     const userId = await user(100)
-    const clockwork = createClockwork()
-    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, clockwork)
+    const timers = createTimers()
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, timers)
     await lease.spend(4)
-    clockwork.pass(9_999)
+    timers.pass(9_999)
     expect(lease.held()).toBe(6)
-    clockwork.pass(1)
+    timers.pass(1)
     expect(lease.held()).toBe(0)
     await expect.poll(() => counted(userId)).toEqual({ used: 4, reserved: 0 })
     await lease.close()
-    expect(clockwork.timers()).toBe(0)
+    expect(timers.timers()).toBe(0)
   })
 
   test('each message counts once in usage, also if several slices pay it or a slice pays several', async () => {
@@ -229,12 +229,12 @@ describe('what goes wrong', () => {
 
   test('while the service is away, it spends what it holds, and settles when the service is back', async () => {
     const userId = await user(100)
-    const clockwork = createClockwork()
-    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, clockwork)
+    const timers = createTimers()
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, timers)
     await lease.spend(2)
     network = async () => Response.json({ code: 'forbidden', status: 403, detail: 'not now' }, { status: 403 })
     for (let n = 0; n < 3; n++) expect(lease.trySpend()).toBe(true)
-    clockwork.pass(10_000)
+    timers.pass(10_000)
     await expect(lease.spend()).rejects.toThrow('not now')
     await expect(lease.close()).rejects.toThrow('not now')
     expect(await counted(userId)).toEqual({ used: 0, reserved: 10 })
@@ -245,13 +245,13 @@ describe('what goes wrong', () => {
 
   /** A lease whose requests end so, in turn: they are carried out or not, and answered so; the last ones reach the service. */
   function leaseWith(userId: number, ends: ((ask: () => Promise<unknown>) => Promise<unknown>)[]) {
-    const clockwork = createClockwork()
+    const timers = createTimers()
     const reserve: typeof sender.reserve = async input => {
       const end = ends.shift()
       await end?.(() => sender.reserve(input))
       return sender.reserve(input)
     }
-    return { clockwork, lease: createLease({ ...sender, reserve }, { userId, units: 10 }, clockwork) }
+    return { timers, lease: createLease({ ...sender, reserve }, { userId, units: 10 }, timers) }
   }
   const lost = async (ask: () => Promise<unknown>) => {
     await ask()
@@ -280,9 +280,9 @@ describe('what goes wrong', () => {
 
   test('a slice whose answer was lost is given back if its request is refused for good', async () => {
     const userId = await user(100)
-    const { lease, clockwork } = leaseWith(userId, [lost, refusalOf(400, 'invalid_request')])
+    const { lease, timers } = leaseWith(userId, [lost, refusalOf(400, 'invalid_request')])
     for (let n = 0; n < 2; n++) await expect(lease.spend()).rejects.toThrow()
-    clockwork.pass(1_000)
+    timers.pass(1_000)
     await expect.poll(() => counted(userId)).toEqual({ used: 0, reserved: 0 })
     expect(await lease.spend()).toEqual({ granted: true })
     await lease.close()
@@ -300,8 +300,8 @@ describe('what goes wrong', () => {
         return asked.length === 1 ? notArrived() : sender.reserve(input, options)
       },
     }
-    const clockwork = createClockwork()
-    const lease = createLease(calls, { userId, units: 5 }, clockwork)
+    const timers = createTimers()
+    const lease = createLease(calls, { userId, units: 5 }, timers)
     await expect(lease.spend()).rejects.toThrow('lost')
     expect(await lease.spend()).toMatchObject({ granted: false })
     const mayArrive = { message: expect.stringContaining('may still arrive'), isOutage: false }
@@ -309,7 +309,7 @@ describe('what goes wrong', () => {
     await sender.release({ userId, id: 'all' })
     const [first] = asked
     expect(first && (await sender.reserve(first))).toMatchObject({ granted: true })
-    clockwork.pass(10_000)
+    timers.pass(10_000)
     await lease.close()
     expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
   })
@@ -317,9 +317,9 @@ describe('what goes wrong', () => {
   test('a request that was lost long ago is not waited for when its repetition is denied', async () => {
     const userId = await user(5)
     await sender.reserve({ userId, id: 'all', units: 5 })
-    const { lease, clockwork } = leaseWith(userId, [notArrived])
+    const { lease, timers } = leaseWith(userId, [notArrived])
     await expect(lease.spend()).rejects.toThrow('lost')
-    clockwork.pass(10_000)
+    timers.pass(10_000)
     await lease.close()
     expect(await counted(userId)).toEqual({ used: 0, reserved: 5 })
   })
@@ -331,7 +331,7 @@ describe('what goes wrong', () => {
       if (!isSettling) throw new UnavailableError('lost', { mayHaveTakenEffect: true })
       return sender.commit(input)
     }
-    const lease = createLease({ ...sender, commit }, { userId, units: 10 }, createClockwork())
+    const lease = createLease({ ...sender, commit }, { userId, units: 10 }, createTimers())
     for (let n = 0; n < 16; n++) expect(await lease.spend(10)).toEqual({ granted: true })
     // No further slice is asked for ahead, so that none waits for what is refused here.
     expect([lease.trySpend(), lease.refilling()]).toEqual([false, undefined])
@@ -351,7 +351,7 @@ describe('what goes wrong', () => {
       if (lost < 3) throw new UnavailableError('lost', { mayHaveTakenEffect: true })
       return answer
     }
-    const lease = createLease({ ...sender, reserve }, { userId, units: 10 }, createClockwork())
+    const lease = createLease({ ...sender, reserve }, { userId, units: 10 }, createTimers())
     await expect(lease.spend()).rejects.toThrow('lost')
     await expect(lease.close()).rejects.toThrow('lost')
     await lease.close()

@@ -6,7 +6,7 @@ import { createOutageLeases } from '../../client/src/outage-leases.ts'
 import { freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
 import { startService } from '../support/service.ts'
-import { createClockwork } from '../support/timers.ts'
+import { createTimers } from '../support/timers.ts'
 
 const site = await createSite()
 const service = await startService()
@@ -155,8 +155,8 @@ describe('a message that a lease has paid', () => {
 })
 
 test('holds a slice until the next one, and gives it back when its user stops sending', async () => {
-  const clockwork = createClockwork()
-  const leases = createOutageLeases({ units: 5, ttlSeconds: 100, maxLeases: 1 }, sender, clockwork)
+  const timers = createTimers()
+  const leases = createOutageLeases({ units: 5, ttlSeconds: 100, maxLeases: 1 }, sender, timers)
   const [owner, other] = [await user(100), await user(100)]
   const held = async (userId: number) => (await counted(admin, userId)).reserved
   const slices = async () => {
@@ -165,10 +165,10 @@ test('holds a slice until the next one, and gives it back when its user stops se
   }
   leases.hold({ userId: owner })
   await expect.poll(() => held(owner)).toBe(5)
-  clockwork.pass(49_999)
+  timers.pass(49_999)
   leases.hold({ userId: owner })
   expect(await slices()).toBe(1)
-  clockwork.pass(1)
+  timers.pass(1)
   leases.hold({ userId: owner })
   await expect.poll(slices).toBe(2)
   await expect.poll(() => held(owner)).toBe(5)
@@ -177,16 +177,16 @@ test('holds a slice until the next one, and gives it back when its user stops se
   await expect.poll(() => held(owner)).toBe(0)
   leases.hold({ userId: other })
   await expect.poll(() => held(other)).toBe(5)
-  clockwork.pass(50_000)
+  timers.pass(50_000)
   await expect.poll(() => held(other)).toBe(0)
   await leases.close()
-  expect(clockwork.timers()).toBe(0)
+  expect(timers.timers()).toBe(0)
   leases.hold({ userId: other })
   expect(await held(other)).toBe(0)
 })
 
 test('what cannot be settled takes no room for ever: it is tried again in an outage, and given up if it is refused', async () => {
-  const clockwork = createClockwork()
+  const timers = createTimers()
   let network: 'up' | 'away' | 'expired token' | 'refused' = 'up'
   let refusals = 0
   const stranger = createClient({ url, token: 'none' })
@@ -201,31 +201,31 @@ test('what cannot be settled takes no room for ever: it is tried again in an out
       return sender.release(network === 'up' ? input : { ...input, id: 'none' })
     },
   }
-  const pool = createLeasePool({ calls, lease: { units: 5 }, maxLeases: 1, idleMs: 1_000, clockwork })
+  const pool = createLeasePool({ calls, lease: { units: 5 }, maxLeases: 1, idleMs: 1_000, timers })
   const [owner, other] = [await user(100), await user(100)]
   const first = pool.open({ userId: owner })
   first?.lease.prepare()
   await expect.poll(() => first?.lease.held()).toBe(5)
   network = 'away'
-  clockwork.pass(1_000)
+  timers.pass(1_000)
   await expect.poll(() => first?.lease.held()).toBe(0)
   expect(pool.open({ userId: other })).toBeUndefined()
   network = 'expired token'
   const tries = () => {
-    clockwork.pass(5_000)
+    timers.pass(5_000)
     return refusals
   }
   await expect.poll(tries).toBeGreaterThan(2)
   expect(pool.open({ userId: other })).toBeUndefined()
   network = 'refused'
   const open = () => {
-    clockwork.pass(5_000)
+    timers.pass(5_000)
     return pool.open({ userId: other })?.isOpen
   }
   await expect.poll(open).toBe(true)
   network = 'up'
   expect(await pool.close()).toBe(0)
-  expect(clockwork.timers()).toBe(0)
+  expect(timers.timers()).toBe(0)
 })
 
 test('a slice whose answer was lost is given back, also if a proxy refuses its request while the client is closed', async () => {
@@ -244,7 +244,7 @@ test('a slice whose answer was lost is given back, also if a proxy refuses its r
       throw new TypeError('cut off')
     },
   })
-  const leases = createOutageLeases({ units: 5 }, quota, createClockwork())
+  const leases = createOutageLeases({ units: 5 }, quota, createTimers())
   leases.hold({ userId: owner })
   await expect.poll(() => counted(admin, owner)).toEqual({ used: 0, reserved: 5 })
   network = 'refusing'

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
 import { createSettler } from '../../client/src/settler.ts'
-import { createClockwork } from '../support/timers.ts'
+import { createTimers } from '../support/timers.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'outages-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -83,10 +83,7 @@ describe('the circuit', () => {
 describe('what this process cannot do is no outage', () => {
   test('10,000 messages that are not settled', async () => {
     const { userId, id } = { userId: 1, id: 'm' }
-    const settler = createSettler(
-      createClient({ url: 'http://service', token: 't', fetch: silence }),
-      createClockwork(),
-    )
+    const settler = createSettler(createClient({ url: 'http://service', token: 't', fetch: silence }), createTimers())
     for (let n = 0; n < 10_000; n++) settler.giveBack({ userId, id: `${id}${n}`, mayBeCommitted: true })
     const refused = { name: 'UnavailableError', isOutage: false, mayHaveTakenEffect: false }
     expect(() => settler.assertRoom()).toThrow(expect.objectContaining(refused))

@@ -1,5 +1,5 @@
 /** The clock of a process, which a test moves. */
-export function createClockwork() {
+export function createTimers() {
   let time = 0
   const timers = new Map<object, { at: number; run: () => void }>()
   return {

@@ -92,7 +92,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     ...(fetch === undefined ? {} : { fetch }),
   })
   const debts = owed && (await openDebts(owed, { client, log, later }))
-  const leases = leased && createLeases(leased, { calls: client, log, clockwork: { now, later } })
+  const leases = leased && createLeases(leased, { calls: client, log, timers: { now, later } })
   const outages = createOutageLog(log, now)
   const listener = createListener()
   listener.server.maxConnections = maxCalls

@@ -3,7 +3,7 @@
  * answer, and is booked once by its id when the service is back. `consume` says that the message is sent. `reserve` leaves
  * that open until `commit` or `release`; until then the debt is *held*.
  */
-import { createBooking } from '../../../../client/src/debt-settler.ts'
+import { createDebtSettler } from '../../../../client/src/debt-settler.ts'
 import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
@@ -67,10 +67,10 @@ export async function openDebts(options: DebtOptions, { client, log, later }: De
   const { types, maxDebts = MAX_DEBTS } = options
   const refused = new WeakMap<Debt, string>()
   const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)
-  const booking = createBooking(journal, client, () => performance.now())
-  const holds = createHolds({ journal, booking, log, later })
+  const debtSettler = createDebtSettler(journal, client, () => performance.now())
+  const holds = createHolds({ journal, debtSettler, log, later })
   const settle = createSettling(holds, request => find(journal, request)?.outcome)
-  booking.wake()
+  debtSettler.wake()
   return {
     has: request => find(journal, request) !== undefined,
     answer(op, request) {

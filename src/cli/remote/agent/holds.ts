@@ -1,6 +1,6 @@
 /** Writes debts to the journal, and holds those of which it is open whether the message leaves. */
 import type { ReserveReq } from '../../../../client/src/api.ts'
-import type { Booking } from '../../../../client/src/debt-settler.ts'
+import type { DebtSettler } from '../../../../client/src/debt-settler.ts'
 import { type Debt, type Journal, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel } from '../../../../client/src/names.ts'
 import type { Later } from '../../../../client/src/timers.ts'
@@ -31,12 +31,12 @@ interface Held {
 
 interface HoldParts {
   readonly journal: Journal
-  readonly booking: Booking
+  readonly debtSettler: DebtSettler
   readonly log: (line: string) => void
   readonly later: Later
 }
 
-export function createHolds({ journal, booking, log, later }: HoldParts): Holds {
+export function createHolds({ journal, debtSettler, log, later }: HoldParts): Holds {
   const held = new Map<string, Held>()
 
   async function begin(request: SenderRequest): ReturnType<Journal['begin']> {
@@ -61,7 +61,7 @@ export function createHolds({ journal, booking, log, later }: HoldParts): Holds 
   async function end(request: SenderRequest, outcome: Debt['outcome']): Promise<void> {
     const ended = await (take(request)?.end ?? begin(request))
     await ended(outcome)
-    booking.wake()
+    debtSettler.wake()
   }
 
   function holdNew(request: SenderRequest): Held {

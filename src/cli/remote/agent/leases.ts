@@ -52,15 +52,15 @@ interface Dependencies {
   readonly calls: LeaseCalls
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
-  readonly clockwork: Timers
+  readonly timers: Timers
 }
 
-export function createLeases({ types, units }: LeaseOptions, { calls, log, clockwork }: Dependencies): Leases {
+export function createLeases({ types, units }: LeaseOptions, { calls, log, timers }: Dependencies): Leases {
   // As long as a message is known, it can be refunded to its lease.
-  const pool = createLeasePool({ calls, lease: { units }, maxLeases: MAX_LEASES, idleMs: KNOWN_MS, clockwork })
-  const isBusy = createBusyScopes(clockwork.now)
+  const pool = createLeasePool({ calls, lease: { units }, maxLeases: MAX_LEASES, idleMs: KNOWN_MS, timers })
+  const isBusy = createBusyScopes(timers.now)
   const known = createKnownMessages({
-    now: clockwork.now,
+    now: timers.now,
     onFull: () => log('too many messages within ten minutes to know them all: leases pay none until they are fewer'),
   })
 
