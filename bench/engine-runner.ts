@@ -1,5 +1,4 @@
 /** The process that measures the engine alone, or the plain bulk statements it is compared with. */
-
 import { findCluster } from '../src/db/cluster/topology.ts'
 import { openDatabase } from '../src/db/connection/database.ts'
 import { connectPipelined } from '../src/db/connection/pipelined-connection.ts'

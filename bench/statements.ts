@@ -1,5 +1,4 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
-
 import { previewBulkStep } from '../src/admin/bulk-change.ts'
 import type { Database, Queryable } from '../src/db/connection/database.ts'
 import { listAlerts } from '../src/db/quotas/alerts.ts'

@@ -1,5 +1,4 @@
 /** A Citus cluster compared with one PostgreSQL, both on this machine, by the same binaries: the store's CPU, and calls over HTTP. */
-
 import { sql } from '../../src/db/connection/sql.ts'
 import type { EngineJob } from '../engine-runner.ts'
 import { fillUsers } from '../fill.ts'

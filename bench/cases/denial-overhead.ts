@@ -2,7 +2,6 @@
  * The cost of logging denials: two engines on one database, one that logs and one that does not, take turns with 30 % of
  * all commands denied. What is looked for is a few percent. Therefore many short turns are compared in pairs.
  */
-
 import { sql } from '../../src/db/connection/sql.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { fillUsers } from '../fill.ts'

@@ -1,5 +1,4 @@
 /** The engine without HTTP over a million quotas, compared with two plain statements that write the same rows. */
-
 import type { EngineJob } from '../engine-runner.ts'
 import { fillUsers } from '../fill.ts'
 import { measure, measureRounds } from '../measure.ts'

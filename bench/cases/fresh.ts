@@ -2,7 +2,6 @@
  * Statistics that are missing or wrong: PostgreSQL's CPU per call right after an import, before any ANALYZE, and denials
  * where ANALYZE ran while there were no reservations. Autovacuum is off, so that the statistics stay as they are.
  */
-
 import { sql } from '../../src/db/connection/sql.ts'
 import { disableAutovacuum, fillUsers } from '../fill.ts'
 import { measureRounds } from '../measure.ts'

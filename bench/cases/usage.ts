@@ -3,7 +3,6 @@
  * of an hour, all users, the top users, and the busy user's reservations. Over HTTP, one call at a time. It compacts the
  * usage before, and says how fast.
  */
-
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'

@@ -1,5 +1,4 @@
 /** The minimum that writes a batch's rows: one statement for the counters, one for the reservations, a commit. */
-
 import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/connection/pipelined-connection.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'

@@ -1,5 +1,4 @@
 /** A Citus cluster for a benchmark: one that runs already, whose nodes are processes of this machine. */
-
 import { type Database, openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { distribute } from '../../src/db/schema/distribute.ts'

@@ -1,5 +1,4 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
-
 import { hasCode } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 import type { Later, Timers } from './timers.ts'

@@ -1,5 +1,4 @@
 /** The slices that a lease holds: which units can be spent, and which go back. */
-
 import type { Slice } from './lease-settlements.ts'
 import type { Later } from './timers.ts'
 

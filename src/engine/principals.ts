@@ -2,7 +2,6 @@
  * The dictionary of principals, as far as the engine knows it. A principal is read or added once, before the transaction of
  * the first batch that has a command of it; later batches find it in memory.
  */
-
 import type { PipelinedConnection, StatementResult } from '../db/connection/pipelined-connection.ts'
 import {
   addPrincipals,

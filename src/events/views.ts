@@ -1,5 +1,4 @@
 /** Events and deliveries as the API shows them. */
-
 import type { StoredEvent } from '../db/outbox/outbox.ts'
 import type { Delivery } from '../db/webhooks/delivery-lists.ts'
 import { eventIdOf } from '../domain/event.ts'

@@ -1,5 +1,4 @@
 /** A page of denials costs the same however many there are, for any user and any age; so does a step of their retention. */
-
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'

@@ -1,5 +1,4 @@
 /** A page of reservations costs the same however many there are, for any user and any age. */
-
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { IN_INDEX_ORDER } from '../../src/db/connection/planner-settings.ts'

@@ -1,5 +1,4 @@
 /** A page of a sender's open reservations costs the same however many users there are, and however many are settled. */
-
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { sql } from '../../src/db/connection/sql.ts'

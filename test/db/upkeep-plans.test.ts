@@ -1,5 +1,4 @@
 /** The statements of the sweeper and of retention cost the same however much has been settled before. */
-
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import type { Database, Queryable } from '../../src/db/connection/database.ts'

@@ -1,5 +1,4 @@
 /** The events of thresholds reached and of reservations that expire, on a real database. */
-
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'

@@ -1,5 +1,4 @@
 /** The worker on a real queue. What it finds after another worker has died is written here as that worker would have left it. */
-
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'

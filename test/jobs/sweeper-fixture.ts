@@ -1,5 +1,4 @@
 /** Sweepers on a bench, whose clock only goes forward: each test starts where the previous one ended. */
-
 import { sql } from '../../src/db/connection/sql.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'

@@ -1,5 +1,4 @@
 /** Databases on the nodes of a Citus cluster, that of TEST_CLUSTER_URL: the coordinator's, which knows the workers. */
-
 import { prepareNodes } from '../../src/db/cluster/nodes.ts'
 import { findTopology } from '../../src/db/cluster/topology.ts'
 import { type Database, openDatabase, type Queryable } from '../../src/db/connection/database.ts'

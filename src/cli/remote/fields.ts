@@ -1,5 +1,4 @@
 /** The options of a command over the API, made from the schemas of its request, and the request made from the options. */
-
 import { Temporal } from 'temporal-polyfill'
 import type { Static, TObject, TProperties } from 'typebox'
 import { type Arguments, didYouMean, type Options, UsageError } from '../arguments.ts'

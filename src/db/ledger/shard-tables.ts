@@ -2,7 +2,6 @@
  * The engine's statements on the tables of one Citus shard. On the node that holds them these are ordinary tables, so a
  * batch costs there what it costs on one PostgreSQL: neither the coordinator nor Citus plans its statements.
  */
-
 import type { ShardPlacement } from '../cluster/topology.ts'
 import { type Sql, sql, sqlInteger, trustedSql } from '../connection/sql.ts'
 

@@ -1,5 +1,4 @@
 /** Marks of quotas (`quota_alert`): the list of quotas that are running out, and how marks are kept. */
-
 import type { Quota } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import { type Shard, shardOfQuota } from '../../domain/shard.ts'

@@ -1,5 +1,4 @@
 /** Removes old changes by administrators. The records of erasures stay. */
-
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'

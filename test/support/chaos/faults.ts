@@ -1,5 +1,4 @@
 /** What goes wrong during the chaos test: processes are killed, backends terminated and cancelled, and rows held. */
-
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDatabase } from '../../../src/db/connection/database.ts'
 import { shardOf } from '../../../src/domain/shard.ts'

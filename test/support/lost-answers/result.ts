@@ -1,5 +1,4 @@
 /** What a run was, for each kind of sender. */
-
 import type { Provider } from './provider.ts'
 import type { LossyProxy } from './proxy.ts'
 import type { RunRecord, SenderCounts } from './record.ts'

@@ -3,7 +3,6 @@
  * asks for no further call: what a `reserve` promises must outlive the agent. What follows on a paid message is decided by
  * the rules of the service, on the reservation that the message would be there.
  */
-
 import type { LeaseCalls } from '../../../../client/src/lease.ts'
 import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-pool.ts'
 import { UnavailableError } from '../../../../client/src/main.ts'
