@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { whenDone } from '../support/cleanup.ts'
-import { startExample } from '../support/example.ts'
+import { startExample, startGate } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, senderToken, clock, db, engine } = await startService()
@@ -40,26 +40,14 @@ const caller = await listen(({ pathname, search }) => {
 })
 
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
-/** The way to sms-quota, which may lose the answers. */
-let losesAnswers = false
-const gateServer = createServer(async (request, response) => {
-  const headers = { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' }
-  const body = Buffer.concat(await request.toArray())
-  const answer = await fetch(url + request.url, { method: 'POST', headers, body })
-  const text = await answer.text()
-  if (losesAnswers) response.destroy()
-  else response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
-}).listen(0, '127.0.0.1')
-await once(gateServer, 'listening')
-whenDone(() => gateServer.close().closeAllConnections())
-const gate = `http://127.0.0.1:${(gateServer.address() as AddressInfo).port}`
+const gate = await startGate(url)
 
 const line = await startExample('kannel', 'proxy.ts', {
   PORT: '0',
   USERS: '{"alice":7,"bob":8}',
   DLR_SECRET: 'a secret for tests only, long enough to sign',
   SMSBOX_URL: smsbox,
-  SMS_QUOTA_URL: gate,
+  SMS_QUOTA_URL: gate.url,
   SMS_QUOTA_TOKEN: senderToken,
 })
 const proxy = line.replace('the proxy is at ', '')
@@ -152,9 +140,9 @@ test('a message that smsbox refuses costs nothing', async () => {
 
 test('a message that is not passed on, since the answer of sms-quota was lost, costs nothing', async () => {
   const [before, passed] = [await counters(), passedOn.length]
-  losesAnswers = true
+  gate.losses = Number.POSITIVE_INFINITY
   expect((await send({}))[0]).toBe(503)
-  losesAnswers = false
+  gate.losses = 0
   expect(passedOn.length).toBe(passed)
   // Longer than any reservation of the proxy.
   clock.now += 4 * 86_400_000

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { startExample } from '../support/example.ts'
+import { startExample, startGate } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
 const { app, call, senderToken } = await startService()
@@ -29,34 +29,14 @@ const provider = createServer(async (request, response) => {
 await once(provider, 'listening')
 afterAll(() => provider.close().closeAllConnections())
 
-/** How many of the next answers of sms-quota are lost. */
-let losses = 0
-const service = await app.listen({ port: 0, host: '127.0.0.1' })
-const listener = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray())
-  const { 'content-type': type = '', authorization = '' } = request.headers
-  const answer = await fetch(service + request.url, {
-    method: 'POST',
-    headers: { 'content-type': type, authorization },
-    body,
-  })
-  const text = await answer.text()
-  if (losses > 0) {
-    losses -= 1
-    response.destroy()
-    return
-  }
-  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
-}).listen(0, '127.0.0.1')
-await once(listener, 'listening')
-afterAll(() => listener.close().closeAllConnections())
+const gate = await startGate(await app.listen({ port: 0, host: '127.0.0.1' }))
 
 const KEY = 'a key of the tests, not a secret'
 const line = await startExample('supabase-auth', 'server.ts', {
   PORT: '0',
   HOOK_SECRET: `v1,whsec_${Buffer.from(KEY).toString('base64')}`,
   PROVIDER_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}`,
-  SMS_QUOTA_URL: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+  SMS_QUOTA_URL: gate.url,
   SMS_QUOTA_TOKEN: senderToken,
   SMS_QUOTA_USER: '7',
 })
@@ -122,9 +102,9 @@ test('a user can have quotas of their own, and a repeated request sends and char
 
 test('a code is sent and charged once, also if the answers of sms-quota are lost', async () => {
   const before = [sent.length, await counters(8)]
-  losses = 2
+  gate.losses = 2
   expect(await ask(inputFor('4915112345606', { sms_quota_user_id: 9 }))).toEqual([200, {}])
-  expect(losses).toBe(0)
+  expect(gate.losses).toBe(0)
   expect([sent.length - 1, await counters(8)]).toEqual(before)
   expect(await counters(9)).toEqual({ used: 1, reserved: 0 })
 })
