@@ -73,7 +73,7 @@ describe('the check of people who help users', () => {
 })
 
 describe('force', () => {
-  const detail = 'DebtSettler units past any limit (force) needs a token with the role "sms-quota:force".'
+  const detail = 'Booking units past any limit (force) needs a token with the role "sms-quota:force".'
 
   test.each([
     ['consume', { id: 'sent', units: 5 }],

@@ -323,7 +323,7 @@ const deniedFor = (reason: DenialReason, units: number) => ({
 })
 
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']
-type DebtSettler = { at: EpochMs; sums: UsageSums }
+type Booking = { at: EpochMs; sums: UsageSums }
 
 /** The sums of a user's ledger, written from the contract. The ledger has no denials. */
 async function ledgerOf(user: number): Promise<UsageSums> {
@@ -382,7 +382,7 @@ test('in random histories usage equals the ledger and the windows, and verify fi
     }
     if (random() < 0.5) await bench.quota({ user_id: user, kind: 'cap', limit: 30, period: 'day' })
     const began = clock.now
-    const bookings: DebtSettler[] = []
+    const bookings: Booking[] = []
     let ledger = await ledgerOf(user)
     for (let n = 0; n < 30; n++) {
       clock.now += Math.floor(random() * pick([0, MINUTE, 40 * MINUTE, 12 * 60 * MINUTE]))
