@@ -11,19 +11,33 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 /** Twice what the load generator sends ahead. Proxies and usual clients send the next request after the answer. */
 export const MAX_PIPELINED = 32
 
+/** Requests of each connection without an answer. Every request comes through here: no closure and no entry is made for one. */
+const waiting = new WeakMap<Socket, { count: number }>()
+
 /** A handler of requests. A connection with more than `MAX_PIPELINED` without an answer is closed, and the rest is not handled. */
 export function boundPipelining(handler: Handler): Handler {
-  const waiting = new WeakMap<Socket, number>()
   return (request, response) => {
     const { socket } = request
     // What was read before the connection was closed still arrives here.
     if (socket.destroyed) return
-    const count = (waiting.get(socket) ?? 0) + 1
-    if (count > MAX_PIPELINED) return closeCheaply(socket)
-    waiting.set(socket, count)
-    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
+    const requests = requestsOf(socket)
+    if (requests.count >= MAX_PIPELINED) return closeCheaply(socket)
+    requests.count += 1
+    response.on('close', countAnswer)
     handler(request, response)
   }
+}
+
+function requestsOf(socket: Socket): { count: number } {
+  const known = waiting.get(socket)
+  if (known !== undefined) return known
+  const requests = { count: 0 }
+  waiting.set(socket, requests)
+  return requests
+}
+
+function countAnswer(this: ServerResponse): void {
+  requestsOf(this.req.socket).count -= 1
 }
 
 /**
