@@ -1,7 +1,7 @@
 /** Bodies: JSON in UTF-8, and nothing else. A text that is repaired silently would be charged at another price. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { BodyReader } from './body-reader.ts'
 
@@ -10,13 +10,29 @@ type Done = (error: Error | null, body?: unknown) => void
 /** Parses a whole body, or fails with the problem that refuses it. */
 type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
 
-/** Parses all JSON bodies in the scope of `app`. @param limit the maximum size of a body, in bytes */
+/**
+ * Parses all JSON bodies in the scope of `app`. Where a route has no body, an empty one is none, of whatever type: many clients name a
+ * type in each request.
+ *
+ * @param limit the maximum size of a body, in bytes
+ */
 export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit: number): void {
-  const parse = jsonBodyParser(app)
+  const parseJson = jsonBodyParser(app)
+  const parserOf =
+    (parse: BodyParser): FastifyContentTypeParser =>
+    (request, stream, done) =>
+      reader.read(stream, limit, (error, body) => {
+        if (body === undefined) return done(error)
+        if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
+        parse(request, body, done)
+      })
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', (request, stream, done) => {
-    reader.read(stream, limit, (error, body) => (body === undefined ? done(error) : parse(request, body, done)))
-  })
+  app.addContentTypeParser('application/json', parserOf(parseJson))
+  app.addContentTypeParser('*', parserOf(refuseType))
+}
+
+function refuseType(_request: FastifyRequest, _body: Buffer, done: Done): void {
+  done(new Problem('unsupported_media_type', 'Send the body as Content-Type: application/json.'))
 }
 
 /** Only reads the bodies in the scope of `app`: the route gets a Buffer. */
