@@ -47,12 +47,12 @@ def message(order: dict[str, Any]) -> dict[str, Any]:
     return {"userId": order["userId"], "id": order["id"], "units": order["units"], "by": order["type"]}
 
 
-def told_of(sent: Sent[str]) -> dict[str, Any]:
+def outcome_of(sent: Sent[str]) -> dict[str, Any]:
     kinds = {True: "sent", False: "denied", None: "unknown", "before": "before"}
     return {"kind": kinds[sent.sent], "isReserved": sent.reservation is not None}
 
 
-def told_by(error: Exception) -> dict[str, Any]:
+def outcome_by(error: Exception) -> dict[str, Any]:
     if isinstance(error, NotTaken):
         return {"kind": "failed"}
     if isinstance(error, UnavailableError):
@@ -62,11 +62,11 @@ def told_by(error: Exception) -> dict[str, Any]:
     raise error
 
 
-def answer(order: dict[str, Any], told: dict[str, Any] | None, sends: int, client: Any) -> None:
-    whole = {"detail": "", "isOutage": False, "isReserved": False, "sends": sends, **told} if told else None
+def answer(order: dict[str, Any], outcome: dict[str, Any] | None, sends: int, client: Any) -> None:
+    whole = {"detail": "", "isOutage": False, "isReserved": False, "sends": sends, **outcome} if outcome else None
     unsettled = [f"{one.user_id} {one.id}" for one in client.unsettled()]
     # One write for each line, so that lines of several threads do not mix.
-    sys.stdout.write(json.dumps({"call": order["call"], "told": whole, "unsettled": unsettled, "debts": 0}) + "\n")
+    sys.stdout.write(json.dumps({"call": order["call"], "outcome": whole, "unsettled": unsettled, "debts": 0}) + "\n")
     sys.stdout.flush()
 
 
@@ -83,13 +83,13 @@ def work() -> None:
             sends += 1
             return sent_or_raise(provider.post(RUN["provider"], json=message(order)).json())
 
-        told: dict[str, Any] | None = None
+        outcome: dict[str, Any] | None = None
         try:
-            told = told_of(quota.with_reservation(send, **asked(order)))
+            outcome = outcome_of(quota.with_reservation(send, **asked(order)))
         except Exception as error:
-            told = told_by(error)
+            outcome = outcome_by(error)
         with writing:
-            answer(order, told, sends, quota)
+            answer(order, outcome, sends, quota)
 
     def close(order: dict[str, Any]) -> None:
         try:
@@ -117,12 +117,12 @@ async def work_async() -> None:
             sends += 1
             return sent_or_raise((await provider.post(RUN["provider"], json=message(order))).json())
 
-        told: dict[str, Any] | None = None
+        outcome: dict[str, Any] | None = None
         try:
-            told = told_of(await quota.with_reservation(send, **asked(order)))
+            outcome = outcome_of(await quota.with_reservation(send, **asked(order)))
         except Exception as error:
-            told = told_by(error)
-        answer(order, told, sends, quota)
+            outcome = outcome_by(error)
+        answer(order, outcome, sends, quota)
 
     async def close(order: dict[str, Any]) -> None:
         try:

@@ -68,6 +68,7 @@ export function pythonKind(python: string, isAsync: boolean): ProcessKind {
 interface Pending {
   readonly message: Asked | undefined
   resolve(reply: Reply | 'killed'): void
+  reject(error: unknown): void
 }
 
 export async function processSender(
@@ -117,6 +118,11 @@ export async function processSender(
   function answered(line: string): void {
     const reply = replyOf(line)
     if (reply === undefined) return
+    // Else every message would be repeated for ever.
+    if (!isWhole(reply)) {
+      for (const { reject } of pending.values()) reject(new TypeError(`${name}: its process has answered ${line}`))
+      return
+    }
     unsettled = new Map(
       reply.unsettled.flatMap(key => {
         const known = asked.get(key)
@@ -157,8 +163,8 @@ export async function processSender(
       if (isForgotten && (mayBeDebt || isOpen)) addKilled(message)
       asked.set(nameOf(message), { message, kills })
     }
-    return new Promise(resolve => {
-      pending.set(order.call, { message, resolve })
+    return new Promise((resolve, reject) => {
+      pending.set(order.call, { message, resolve, reject })
       child.stdin.write(`${JSON.stringify(order)}\n`)
     })
   }
@@ -210,10 +216,15 @@ function isUnderWay(pending: ReadonlyMap<number, Pending>, message: Message): bo
 }
 
 /** @returns undefined if the line was cut */
-function replyOf(line: string): Reply | undefined {
+function replyOf(line: string): Partial<Reply> | undefined {
   try {
     return JSON.parse(line)
   } catch {
     return undefined
   }
+}
+
+function isWhole(reply: Partial<Reply>): reply is Reply {
+  const { call, outcome, unsettled, debts } = reply
+  return call !== undefined && outcome !== undefined && unsettled !== undefined && debts !== undefined
 }
