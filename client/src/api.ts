@@ -26,7 +26,7 @@ export type SmsQuota = {
   readonly startsAt: string
   /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
   readonly expiresAt: string | null
-  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes: ReadonlyArray<string> | null
@@ -86,7 +86,7 @@ export type CreateQuotaReq = {
   readonly startsAt?: string
   /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
   readonly expiresAt?: string | null
-  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
@@ -125,7 +125,7 @@ export type UpdateQuotaReq = {
   readonly startsAt?: string
   /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
   readonly expiresAt?: string | null
-  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
@@ -287,7 +287,7 @@ export type QuotaAsShown = {
   readonly startsAt?: string
   /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
   readonly expiresAt?: string | null
-  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
@@ -401,7 +401,7 @@ export type ImportRow = {
   readonly startsAt?: string
   /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
   readonly expiresAt?: string | null
-  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
@@ -606,11 +606,11 @@ export type CheckReq = {
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
-    /** The destination number in E.164 form. */ readonly to: string
+    /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
     /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
-  /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+  /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
@@ -624,11 +624,11 @@ export type ReserveReq = {
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
-    /** The destination number in E.164 form. */ readonly to: string
+    /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
     /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
-  /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+  /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
@@ -650,11 +650,11 @@ export type ConsumeReq = {
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
-    /** The destination number in E.164 form. */ readonly to: string
+    /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
     /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
     readonly text: string
   }
-  /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+  /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
@@ -712,11 +712,11 @@ export type BatchReq = {
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
-          /** The destination number in E.164 form. */ readonly to: string
+          /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
           /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
-        /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+        /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string
@@ -731,11 +731,11 @@ export type BatchReq = {
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
-          /** The destination number in E.164 form. */ readonly to: string
+          /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
           /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
-        /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+        /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string
@@ -758,11 +758,11 @@ export type BatchReq = {
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
-          /** The destination number in E.164 form. */ readonly to: string
+          /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
           /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
           readonly text: string
         }
-        /** The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches. */
+        /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string

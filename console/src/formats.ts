@@ -1,4 +1,5 @@
-import { locale } from './texts/language.ts'
+import { INTERNATIONAL } from '../../src/domain/country.ts'
+import { language, locale } from './texts/language.ts'
 
 /**
  * Numbers, dates and names of countries in the locale of the page. Times are RFC 3339 timestamps of the API and are
@@ -117,9 +118,12 @@ export function formatDistance(at: string, now: number): string {
 }
 
 const COUNTRY_NAMES = new Intl.DisplayNames(locale, { type: 'region' })
+/** Browsers call it "world", which says something else here. */
+const INTERNATIONAL_NAME = { en: 'International networks', de: 'Internationale Netze' }[language]
 
-/** The name of a country, or the code if the browser knows no name for it. @param code ISO 3166 alpha-2 */
+/** The name of a country, or the code if the browser knows no name for it. @param code ISO 3166 alpha-2, or 001 */
 export function countryName(code: string): string {
+  if (code === INTERNATIONAL) return INTERNATIONAL_NAME
   return COUNTRY_NAMES.of(code) ?? code
 }
 

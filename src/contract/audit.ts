@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/audit.ts'
 import { WEBHOOK_ACTIONS } from '../domain/webhook.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, positive, text, time, uint } from './schemas.ts'
+import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, text, time, uint } from './schemas.ts'
 import { Webhook } from './webhooks.ts'
 
 /** Who changed what: the history of a webhook, and the list of all administrators' changes. */
@@ -38,15 +38,12 @@ export const WebhookHistory = cursorPageOf('WebhookChange', {
 
 /* ── All changes ────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-const REQUEST_ID = '^[A-Za-z0-9._:-]{1,128}$'
-
 export const AuditQuery = Type.Object(
   {
     page_size: cursorQuery.page_size,
     // Longer than other cursors, because it holds the actor.
     cursor: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9_-]{1,4000}$',
+      patterned('auditCursor', {
         description: '`next_cursor` of the previous page. It fixes the filters.',
       }),
     ),
@@ -56,8 +53,7 @@ export const AuditQuery = Type.Object(
     action: Type.Optional(Type.Enum([...AUDITED_ACTIONS])),
     actor: Type.Optional(text(255, { minLength: 1, description: 'Only changes by this `sub`, exactly.' })),
     request_id: Type.Optional(
-      Type.String({
-        pattern: REQUEST_ID,
+      patterned('requestId', {
         description: 'Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed.',
       }),
     ),

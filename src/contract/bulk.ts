@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { DURATION_PATTERN, MAX_BULK_IDS, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../domain/bounds.ts'
+import { MAX_BULK_IDS, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../domain/bounds.ts'
 import { BULK_ACTIONS, type BulkAction } from '../domain/bulk-change.ts'
 import { ExportQuotasQuery } from './exports.ts'
 import { AdjustReq, UpdateQuotaReq, VISIBLE_STATUSES } from './quotas.ts'
-import { closed, IdempotencyHeaders, positive, uint } from './schemas.ts'
+import { closed, IdempotencyHeaders, patterned, positive, uint } from './schemas.ts'
 
 /** Bulk changes: the same change of many quotas, answered as newline-delimited JSON. */
 
@@ -62,8 +62,7 @@ export const BULK_CHANGES = {
     {
       expires_at: Type.Optional(UpdateQuotaReq.properties.expires_at),
       by: Type.Optional(
-        Type.String({
-          pattern: DURATION_PATTERN,
+        patterned('duration', {
           description:
             "A duration of ISO 8601 in years, months, weeks and days, such as `P1M` or `P30D`, added to the quota's `expires_at` by the calendar of its time zone. A quota that never expires is refused.",
         }),

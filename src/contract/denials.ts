@@ -1,26 +1,31 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
-import { closed, country, cursorPageOf, cursorQuery, messageType, nullable, text, time, uint } from './schemas.ts'
+import {
+  closed,
+  country,
+  cursorPageOf,
+  cursorQuery,
+  messageType,
+  nullable,
+  patterned,
+  text,
+  time,
+  uint,
+} from './schemas.ts'
 import { explanationLine } from './sender.ts'
 
 /** The log of denials: why messages were refused. */
 
-const denialId = {
-  pattern: '^den_(?:0|[1-9][0-9]{0,15})_(?:0|[1-9][0-9]{0,14})_[1-9][0-9]{0,15}$',
-  examples: ['den_7_1773576000000_42'],
-}
+const denialId = patterned('denialId', { examples: ['den_7_1773576000000_42'] })
 
-export const DenialParams = Type.Object({ denial_id: Type.String(denialId) })
+export const DenialParams = Type.Object({ denial_id: denialId })
 
 const filters = {
   ...cursorQuery,
   reason: Type.Optional(Type.Enum([...DENIAL_REASONS])),
   country: Type.Optional(country({ description: 'Only messages to this country.' })),
   message_type: Type.Optional(messageType({ description: 'Only messages of this type.' })),
-  id: Type.Optional(
-    Type.String({ pattern: RESERVATION_ID_PATTERN, description: "Only denials of this id, the sender's own." }),
-  ),
+  id: Type.Optional(patterned('reservationId', { description: "Only denials of this id, the sender's own." })),
   from: Type.Optional(time({ description: 'Denied at this time or later.' })),
   to: Type.Optional(time({ description: 'Denied before this time.' })),
 }

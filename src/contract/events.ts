@@ -3,20 +3,17 @@ import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
 import { EVENT_TYPES, type EventType } from '../domain/event.ts'
 import type { SmsQuota } from './quotas.ts'
 import type { Reservation } from './reservations.ts'
-import { closed, nullable, positive, time, uint } from './schemas.ts'
+import { closed, nullable, patterned, positive, time, uint } from './schemas.ts'
 import { Webhook } from './webhooks.ts'
 
 /** Events: one schema per type, as the feed lists them and as webhooks receive them. */
 
 /* ── The feed ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-const anyType = `(?:${EVENT_TYPES.map(type => type.replace('.', '\\.')).join('|')})`
-
 export const EventsQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9_-]{1,1000}$',
+      patterned('cursor', {
         description:
           '`next` of the previous page, or `latest` for events from now on. Omitted: begins with the oldest event that is kept (`EVENT_RETENTION_DAYS`).',
       }),
@@ -29,8 +26,7 @@ export const EventsQuery = Type.Object(
       }),
     ),
     types: Type.Optional(
-      Type.String({
-        pattern: `^${anyType}(?:,${anyType})*$`,
+      patterned('eventTypes', {
         description: 'Only these types, separated by commas.',
         examples: ['quota.created,quota.updated'],
       }),

@@ -10,6 +10,7 @@ import {
   messageType,
   nextCursor,
   nullable,
+  patterned,
   positive,
   text,
   time,
@@ -47,15 +48,19 @@ const settings = {
     description: 'Exclusive. A time at or before now ends the quota; moving it later again revives the quota.',
   }),
   countries: nullable(
-    Type.Array(Type.String({ format: 'country', minLength: 2, maxLength: 2 }), {
+    Type.Array(country(), {
       minItems: 1,
       maxItems: 300,
       uniqueItems: true,
     }),
-    { description: 'The destinations it covers (ISO 3166 alpha-2); null is all.', examples: [['DE', 'AT']] },
+    {
+      description:
+        'The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list.',
+      examples: [['DE', 'AT']],
+    },
   ),
   message_types: nullable(
-    Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), {
+    Type.Array(patterned('messageType'), {
       minItems: 1,
       maxItems: 50,
       uniqueItems: true,
@@ -71,7 +76,7 @@ const settings = {
   external_ref: nullable(text(120, { minLength: 1 }), {
     description: "Your own reference. It is unique among the user's undeleted quotas.",
   }),
-  metadata: Type.Record(Type.String({ pattern: '^[A-Za-z0-9_.:-]{1,64}$' }), text(512), {
+  metadata: Type.Record(patterned('metadataKey'), text(512), {
     ...closed,
     maxProperties: 16,
     description:
@@ -251,8 +256,7 @@ const pagination = {
   ),
   expires_before: Type.Optional(time({ description: 'Only quotas that expire before this time.' })),
   cursor: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9_-]{1,5000}$',
+    patterned('quotasCursor', {
       description:
         '`next_cursor` of the previous page. Reads long lists at a constant cost per page. It fixes sort and filters and excludes `page`.',
     }),
@@ -301,11 +305,9 @@ export const QuotaPage = Type.Object(
 
 export const QuotaParams = Type.Object({ id: positive() })
 
-const etag = '"(?:0|[1-9][0-9]{0,15})"'
 export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(
-    Type.String({
-      pattern: `^(?:\\*|${etag}(?: *, *${etag})*)$`,
+    patterned('versions', {
       maxLength: 400,
       description: 'Makes the change only if the quota still has this version, for example `"3"`.',
     }),

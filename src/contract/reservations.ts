@@ -1,14 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { RECORDED_ACTIONS } from '../domain/authorship.ts'
-import { MAX_AGE_SECONDS, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
+import { MAX_AGE_SECONDS } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, positive, time, uint } from './schemas.ts'
+import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, time, uint } from './schemas.ts'
 
 /** Reservations, as senders get them and as lists show them. */
 
-export const reservationId = Type.String({
-  pattern: RESERVATION_ID_PATTERN,
+export const reservationId = patterned('reservationId', {
   description: "The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat.",
   examples: ['msg-1042'],
 })
@@ -137,8 +136,7 @@ const recordFields = {
   created_at: time(),
 }
 
-/** An opening reservation of the service has an id that begins with `_`. */
-const anyId = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$' })
+const anyId = patterned('anyReservationId')
 export const AdminReservationParams = Type.Object({ user_id: uint(), id: anyId })
 export const UserReservationParams = Type.Object({ id: anyId })
 

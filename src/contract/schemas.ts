@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { PATTERNS } from './patterns.ts'
 
 /** Schemas that several resources share. */
 
@@ -20,10 +21,14 @@ export const time = (options = {}) => Type.String({ format: 'date-time', ...opti
 /** Text that the database can store. */
 export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 
-/** An ISO 3166 alpha-2 code. */
-export const country = (options = {}) => Type.String({ format: 'country', minLength: 2, maxLength: 2, ...options })
+/** A text of which the table of patterns says what it looks like. */
+export const patterned = (name: keyof typeof PATTERNS, options = {}) =>
+  Type.String({ pattern: PATTERNS[name].pattern, ...options })
 
-export const messageType = (options = {}) => Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$', ...options })
+/** An ISO 3166 alpha-2 code, or 001. */
+export const country = (options = {}) => Type.String({ format: 'country', minLength: 2, maxLength: 3, ...options })
+
+export const messageType = (options = {}) => patterned('messageType', options)
 
 export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
 
@@ -36,8 +41,7 @@ export const NoQuery = Type.Object({}, closed)
 /** Headers of calls that take effect once. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,255}$',
+    patterned('idempotencyKey', {
       description: 'Makes the call safe to repeat: for at least 24 hours, the same key and body get the same response.',
     }),
   ),
@@ -47,10 +51,7 @@ export const IdempotencyHeaders = Type.Object({
 export const cursorQuery = {
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
   cursor: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9_-]{1,1000}$',
-      description: '`next_cursor` of the previous page. It fixes the filters.',
-    }),
+    patterned('cursor', { description: '`next_cursor` of the previous page. It fixes the filters.' }),
   ),
 }
 

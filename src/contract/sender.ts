@@ -1,7 +1,6 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import {
   DEFAULT_TTL_SECONDS,
-  E164_PATTERN,
   MAX_BATCH_OPERATIONS,
   MAX_COMMIT_MESSAGES,
   MAX_RESERVED_UNITS,
@@ -11,7 +10,7 @@ import type { Explanation } from '../domain/command.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
-import { closed, country, messageType, nullable, time, uint } from './schemas.ts'
+import { closed, country, messageType, nullable, patterned, time, uint } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
 
@@ -22,10 +21,9 @@ const userId = uint({ description: 'The user whose message it is.', examples: [7
 /** Write-only: neither stored nor logged, and never repeated in an error. */
 const message = Type.Object(
   {
-    to: Type.String({
-      pattern: E164_PATTERN,
+    to: patterned('phoneNumber', {
       writeOnly: true,
-      description: 'The destination number in E.164 form.',
+      description: 'The destination number in E.164 form, with 7 to 15 digits.',
       examples: ['+4915112345678'],
     }),
     text: Type.String({
@@ -56,7 +54,8 @@ const drawFields = {
   message: Type.Optional(message),
   country: Type.Optional(
     country({
-      description: 'The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches.',
+      description:
+        'The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches.',
       examples: ['DE'],
     }),
   ),

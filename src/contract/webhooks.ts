@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
-import { closed, nextCursor, nullable, positive, text, time, uint } from './schemas.ts'
+import { closed, nextCursor, nullable, patterned, positive, text, time, uint } from './schemas.ts'
 
 /** Webhooks and their deliveries. The payloads are in `events.ts`. */
 
@@ -134,15 +134,13 @@ export const RedeliverReq = Type.Object(
 export const WebhookParams = Type.Object({ id: positive() })
 export const DeliveryParams = Type.Object({
   id: positive(),
-  delivery: Type.String({ pattern: '^evt_(?:0|[1-9][0-9]?)_[1-9][0-9]{0,15}$' }),
+  delivery: patterned('deliveryId'),
 })
 export const DeliveriesQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: 100 })),
-    cursor: Type.Optional(
-      Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$', description: '`next_cursor` of the previous page.' }),
-    ),
+    cursor: Type.Optional(patterned('deliveriesCursor', { description: '`next_cursor` of the previous page.' })),
   },
   closed,
 )

@@ -21,7 +21,7 @@ export const MAX_COMMIT_MESSAGES = 1_000_000
 export const MAX_SEGMENTS = 255
 
 /** A phone number in E.164 form. */
-export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'
+export const E164_PATTERN = '^\\+[1-9][0-9]{6,14}$'
 
 /** A sender's own id of a message or campaign. */
 export const RESERVATION_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'

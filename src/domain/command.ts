@@ -24,8 +24,10 @@ export interface DrawCommand extends Asked {
   /** The reservation's id; a check has none. */
   id: string
   units: number
-  /** The destination, ISO 3166 alpha-2. Null matches only quotas without a country list. */
+  /** The destination, ISO 3166 alpha-2 or `001`. Null matches only quotas without a country list. */
   country: string | null
+  /** Further countries that the number may belong to: caps on them count it, too. Left out if there are none. */
+  other_countries?: readonly string[]
   message_type: string | null
   ttl_ms: number
   on_expiry: 'release' | 'commit'

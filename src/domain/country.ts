@@ -1,6 +1,12 @@
+/** Where numbers of no country belong, for example of satellites and free phone: calling codes such as 881. The code of the world (UN M49). */
+export const INTERNATIONAL = '001'
+
+/** What the codes of `COUNTRIES` look like. */
+export const COUNTRY_PATTERN = '^(?:[A-Z]{2}|001)$'
+
 /**
- * The countries a quota can be scoped to: the officially assigned codes of ISO 3166-1 alpha-2, and three codes outside
- * it that phone numbers belong to (AC Ascension, TA Tristan da Cunha, XK Kosovo).
+ * The countries a quota can be scoped to: the officially assigned codes of ISO 3166-1 alpha-2, three codes outside it that phone
+ * numbers belong to (AC Ascension, TA Tristan da Cunha, XK Kosovo), and `INTERNATIONAL`.
  */
 export const COUNTRIES: ReadonlySet<string> = new Set(
   (
@@ -11,7 +17,7 @@ export const COUNTRIES: ReadonlySet<string> = new Set(
     'MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW ' +
     'PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM ' +
     'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW ' +
-    'AC TA XK'
+    `AC TA XK ${INTERNATIONAL}`
   ).split(' '),
 )
 

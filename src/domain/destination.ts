@@ -1,9 +1,33 @@
 import parsePhoneNumber from 'libphonenumber-js/min'
+import metadata from 'libphonenumber-js/min/metadata'
+import { INTERNATIONAL } from './country.ts'
 
-/**
- * The country of a phone number in E.164 form, as ISO 3166 alpha-2. Null if it belongs to no country (satellites, free
- * phone) or to an unknown one. Does not check whether the number is in service.
- */
-export function countryOf(number: string): string | null {
-  return parsePhoneNumber(number)?.country ?? null
+/** Where a number leads, as far as numbering plans tell. */
+export interface Destination {
+  /** ISO 3166 alpha-2, or `001` for international networks. Null if the calling code is not assigned. */
+  readonly country: string | null
+  /**
+   * Further countries that it may belong to. Several countries share some calling codes, and a number of such a code that the plan
+   * does not list is often in service: frauds rent numbers there. It counts as one of the main country; caps of the others hold, too.
+   */
+  readonly otherCountries: readonly string[]
+}
+
+const ELSEWHERE: Destination = { country: null, otherCountries: [] }
+
+/** The destination of a phone number in E.164 form. Does not check whether the number is in service. */
+export function destinationOf(number: string): Destination {
+  const parsed = parsePhoneNumber(number)
+  if (parsed === undefined) return ELSEWHERE
+  if (parsed.country !== undefined) return { country: parsed.country, otherCountries: [] }
+  const [main, ...others] = countriesOf(parsed.countryCallingCode)
+  // Calling codes of no country, such as 881 for satellites.
+  if (main === undefined) return { country: INTERNATIONAL, otherCountries: [] }
+  return { country: main, otherCountries: others }
+}
+
+/** The countries of a calling code, the main one first. */
+function countriesOf(callingCode: string): readonly string[] {
+  const codes: Readonly<Record<string, readonly string[]>> = metadata.country_calling_codes
+  return codes[callingCode] ?? []
 }

@@ -46,8 +46,7 @@ function mismatchOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explan
   // First, so that a quota is always explained as one that has ended, whichever scope it had.
   if (quota.expires_at !== null && quota.expires_at <= at) return 'expired'
   // A scoped quota matches only a request that names a listed value.
-  if (quota.countries !== null && (command.country === null || !quota.countries.includes(command.country)))
-    return 'other_country'
+  if (quota.countries !== null && !coversDestination(quota, quota.countries, command)) return 'other_country'
   if (
     quota.message_types !== null &&
     (command.message_type === null || !quota.message_types.includes(command.message_type))
@@ -55,6 +54,13 @@ function mismatchOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explan
     return 'other_message_type'
   const status = statusOf(quota, at)
   return status === 'suspended' || status === 'scheduled' ? status : null
+}
+
+/** Whether a quota counts what goes to the command's country; a cap, also what may go to one of its countries. */
+function coversDestination({ kind }: Allowance, countries: readonly string[], command: DrawCommand): boolean {
+  const { country, other_countries: others = [] } = command
+  if (country !== null && countries.includes(country)) return true
+  return kind === 'cap' && others.some(other => countries.includes(other))
 }
 
 /** Burn order: by priority, then the grant whose units expire soonest, then the lowest id. */

@@ -1,13 +1,11 @@
-import { countryOf } from './destination.ts'
+import { type Destination, destinationOf } from './destination.ts'
 import { countSegments, type Encoding } from './segments.ts'
 
-export interface Measure {
+export interface Measure extends Destination {
   /** The message's cost: its segments. */
   units: number
   encoding: Encoding
   segments: number
-  /** ISO 3166 alpha-2; null as in `countryOf`. */
-  country: string | null
 }
 
 /**
@@ -17,5 +15,5 @@ export interface Measure {
  */
 export function measureMessage(to: string, text: string): Measure {
   const { encoding, segments } = countSegments(text)
-  return { units: segments, encoding, segments, country: countryOf(to) }
+  return { units: segments, encoding, segments, ...destinationOf(to) }
 }

@@ -32,7 +32,7 @@ export interface QuotaSettings {
   priority: number
   starts_at: EpochMs
   expires_at: EpochMs | null
-  /** Destinations it covers (ISO 3166 alpha-2, sorted); null is all. */
+  /** Destinations it covers (ISO 3166 alpha-2 or `001`, sorted); null is all. */
   countries: readonly string[] | null
   /** Message types it covers (sorted); null is all. */
   message_types: readonly string[] | null

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CALLING_CODES } from '../../console/src/model/calling-codes.ts'
+import { destinationOf } from '../../src/domain/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
@@ -11,10 +12,22 @@ const { countriesLike, countryOfText, dialedCountryLabel } = await import(
 
 test('the calling codes are those of the numbering plan', async () => {
   const plan = join(PROJECT, 'node_modules/libphonenumber-js/metadata.min.json')
-  const codes: Record<string, string[]> = JSON.parse(await readFile(plan, 'utf8')).country_calling_codes
-  // 001 stands for the world: satellites and free phone.
-  const ofCountries = Object.entries(codes).filter(([, countries]) => !countries.includes('001'))
-  expect(Object.fromEntries(CALLING_CODES)).toEqual(Object.fromEntries(ofCountries))
+  const { country_calling_codes: ofCountries, nonGeographic } = JSON.parse(await readFile(plan, 'utf8'))
+  const others = Object.fromEntries(Object.keys(nonGeographic).map(code => [code, ['001']]))
+  expect(Object.fromEntries(CALLING_CODES)).toEqual({ ...ofCountries, ...others })
+})
+
+test('a number of a calling code leads to its countries, as the service sees it', () => {
+  for (const [code, [main]] of CALLING_CODES) {
+    // Zeros are no number of a single country.
+    expect([code, destinationOf(`+${code}${'0'.repeat(9)}`).country]).toEqual([code, main])
+  }
+})
+
+test('international networks have a name, and are found by it and by their calling codes', () => {
+  expect(dialedCountryLabel('001')).toBe('International networks (001)')
+  for (const text of ['001', 'international networks', '+881', '00870']) expect(countryOfText(text)).toBe('001')
+  expect(countriesLike('+88161234567')).toEqual(['001'])
 })
 
 test('a country is found by its name, code, calling code and a number, as far as they say which', () => {

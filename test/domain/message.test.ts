@@ -1,8 +1,6 @@
 import fc from 'fast-check'
-import { getCountries } from 'libphonenumber-js/min'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
-import { isCountry } from '../../src/domain/country.ts'
 import { measureMessage } from '../../src/domain/message.ts'
 
 const segmentsOf = (text: string) => {
@@ -131,38 +129,4 @@ test('the count equals the library’s', () => {
     }),
     { numRuns: 1_000 },
   )
-})
-
-describe('the destination', () => {
-  test.each([
-    ['+4915112345678', 'DE'],
-    ['+436641234567', 'AT'],
-    ['+38344123456', 'XK'],
-    ['+38161234567', 'RS'],
-    ['+12125551234', 'US'],
-    ['+14165551234', 'CA'],
-    ['+18765551234', 'JM'],
-    ['+12465551234', 'BB'],
-    ['+17875551234', 'PR'],
-    ['+79161234567', 'RU'],
-    ['+77011234567', 'KZ'],
-    ['+447400123456', 'GB'],
-    ['+447781123456', 'GG'],
-    ['+447797123456', 'JE'],
-    ['+447624123456', 'IM'],
-    ['+262692123456', 'RE'],
-    ['+3906698123', 'VA'],
-    ['+247542001', 'AC'],
-    ['+883510000000001', null],
-    ['+80012345678', null],
-    ['+99912345678', null],
-    ['+1', null],
-    ['+12', null],
-  ])('%s is in %s', (to, country) => {
-    expect(measureMessage(to, 'x').country).toBe(country)
-  })
-
-  test('is always a country that quotas can be scoped to', () => {
-    expect(getCountries().filter(country => !isCountry(country))).toEqual([])
-  })
 })

@@ -279,8 +279,8 @@ test('what selects nothing in particular, or contradicts itself, is refused', as
     [{ kind: 'cap' }, { action: 'adjust', delta: 0, reason: 'x' }, '/change/delta', /whole number/],
     [{ kind: 'cap' }, { action: 'extend' }, '/change', /either expires_at or by/],
     [{ kind: 'cap' }, { action: 'extend', by: 'P1D', expires_at: null }, '/change', /either expires_at or by/],
-    [{ kind: 'cap' }, { action: 'extend', by: 'P' }, '/change/by', /string that matches/],
-    [{ kind: 'cap' }, { action: 'extend', by: 'PT1H' }, '/change/by', /string that matches/],
+    [{ kind: 'cap' }, { action: 'extend', by: 'P' }, '/change/by', /a duration in years, months, weeks and days/],
+    [{ kind: 'cap' }, { action: 'extend', by: 'PT1H' }, '/change/by', /a duration in years, months, weeks and days/],
   ]
   for (const [select, change, path, message] of refused) {
     const { status, body } = await ask(select, change)

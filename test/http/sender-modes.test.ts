@@ -8,7 +8,7 @@ describe('if a country is required', async () => {
 
   test.each([
     ['no country', { units: 1 }, '/country'],
-    ['a number without a country', { message: { to: '+883510000000001', text } }, '/message/to'],
+    ['a number without a country', { message: { to: '+999510000000001', text } }, '/message/to'],
   ])('%s is refused', async (_what, fields, path) => {
     for (const [op, more] of [
       ['check', {}],

@@ -132,9 +132,44 @@ describe('a message', () => {
 
   test('to a number without a country matches no quota with countries', async () => {
     const [user] = await grantOf(10, { countries: ['DE'] })
-    const { body } = await ask('check', { user_id: user, message: { to: '+883510000000001', text: '' } })
-    expect(body).toMatchObject({ granted: false, reason: 'no_quota', units: 1, country: null })
+    for (const [number, country] of [
+      ['+883510000000001', '001'],
+      ['+999510000000001', null],
+    ]) {
+      const { body } = await ask('check', { user_id: user, message: { to: number, text: '' } })
+      expect(body).toMatchObject({ granted: false, reason: 'no_quota', units: 1, country })
+    }
   })
+
+  test.each([
+    // In service, and in no numbering plan: pumped traffic goes to such numbers.
+    ['+16243051111', 'US', 'CA', 'MX'],
+    ['+447911909813', 'GB', 'JE', 'IE'],
+    ['+393006141398', 'IT', 'VA', 'SM'],
+    ['+61446194629', 'AU', 'CX', 'NZ'],
+    ['+76210761089', 'RU', 'KZ', 'BY'],
+    ['+88161234567', '001', '001', 'US'],
+  ])(
+    'to %s is paid by a grant for %s, and blocked by a cap for %s, but not for %s',
+    async (number, main, other, far) => {
+      const blocked = async (...countries: string[]) => {
+        const [user] = await grantOf(10, { countries: [main] })
+        await allow({ user_id: user, kind: 'cap', limit: 0, countries })
+        const { body } = await ask('consume', { user_id: user, id: 'm', message: { to: number, text: '' } })
+        expect(body.country).toBe(main)
+        return body.reason === 'cap_reached'
+      }
+      expect([await blocked(main), await blocked(other), await blocked(far, other), await blocked(far)]).toEqual([
+        true,
+        true,
+        true,
+        false,
+      ])
+      const [user] = await grantOf(10, { countries: [far] })
+      const { body } = await ask('check', { user_id: user, message: { to: number, text: '' } })
+      expect(body).toMatchObject({ granted: false, reason: 'no_quota' })
+    },
+  )
 
   test('is the same request as one with its units and its country', async () => {
     const [user] = await grantOf(10)

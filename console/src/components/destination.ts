@@ -3,7 +3,7 @@ import { problemOfNumber, withoutGroups } from '../model/typed.ts'
 import { texts } from '../texts/texts.ts'
 
 export interface Destination {
-  /** ISO 3166 alpha-2; null if the number belongs to no country; undefined without a number, during the lookup, and if it fails. */
+  /** ISO 3166 alpha-2; null if its calling code is not assigned; undefined without a number, during the lookup, and if it fails. */
   country: string | null | undefined
   /** The error of the number; null if it is valid or incomplete. */
   error: string | null
@@ -17,7 +17,7 @@ export interface Destination {
  */
 export function countryOfNumber(text: string): Promise<string | null | undefined> {
   return import('../../../src/domain/destination.ts').then(
-    ({ countryOf }) => countryOf(withoutGroups(text)),
+    ({ destinationOf }) => destinationOf(withoutGroups(text)).country,
     () => undefined,
   )
 }

@@ -1,10 +1,13 @@
-import { COUNTRIES } from '../../../src/domain/country.ts'
+import { COUNTRIES, INTERNATIONAL } from '../../../src/domain/country.ts'
 import { countryLabel, countryName } from '../formats.ts'
 import { locale } from '../texts/language.ts'
 import { CALLING_CODES } from './calling-codes.ts'
 
 const CODE_OF: ReadonlyMap<string, string> = new Map(
-  [...CALLING_CODES].flatMap(([code, countries]) => countries.map(country => [country, code] as const)),
+  [...CALLING_CODES]
+    .flatMap(([code, countries]) => countries.map(country => [country, code] as const))
+    // It has several.
+    .filter(([country]) => country !== INTERNATIONAL),
 )
 
 /** Name, code and calling code, where users search by each: "Nigeria (NG, +234)". */
@@ -23,11 +26,11 @@ export function countryOptions(more: readonly string[] = []): { value: string; l
 /** The country that a text means: its label, name, code or calling code. Null if it means none, or several. */
 export function countryOfText(text: string): string | null {
   const typed = text.trim().toLocaleLowerCase(locale)
-  const [country, ...others] = [...COUNTRIES].filter(code =>
-    [code, countryName(code), dialedCountryLabel(code), `+${CODE_OF.get(code)}`, `00${CODE_OF.get(code)}`].some(
-      name => name.toLocaleLowerCase(locale) === typed,
-    ),
-  )
+  const dialed = CALLING_CODES.get(/^(?:\+|00)(\d+)$/.exec(typed)?.[1] ?? '')
+  const isName = (code: string) =>
+    [code, countryName(code), dialedCountryLabel(code)].some(name => name.toLocaleLowerCase(locale) === typed)
+  const named = [...COUNTRIES].filter(isName)
+  const [country, ...others] = named.length > 0 ? named : (dialed ?? [])
   return others.length === 0 ? (country ?? null) : null
 }
 

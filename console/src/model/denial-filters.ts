@@ -1,4 +1,5 @@
 import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
+import { COUNTRY_PATTERN } from '../../../src/domain/country.ts'
 import { DENIAL_REASONS, UNNAMED, type Unnamed } from '../../../src/domain/reservation.ts'
 import type { ViewedUser } from './addresses.ts'
 import { cursor, matching, oneOf, type StateOf, timestamp, uint } from './url-parameters.ts'
@@ -16,7 +17,7 @@ export const FILTERS = {
   user_id: uint,
   id: messageId,
   reason: oneOf(DENIAL_REASONS, null),
-  country: matching(/^[A-Z]{2}$/),
+  country: matching(new RegExp(COUNTRY_PATTERN)),
   message_type: messageType,
   sender: subject,
   without: oneOf(UNNAMED, null),

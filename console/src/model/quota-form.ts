@@ -104,7 +104,7 @@ export const NEW_QUOTA_STATE = {
   limit: uint,
   period: oneOf(['hour', 'day', 'week', 'month', 'year'], null),
   /** Separated by commas. */
-  countries: matching(/^[A-Z]{2}(?:,[A-Z]{2})*$/),
+  countries: matching(/^(?:[A-Z]{2}|001)(?:,(?:[A-Z]{2}|001))*$/),
   message_types: matching(/^[a-z0-9][a-z0-9_,-]*$/),
 }
 

@@ -1,5 +1,6 @@
 import type { Sort } from '../../../src/contract/quotas.ts'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { COUNTRY_PATTERN } from '../../../src/domain/country.ts'
 import { DAY_MS } from '../../../src/domain/time.ts'
 import type { Api } from '../api/types.ts'
 import { count, cursor, matching, oneOf, uint } from './url-parameters.ts'
@@ -49,7 +50,7 @@ export const FILTERS = {
   external_ref: upTo120,
   status: oneOf(STATUSES, null),
   kind: oneOf(KINDS, null),
-  country: matching(/^[A-Z]{2}$/),
+  country: matching(new RegExp(COUNTRY_PATTERN)),
   message_type: matching(/^[a-z0-9][a-z0-9_-]{0,63}$/),
   ends_within: oneOf(ENDS_WITHIN, null),
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { AdminDenialsQuery } from '../../contract/denials.ts'
 import type { DenialFilter } from '../../db/reservations/denials.ts'
 import { MAX_INTEGER, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
+import { COUNTRY_PATTERN } from '../../domain/country.ts'
 import type { DenialKey } from '../../domain/denial.ts'
 import { DENIAL_REASONS, UNNAMED } from '../../domain/reservation.ts'
 import { LATEST } from '../../domain/time.ts'
@@ -22,7 +23,7 @@ const Cursor = Type.Object(
     user_id: Type.Optional(count),
     id: Type.Optional(Type.String({ pattern: RESERVATION_ID_PATTERN })),
     reason: Type.Optional(Type.Enum([...DENIAL_REASONS])),
-    country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+    country: Type.Optional(Type.String({ pattern: COUNTRY_PATTERN })),
     message_type: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })),
     sender: Type.Optional(Type.String({ maxLength: 255, format: 'text' })),
     without: Type.Optional(Type.Enum([...UNNAMED])),

@@ -14,7 +14,7 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
     check: text => timeZoneName(text) !== null,
   },
   country: {
-    accepts: 'an ISO 3166 alpha-2 country code such as "DE"',
+    accepts: 'an ISO 3166 alpha-2 country code such as "DE", or "001" for international networks',
     check: isCountry,
   },
   'webhook-url': {

@@ -11,7 +11,7 @@ type Done = (error: Error | null, body?: unknown) => void
 type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
 
 /**
- * Parses all JSON bodies in the scope of `app`. Where a route has no body, an empty one is none, of whatever type: many clients name a
+ * Parses all JSON bodies in the scope of `app`. Where a route has no body, an empty one of any type is none: many clients name a
  * type in each request.
  *
  * @param limit the maximum size of a body, in bytes

@@ -2,6 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
+import { acceptedBy } from '../../contract/patterns.ts'
 import { MAX_ITEM_ISSUES } from '../../domain/bounds.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { FORMATS } from './formats.ts'
@@ -188,7 +189,7 @@ function unknownName(schema: Schema): string {
 }
 
 function acceptedNames({ properties = {}, patternProperties }: Schema): string {
-  if (patternProperties !== undefined) return `keys match ${Object.keys(patternProperties).join(' or ')}`
+  if (patternProperties !== undefined) return `keys are ${Object.keys(patternProperties).map(acceptedBy).join(' or ')}`
   const names = Object.keys(properties)
   return names.length === 0 ? 'none is accepted here' : `accepted are ${names.join(', ')}`
 }
@@ -221,7 +222,7 @@ function acceptedList({ minItems = 0, maxItems, uniqueItems, items = {} }: Schem
 }
 
 function acceptedText({ format, pattern, minLength, maxLength }: Schema): string {
-  if (pattern !== undefined) return `a string that matches ${pattern}`
+  if (pattern !== undefined) return acceptedBy(pattern)
   const words = format === undefined ? 'a string' : (FORMATS[format]?.accepts ?? `a ${format}`)
   if (maxLength === undefined || format !== 'text') return words
   return minLength === undefined

@@ -37,11 +37,14 @@ export function authorOf(request: FastifyRequest, now: EpochMs): Author {
 /** The ETag of a quota's version. */
 export const etagOf = (version: number) => `"${version}"`
 
-/** Whether a quota's version satisfies `If-Match`. */
+/**
+ * Whether a quota's version satisfies `If-Match`. A proxy that compresses an answer changes its ETag: to `W/"3"` (nginx), `"3-gzip"`
+ * (Apache) or `"3--gzip"` (Jetty). The version in it is as exact. Any other entity tag is that of no version.
+ */
 export function versionCheck(ifMatch: string | undefined): VersionCheck {
   if (ifMatch === undefined || ifMatch === '*') return () => true
-  const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
-  return version => accepted.has(etagOf(version))
+  const accepted = new Set(Array.from(ifMatch.matchAll(/"([0-9]+)(?:[-;:]+[a-z]+)?"/g), ([, version]) => version))
+  return version => accepted.has(String(version))
 }
 
 /* ── Bodies ─────────────────────────────────────────────────────────────────────────────────────────────────────── */

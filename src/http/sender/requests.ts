@@ -86,6 +86,7 @@ function drawOf(
       ...asked,
       units: integerOf(measure?.units ?? request.units ?? 0),
       country: country === null ? null : textOf(country),
+      ...(measure === null || measure.otherCountries.length === 0 ? {} : { other_countries: measure.otherCountries }),
       message_type: request.message_type === undefined ? null : textOf(request.message_type),
       ttl_ms: integerOf(request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1000,
       on_expiry: request.on_expiry === 'commit' ? 'commit' : 'release',

@@ -29,7 +29,7 @@ import { deniedColumn } from './user-columns.tsx'
 const Senders = lazy(() => import('./senders.tsx'))
 
 /** `who` is the country or the type whose senders are shown, so that a link can lead to them. */
-const STATE = { by: oneOf(TRAFFIC_GROUPS, 'country'), who: matching(/^[A-Z]{2}$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
+const STATE = { by: oneOf(TRAFFIC_GROUPS, 'country'), who: matching(/^(?:[A-Z]{2}|001)$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
 
 /** Whether messages go to an unusual country. */
 export function useHasUnusualCountry(): boolean {

@@ -1,0 +1,75 @@
+import { DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
+import { EVENT_TYPES } from '../domain/event.ts'
+
+/** The patterns of the contract's texts, each with what it accepts in words: an error shows these, and no pattern. */
+
+const cursor = (length: number) => ({
+  pattern: `^[A-Za-z0-9_-]{1,${length}}$`,
+  accepts: 'what an earlier page of the same list returned',
+})
+const eventType = `(?:${EVENT_TYPES.map(type => type.replace('.', '\\.')).join('|')})`
+/** RFC 9110: any characters but quotes, white space and control characters. Proxies weaken the service's own and add to them. */
+const etag = '(?:W/)?"[!#-~\\x80-\\xff]*"'
+
+export const PATTERNS = {
+  phoneNumber: {
+    pattern: E164_PATTERN,
+    accepts: 'a number in E.164 form with 7 to 15 digits, such as "+4930123456"',
+  },
+  messageType: {
+    pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+    accepts: 'a type such as "otp": 1 to 64 of a-z, 0-9, "_" and "-", of which "_" and "-" do not come first',
+  },
+  metadataKey: { pattern: '^[A-Za-z0-9_.:-]{1,64}$', accepts: '1 to 64 of A-Z, a-z, 0-9 and "_.:-"' },
+  reservationId: {
+    pattern: RESERVATION_ID_PATTERN,
+    accepts: 'an id such as "msg-1042": 1 to 128 of A-Z, a-z, 0-9 and "._:-", a letter or digit first',
+  },
+  /** An opening reservation of the service has an id that begins with `_`. */
+  anyReservationId: {
+    pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$',
+    accepts: 'an id such as "msg-1042": 1 to 128 of A-Z, a-z, 0-9 and "_.:-", a letter, a digit or "_" first',
+  },
+  denialId: {
+    pattern: '^den_(?:0|[1-9][0-9]{0,15})_(?:0|[1-9][0-9]{0,14})_[1-9][0-9]{0,15}$',
+    accepts: 'the id of a denial, such as "den_7_1773576000000_42"',
+  },
+  deliveryId: {
+    pattern: '^evt_(?:0|[1-9][0-9]?)_[1-9][0-9]{0,15}$',
+    accepts: 'the id of a delivery, such as "evt_0_42"',
+  },
+  requestId: {
+    pattern: '^[A-Za-z0-9._:-]{1,128}$',
+    accepts: 'a request id: 1 to 128 of A-Z, a-z, 0-9 and "._:-"',
+  },
+  idempotencyKey: {
+    pattern: '^[\\x21-\\x7e]{1,255}$',
+    accepts: 'a key of 1 to 255 visible ASCII characters, without spaces',
+  },
+  versions: {
+    pattern: `^(?:\\*|${etag}(?:[ \\t]*,[ \\t]*${etag})*)$`,
+    accepts: 'the ETag of an answer, such as "3" with its quotes, several of them, or *',
+  },
+  duration: {
+    pattern: DURATION_PATTERN,
+    accepts: 'a duration in years, months, weeks and days, such as "P1M" or "P30D"',
+  },
+  eventTypes: {
+    pattern: `^${eventType}(?:,${eventType})*$`,
+    accepts: `types of events, separated by commas: ${EVENT_TYPES.join(', ')}`,
+  },
+  cursor: cursor(1_000),
+  /** Longer than others, because they hold filters or an actor. */
+  quotasCursor: cursor(5_000),
+  auditCursor: cursor(4_000),
+  deliveriesCursor: cursor(100),
+} as const
+
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.values(PATTERNS).map(({ pattern, accepts }) => [pattern, accepts]),
+)
+
+/** What a pattern of the contract accepts. */
+export function acceptedBy(pattern: string): string {
+  return WORDS.get(pattern) ?? `a string that matches ${pattern}`
+}

@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { getCountries } from 'libphonenumber-js/min'
+import metadata from 'libphonenumber-js/min/metadata'
+import { describe, expect, test } from 'vitest'
+import { E164_PATTERN } from '../../src/domain/bounds.ts'
+import type { DrawCommand } from '../../src/domain/command.ts'
+import { COUNTRY_PATTERN, isCountry } from '../../src/domain/country.ts'
+import { destinationOf } from '../../src/domain/destination.ts'
+import { createDraft } from '../../src/domain/draft.ts'
+import { matchQuotas } from '../../src/domain/matching.ts'
+import { aQuota, at } from './fixture.ts'
+
+describe('a number that numbering plans list has one country', () => {
+  test.each([
+    ['+4915112345678', 'DE'],
+    ['+436641234567', 'AT'],
+    ['+38344123456', 'XK'],
+    ['+38161234567', 'RS'],
+    ['+12125551234', 'US'],
+    ['+14165551234', 'CA'],
+    ['+18765551234', 'JM'],
+    ['+12465551234', 'BB'],
+    ['+17875551234', 'PR'],
+    ['+79161234567', 'RU'],
+    ['+77011234567', 'KZ'],
+    ['+447400123456', 'GB'],
+    ['+447781123456', 'GG'],
+    ['+447797123456', 'JE'],
+    ['+447624123456', 'IM'],
+    ['+262692123456', 'RE'],
+    ['+3906698123', 'VA'],
+    ['+247542001', 'AC'],
+    // A calling code of one country, with too few and too many digits.
+    ['+4911111', 'DE'],
+    ['+491511234567890', 'DE'],
+  ])('%s is in %s', (to, country) => {
+    expect(destinationOf(to)).toEqual({ country, otherCountries: [] })
+  })
+})
+
+const NANP = 'AG AI AS BB BM BS CA DM DO GD GU JM KN KY LC MP MS PR SX TC TT VC VG VI'
+
+describe('a number of a shared calling code that they do not list belongs to its main country, and may to others', () => {
+  test.each([
+    // Area codes that are newer than the plan, or not assigned.
+    ['+16243051111', 'US', NANP],
+    ['+14362345678', 'US', NANP],
+    ['+18612345678', 'US', NANP],
+    // Too many digits for any of them.
+    ['+12125551234567', 'US', NANP],
+    ['+447911909813', 'GB', 'GG IM JE'],
+    ['+393006141398', 'IT', 'VA'],
+    ['+61446194629', 'AU', 'CC CX'],
+    ['+76210761089', 'RU', 'KZ'],
+    ['+4711111111', 'NO', 'SJ'],
+    ['+212999999999', 'MA', 'EH'],
+    ['+262111111111', 'RE', 'YT'],
+    ['+2901111', 'SH', 'TA'],
+    ['+590111111111', 'GP', 'BL MF'],
+    ['+5991111111', 'CW', 'BQ'],
+  ])('%s: %s, or %s', (to, country, others) => {
+    expect(destinationOf(to)).toEqual({ country, otherCountries: others.split(' ') })
+  })
+})
+
+test.each([
+  '+88161234567',
+  '+8821612345678',
+  '+883510000000001',
+  '+870773111632',
+  '+878101234567890',
+  '+97912345678',
+  '+80012345678',
+  '+80812345678',
+  '+8881234567',
+])('%s belongs to international networks', to => {
+  expect(destinationOf(to)).toEqual({ country: '001', otherCountries: [] })
+})
+
+test.each(['+99912345678', '+21012345678', '+6991234567'])('%s belongs to nothing', to => {
+  expect(destinationOf(to)).toEqual({ country: null, otherCountries: [] })
+})
+
+test('each number of an assigned calling code has a country, and none is lost of those that share it', () => {
+  const codes = Object.entries<readonly string[]>(metadata.country_calling_codes)
+  const number = fc
+    .constantFrom(...codes)
+    .chain(([code, countries]) =>
+      fc
+        .string({ unit: fc.constantFrom(...'0123456789'), minLength: 7 - code.length, maxLength: 15 - code.length })
+        .map(digits => ({ to: `+${code}${digits}`, countries })),
+    )
+  fc.assert(
+    fc.property(number, ({ to, countries }) => {
+      const { country, otherCountries } = destinationOf(to)
+      expect(to).toMatch(new RegExp(E164_PATTERN))
+      expect(countries).toContain(country)
+      if (otherCountries.length > 0) expect([country, ...otherCountries]).toEqual(countries)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a destination is a country that quotas can be scoped to', () => {
+  expect(
+    [...getCountries(), '001'].filter(code => !isCountry(code) || !new RegExp(COUNTRY_PATTERN).test(code)),
+  ).toEqual([])
+})
+
+describe('a number that may belong to several countries', () => {
+  const now = at('2026-01-15')
+  const command: DrawCommand = {
+    op: 'reserve',
+    user_id: 7,
+    id: 'm',
+    units: 1,
+    country: 'US',
+    other_countries: ['AG', 'CA'],
+    message_type: null,
+    ttl_ms: 1,
+    on_expiry: 'release',
+    allow_partial: false,
+    force: false,
+    explain: false,
+  }
+  const matching = (kind: 'grant' | 'cap', countries: string[] | null, of = command) => {
+    const { grants, caps } = matchQuotas(createDraft(7, [aQuota({ kind, countries })], []), of, now)
+    return grants.length + caps.length === 1
+  }
+
+  test.each<['grant' | 'cap', string[] | null, boolean]>([
+    ['cap', ['US'], true],
+    ['cap', ['CA'], true],
+    ['cap', ['DE', 'CA'], true],
+    ['cap', ['DE'], false],
+    ['cap', null, true],
+    ['grant', ['US'], true],
+    ['grant', ['CA'], false],
+    ['grant', null, true],
+  ])('a %s for %j counts: %s', (kind, countries, counts) => {
+    expect(matching(kind, countries)).toBe(counts)
+  })
+
+  test('a caller who names the country means that one', () => {
+    const { other_countries: _, ...named } = command
+    expect([matching('cap', ['US'], named), matching('cap', ['CA'], named)]).toEqual([true, false])
+  })
+})
