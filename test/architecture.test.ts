@@ -62,7 +62,12 @@ const CONSOLE_LEVELS: Record<string, RegExp>[] = [
 ]
 
 /** Packages that the domain may import: no I/O, no clock, no types of Node.js. */
-const PURE_PACKAGES = new Set(['temporal-polyfill', 'sms-segments-calculator', 'libphonenumber-js/min'])
+const PURE_PACKAGES = new Set([
+  'temporal-polyfill',
+  'sms-segments-calculator',
+  'libphonenumber-js/min',
+  'libphonenumber-js/min/metadata',
+])
 
 const MAX_FILE_LINES = 350
 const MAX_FUNCTION_LINES = 70
