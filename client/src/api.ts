@@ -30,7 +30,7 @@ export type SmsQuota = {
   readonly countries: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
   readonly alertAt: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled: boolean
@@ -90,7 +90,7 @@ export type CreateQuotaReq = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -129,7 +129,7 @@ export type UpdateQuotaReq = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -291,7 +291,7 @@ export type QuotaAsShown = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -405,7 +405,7 @@ export type ImportRow = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -1573,7 +1573,7 @@ export type QuotaDeletedEvent = {
   readonly data: { readonly quota: SmsQuota }
 }
 
-/** `used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them. */
+/** `used` reached a percentage of `alert_at`. Emitted once per window and percentage, and again after the limit was raised above it. If several are reached at once, `quota` is the state after all of them. */
 export type QuotaThresholdReachedEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
   readonly type: 'quota.threshold_reached'

@@ -52,7 +52,7 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
   'quota.updated': 'An administrator updated or adjusted a quota. `quota` is the new state.',
   'quota.deleted': 'An administrator deleted a quota. `quota` is its last state.',
   'quota.threshold_reached':
-    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them.',
+    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage, and again after the limit was raised above it. If several are reached at once, `quota` is the state after all of them.',
   'quota.expired':
     'A quota reached its `expires_at`. Emitted once, within a minute; if the quota is extended or deleted before that, right before the event of that change.',
   'reservation.expired': 'A reservation expired with outstanding units, and was closed.',

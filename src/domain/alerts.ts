@@ -25,20 +25,36 @@ export const EXHAUSTED = 101
 /**
  * The marks reached in the quota's window: thresholds (percents) and `EXHAUSTED`, those reached before and those reached
  * now. Returns the same array if there is no new one. A mark stays when units come back, so that each is written once per
- * window. A percent counts `used` alone against limit + rolled_over, because reserved units may come back.
+ * window and limit: see `marksAfterChange`. A percent counts `used` alone against limit + rolled_over, because reserved units may come back.
  *
  * An unlimited quota reaches none. A quota with limit 0 reaches no percent while nothing is used, and then all of them.
  */
 export function alertedBy(quota: Alertable): readonly number[] {
   const { limit, rolled_over, used, alert_at, alerted, deleted_at } = quota
   if (limit === null || deleted_at !== null) return alerted
-  const total = limit + rolled_over
-  const isNew = (percent: number) => used > 0 && used * 100 >= percent * total && !alerted.includes(percent)
+  const isNew = (percent: number) => isReached(quota, percent) && !alerted.includes(percent)
   const isExhausted =
-    (used + quota.reserved >= total + quota.overage_limit || hasNoUnits(quota)) && !alerted.includes(EXHAUSTED)
+    (used + quota.reserved >= limit + rolled_over + quota.overage_limit || hasNoUnits(quota)) &&
+    !alerted.includes(EXHAUSTED)
   if (!isExhausted && !alert_at.some(isNew)) return alerted
   return [...alerted, ...alert_at.filter(isNew), ...(isExhausted ? [EXHAUSTED] : [])].sort((one, other) => one - other)
 }
+
+/** Whether `used` alone is at a percent of limit + rolled_over. */
+function isReached({ limit, rolled_over, used }: Alertable, percent: number): boolean {
+  return limit !== null && used > 0 && used * 100 >= percent * (limit + rolled_over)
+}
+
+/**
+ * The marks that are left after a change of the quota, in the same window. One that adds units takes away the percents that are above
+ * the used share now, so that they are emitted again when they are reached again: a pack that is topped up warns before each of its ends.
+ */
+export function marksAfterChange(before: Alertable, after: Alertable): readonly number[] {
+  if (totalOf(after) <= totalOf(before)) return after.alerted
+  return after.alerted.filter(mark => mark === EXHAUSTED || isReached(after, mark))
+}
+
+const totalOf = ({ limit, rolled_over }: Alertable) => (limit ?? Number.POSITIVE_INFINITY) + rolled_over
 
 /**
  * Whether a quota gets no units from any window of its own. It is exhausted from window to window without a further

@@ -1,5 +1,5 @@
 import type { ValidationIssue } from '../errors.ts'
-import { alertedBy } from './alerts.ts'
+import { alertedBy, marksAfterChange } from './alerts.ts'
 import { isUint } from './bounds.ts'
 import { isDeepEqual } from './deep-equal.ts'
 import {
@@ -239,7 +239,7 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const window = requested.starts_at === current.starts_at ? {} : firstWindow(requested, now)
   const after = roll({ ...before.quota, ...fields, ...window }, now)
   const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
-  const quota = markEmitted(changed, now)
+  const quota = markEmitted({ ...changed, alerted: marksAfterChange(before.quota, changed) }, now)
 
   const limitsChanged = requested.limit !== current.limit || requested.overage_limit !== current.overage_limit
   const addsRoom = roomOf(requested) > roomOf(current)

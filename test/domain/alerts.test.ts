@@ -8,6 +8,64 @@ const NOW = at('2026-01-10 12:00')
 /** The expiry notifier has emitted nothing. */
 const NONE = { at: Number.NEGATIVE_INFINITY, id: 0 }
 
+describe('a change that adds units', () => {
+  const raised = (fields: Partial<Quota>, patch: QuotaPatch) => {
+    const result = changeQuota(aQuota(fields), patch, { now: NOW, actor: 'ada' })
+    if (result.outcome !== 'changed') throw new Error(JSON.stringify(result))
+    return result.quota
+  }
+
+  test.each<[string, Partial<Quota>, QuotaPatch, number[]]>([
+    ['forgets what is above the new share', { used: 100, alerted: [80, 100, EXHAUSTED] }, { limit: 130 }, [EXHAUSTED]],
+    ['keeps what is not', { used: 100, alerted: [80, 100] }, { limit: 125 }, [80]],
+    [
+      '… also if it is no unit too few',
+      { limit: 3, used: 2, alert_at: [50, 66], alerted: [50, 66] },
+      { limit: 4 },
+      [50],
+    ],
+    ['counts what rolled over', { used: 104, rolled_over: 30, alerted: [80] }, { limit: 101 }, []],
+    ['… and keeps', { used: 130, rolled_over: 30, alerted: [80, 100] }, { limit: 130 }, [80]],
+    [
+      'forgets percents that alert_at no longer has',
+      { used: 60, alerted: [50, 80] },
+      { limit: 130, alert_at: [80] },
+      [],
+    ],
+    ['to no limit forgets all', { used: 100, alerted: [80, 100] }, { limit: null }, []],
+    [
+      'of overage forgets none',
+      { used: 100, alerted: [80, 100, EXHAUSTED] },
+      { overage_limit: 9 },
+      [80, 100, EXHAUSTED],
+    ],
+    ['and lowers nothing else', { used: 90, alerted: [80] }, { limit: 100, name: 'Other' }, [80]],
+    ['not, but takes some, keeps all', { used: 50, alerted: [50, 80], alert_at: [50, 80] }, { limit: 90 }, [50, 80]],
+  ])('%s', (_what, fields, patch, alerted) => {
+    expect(raised(fields, patch).alerted).toEqual(alerted)
+  })
+
+  test('each percent is emitted again by the use that reaches it again, and not by one before that', () => {
+    let quota = aQuota({ period: null, window_end: null, used: 100, alerted: [80, 100, EXHAUSTED] })
+    const emitted = []
+    for (const [used, limit] of [
+      [100, 200],
+      [159, 200],
+      [160, 200],
+      [150, 200],
+      [170, 200],
+      [200, 200],
+      [200, 300],
+      [240, 300],
+    ] as const) {
+      const before = quota.limit === limit ? quota : raised(quota, { limit })
+      quota = { ...before, used, alerted: alertedBy({ ...before, used }) }
+      emitted.push(newAlerts(before, quota).filter(mark => mark !== EXHAUSTED))
+    }
+    expect(emitted).toEqual([[], [], [80], [], [], [100], [], [80]])
+  })
+})
+
 describe('alertedBy', () => {
   test.each<[string, Partial<Quota>, number[]]>([
     ['none below the first', { used: 79 }, []],

@@ -40,6 +40,23 @@ async function percentsOf(user: number): Promise<(number | undefined)[]> {
 const consume = (user: number, id: string, units: number) => draw('consume', user, id, units)
 
 describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
+  test('emits each percent again after a top-up has made room above it', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 100 })
+    await (mode === 'locked' ? makeLocked(engine, bench) : warm(engine, user))
+    await engine.submit(consume(user, 'a', 100))
+    expect(await percentsOf(user)).toEqual([80, 100])
+    await updateQuota(db, id, { limit: 200 }, bench.author(), () => true)
+    await engine.submit(consume(user, 'b', 59))
+    expect(await percentsOf(user)).toEqual([80, 100])
+    await engine.submit(consume(user, 'c', 1))
+    await engine.submit(settle('refund', user, 'c'))
+    await engine.submit(consume(user, 'd', 41))
+    expect(await percentsOf(user)).toEqual([80, 100, 80, 100])
+    expect(await differences(db)).toEqual([])
+  })
+
   test('emits each percent once, with the quota as it is then', async () => {
     const engine = bench.engine()
     const user = someone()
@@ -120,9 +137,9 @@ test('lowering the limit emits the thresholds that it reaches, and the engine do
   expect((await eventsOf(user)).map(({ type }) => type).slice(1)).toEqual(['quota.updated', 'quota.threshold_reached'])
   await updateQuota(db, id, { limit: 1_000 }, bench.author(), () => true)
   await engine.submit(consume(user, 'b', 750))
-  expect(await percentsOf(user)).toEqual([80])
+  expect(await percentsOf(user)).toEqual([80, 80])
   await engine.submit(consume(user, 'c', 200))
-  expect(await percentsOf(user)).toEqual([80, 100])
+  expect(await percentsOf(user)).toEqual([80, 80, 100])
 })
 
 test('two engines and an administrator at once: each percent once, numbers and sequences without a gap', async () => {

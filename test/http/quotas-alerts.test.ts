@@ -66,13 +66,13 @@ describe('a quota is listed', () => {
   })
 
   test('for caps and grants, of equal percentages the latest first, up to the limit', async () => {
-    const user = someone()
-    const grant = await allow({ user_id: user, limit: 100 })
+    const [user, other] = [someone(), someone()]
+    await allow({ user_id: user, limit: 1_000 })
     const cap = await allow({ user_id: user, limit: 50, kind: 'cap', period: 'day' })
+    const grant = await allow({ user_id: other, limit: 100 })
     await consume(user, 40)
     const first = shownNow()
-    await call('PUT', `/api/sms/admin/quota/${cap}`, { body: { limit: 100 } })
-    await consume(user, 45)
+    await consume(other, 85)
     const second = shownNow()
     expect(first < second).toBe(true)
     const all = await alerts('?limit=100')
