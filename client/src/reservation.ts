@@ -178,12 +178,8 @@ async function sendReserved<T>(
   return sendCommitted(calls, { reservation, settled }, send, settler)
 }
 
-/**
- * Of what was committed in between. That was another call for certain only if that has reserved it, too: it may be this
- * commit itself, which a proxy has repeated.
- */
+/** Of what was committed in between: by another call, or by this commit itself, which a proxy has repeated. */
 function committedBefore(reservation: Granted, settled: Settled): Sent<never> {
-  if (reservation.replayed) return { granted: true, sent: 'before', reservation }
   const message = 'another call with this id has committed it, or the network has repeated the commit of this one'
   const committed: Granted = { ...reservation, ...settled, replayed: false }
   return { granted: true, sent: 'unknown', error: new UnknownIfSent(message), reservation: committed }

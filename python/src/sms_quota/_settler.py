@@ -183,12 +183,7 @@ def sent_in_outage(
 
 
 def committed_before(reservation: Granted, settled: Settled) -> Sent[Any]:
-    """
-    Of what was committed in between. That was another call for certain only if that has reserved it, too: it may be this
-    commit itself, which a proxy has repeated.
-    """
-    if reservation["replayed"]:
-        return Sent(sent="before", reservation=reservation)
+    """Of what was committed in between: by another call, or by this commit itself, which a proxy has repeated."""
     error = UnknownIfSent("another call with this id has committed it, or the network has repeated the commit of this one")
     return Sent(sent=None, error=error, reservation=committed_as(reservation, settled))
 
