@@ -277,7 +277,7 @@ describe('refused', () => {
     ['DATA_DIR', 'data', 'is not absolute'],
     ['DATA_DIR', '~/data', 'is not absolute'],
     ['AUTH_ISSUER', 'a\nb', 'contains control characters'],
-    ['AUTH_ADMIN_ROLE', 'the boss', 'contains spaces'],
+    ['AUTH_TOKEN_TYPE', 'the type', 'contains spaces'],
     ['CONSOLE_OIDC_SCOPE', 'email', 'does not include openid; accepted: scopes'],
     ['CONSOLE_OIDC_SCOPE', 'openid  email', 'is not a list of scopes'],
     ['CONSOLE_OIDC_SCOPE', 'openid "x"', 'is not a list of scopes'],

@@ -48,7 +48,7 @@ export const AUTH_VARIABLES = {
     parse: parseText,
   },
   AUTH_AUDIENCE: {
-    means: 'the audience (aud) that a token must have',
+    means: 'the audience (aud) that a token must have; of a token without one, its client_id counts',
     accepts: anyText,
     fallback: null,
     unset: 'any audience is accepted; required with AUTH_JWKS_URL',
@@ -69,41 +69,42 @@ export const AUTH_VARIABLES = {
     parse: parseText,
   },
   AUTH_ROLES_CLAIM: {
-    means: 'the claim that contains the roles, by name or dotted path, such as realm_access.roles or scope',
+    means:
+      'the claim that contains the roles, by name or dotted path, such as realm_access.roles or scope: a list, a text with spaces or commas, or an object with the roles as its keys',
     accepts: anyText,
     fallback: 'roles',
     parse: parseText,
   },
   AUTH_ADMIN_ROLE: {
     means: 'the role that may call /api/sms/admin',
-    accepts: oneWord,
+    accepts: anyText,
     fallback: 'sms-quota:admin',
-    parse: parseWord,
+    parse: parseText,
   },
   AUTH_SENDER_ROLE: {
     means: 'the role that may call /api/sms/sender',
-    accepts: oneWord,
+    accepts: anyText,
     fallback: 'sms-quota:sender',
-    parse: parseWord,
+    parse: parseText,
   },
   AUTH_AUDITOR_ROLE: {
     means: 'the role that may read everything under /api/sms/admin, and change nothing',
-    accepts: oneWord,
+    accepts: anyText,
     fallback: 'sms-quota:auditor',
-    parse: parseWord,
+    parse: parseText,
   },
   AUTH_SUPPORT_ROLE: {
     means:
       'the role that may read under /api/sms/admin, without exports, and adjust quotas by up to SUPPORT_ADJUST_LIMIT',
-    accepts: oneWord,
+    accepts: anyText,
     fallback: 'sms-quota:support',
-    parse: parseWord,
+    parse: parseText,
   },
   AUTH_FORCE_ROLE: {
     means: 'the role that a sender needs besides its own to book units past any limit (force)',
-    accepts: oneWord,
+    accepts: anyText,
     fallback: 'sms-quota:force',
-    parse: parseWord,
+    parse: parseText,
   },
   AUTH_SENDER_USERS_CLAIM: {
     means:

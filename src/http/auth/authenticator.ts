@@ -75,7 +75,6 @@ export async function createAuthenticator(
     clockTolerance: TOLERANCE_SECONDS,
     requiredClaims: ['exp'],
     ...(auth.issuer === null ? {} : { issuer: auth.issuer }),
-    ...(auth.audience === null ? {} : { audience: auth.audience }),
     ...(auth.tokenType === null ? {} : { typ: auth.tokenType }),
   }
   // Keyed by hashes of tokens, so that entries are small and a memory dump holds no tokens.

@@ -38,14 +38,22 @@ export function roleNamesOf(auth: AuthConfig): Readonly<Record<Role, string>> {
   }
 }
 
-/** Reads principals from the claims of verified tokens. @throws Problem `unauthenticated` without a valid subject */
+/**
+ * Reads principals from the claims of verified tokens.
+ *
+ * @throws Problem `unauthenticated` for another audience, and without a valid subject
+ */
 export function createClaimReader(auth: AuthConfig): (payload: JWTPayload) => Principal {
   const roleNames = roleNamesOf(auth)
   return payload => principalOf(payload, auth, roleNames)
 }
 
 function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<Record<Role, string>>): Principal {
-  const userId = userIdOf(claimAt(payload, auth.userClaim))
+  if (auth.audience !== null && !isFor(payload, auth.audience))
+    throw invalidToken('wrong_audience', 'The token is for another audience (aud).')
+  const claimed = claimAt(payload, auth.userClaim)
+  // Providers that allow several values for each attribute make a list of one.
+  const userId = userIdOf(Array.isArray(claimed) && claimed.length === 1 ? claimed[0] : claimed)
   const subject = typeof payload.sub === 'number' ? String(payload.sub) : (payload.sub ?? userId?.toString())
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
     throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, without control characters.')
@@ -73,15 +81,25 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   }
 }
 
-/** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */
-function claimAt(payload: JWTPayload, name: string): unknown {
-  if (Object.hasOwn(payload, name)) return payload[name]
-  let value: unknown = payload
-  for (const step of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
-    value = (value as Record<string, unknown>)[step]
+/** Whether a token is for this audience. Some access tokens have no `aud`, and name in `client_id` the client that they are for. */
+function isFor({ aud, client_id: client }: JWTPayload, audience: string): boolean {
+  return aud === undefined ? client === audience : [aud].flat().includes(audience)
+}
+
+/**
+ * The claim at a dotted path into objects. Names may contain dots themselves (`https://example.com/roles`, a client's id below
+ * `resource_access`): at each level, the longest name that leads to a value counts.
+ */
+function claimAt(claims: unknown, path: string): unknown {
+  if (typeof claims !== 'object' || claims === null) return undefined
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const name = path.slice(0, end)
+    if (!Object.hasOwn(claims, name)) continue
+    const value = (claims as Record<string, unknown>)[name]
+    const found = end === path.length ? value : claimAt(value, path.slice(end + 1))
+    if (found !== undefined) return found
   }
-  return value
+  return undefined
 }
 
 function userIdOf(claim: unknown): number | null {
@@ -97,8 +115,17 @@ function usersIn(claim: unknown): ReadonlySet<number> | 'all' {
   return new Set(values.map(userIdOf).filter(id => id !== null))
 }
 
-/** A list of texts, or one text with spaces between them. Anything else names no roles. */
+/**
+ * A list of texts, one text with spaces or commas between them, or an object with the names as its keys. Names that have spaces
+ * themselves stand alone, between commas or in a list. Anything else names no roles.
+ */
 function namesIn(claim: unknown): ReadonlySet<string> {
-  const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
-  return new Set(names.filter((name): name is string => typeof name === 'string' && name !== ''))
+  return new Set(namesOf(claim).filter((name): name is string => typeof name === 'string' && name !== ''))
+}
+
+function namesOf(claim: unknown): unknown[] {
+  if (Array.isArray(claim)) return claim
+  if (typeof claim === 'string') return [claim.trim(), ...claim.split(/ *, */), ...claim.split(/[ ,]+/)]
+  if (typeof claim !== 'object' || claim === null) return []
+  return Object.entries(claim).flatMap(([name, value]) => (value === false || value === null ? [] : [name]))
 }

@@ -62,7 +62,6 @@ function refusalOfClaim({ claim, reason }: errors.JWTClaimValidationFailed): Pro
   if (claim === 'iss') {
     return invalidToken('wrong_issuer', 'The token is not from the issuer that this service trusts (iss).')
   }
-  if (claim === 'aud') return invalidToken('wrong_audience', 'The token is for another audience (aud).')
   if (claim === 'typ') return invalidToken('wrong_type', 'The token is of another type (typ).')
   return invalidToken('malformed', 'The token is malformed.')
 }

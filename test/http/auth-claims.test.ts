@@ -1,0 +1,135 @@
+/** What identity providers put into tokens, and what the service reads of it. */
+import type { JWTPayload } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/config.ts'
+import { createClaimReader } from '../../src/http/auth/claims.ts'
+
+/** Reads claims with these variables. */
+function read(env: Record<string, string>, claims: JWTPayload & Record<string, unknown>) {
+  const loaded = loadConfig({ AUTH_SECRET: 'a secret of more than thirty-two bytes', ...env })
+  if ('issues' in loaded) throw new Error(JSON.stringify(loaded.issues))
+  return createClaimReader(loaded.config.auth)({ sub: 'ada', exp: 2_000_000_000, ...claims })
+}
+
+const rolesOf = (path: string, claims: Record<string, unknown>, env: Record<string, string> = {}) =>
+  read({ AUTH_ROLES_CLAIM: path, ...env }, claims).roles
+const ADMIN = ['sms-quota:admin']
+
+describe('a dotted path leads to a claim', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['roles', { roles: ADMIN }],
+    ['realm_access.roles', { realm_access: { roles: ADMIN } }],
+    ['resource_access.sms.quota.example.roles', { resource_access: { 'sms.quota.example': { roles: ADMIN } } }],
+    ['resource_access.sms-quota.roles', { resource_access: { account: { roles: [] }, 'sms-quota': { roles: ADMIN } } }],
+    ['https://sms.example/claims.roles', { 'https://sms.example/claims': { roles: ADMIN } }],
+    ['https://sms.example/claims', { 'https://sms.example/claims': ADMIN }],
+    ['https://sms.example/app.v1.roles', { 'https://sms.example/app.v1': { roles: ADMIN } }],
+    ['urn:zitadel:iam:org:project:roles', { 'urn:zitadel:iam:org:project:roles': { 'sms-quota:admin': { 1: 'x' } } }],
+    ['a.b.c.d', { 'a.b': { 'c.d': ADMIN } }],
+    ['a.b.c.d', { a: { 'b.c': { d: ADMIN } } }],
+    // The longest name first, and shorter ones if it leads nowhere.
+    ['a.b.roles', { 'a.b.roles': ADMIN, 'a.b': { roles: [] }, a: { b: { roles: [] } } }],
+    ['a.b.roles', { 'a.b': { roles: ADMIN }, a: { b: { roles: [] }, 'b.roles': [] } }],
+    ['a.b.roles', { 'a.b': { other: [] }, a: { 'b.roles': ADMIN } }],
+    ['a.b.roles', { 'a.b': 'text', a: { b: { roles: ADMIN } } }],
+  ])('%s in %j', (path, claims) => {
+    expect(rolesOf(path, claims)).toEqual(['admin'])
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['a.b', { a: null }],
+    ['a.b', { a: 'b' }],
+    ['a.b.', { a: { b: ADMIN } }],
+    ['.a', { a: ADMIN }],
+    ['a..b', { a: { b: ADMIN } }],
+    ['constructor.name', {}],
+    ['a.constructor.name', { a: {} }],
+    ['a.length', { a: ADMIN }],
+  ])('and %s to nothing in %j', (path, claims) => {
+    expect(rolesOf(path, claims)).toEqual([])
+  })
+})
+
+describe('roles are read', () => {
+  test.each<[unknown, string[]]>([
+    [['sms-quota:admin', 'other'], ['admin']],
+    ['sms-quota:admin', ['admin']],
+    ['openid sms-quota:admin sms-quota:sender', ['admin', 'sender']],
+    ['sms-quota:admin,sms-quota:sender', ['admin', 'sender']],
+    ['other, sms-quota:admin , sms-quota:sender', ['admin', 'sender']],
+    [' sms-quota:admin', ['admin']],
+    [{ 'sms-quota:admin': { 77: 'org.example' }, other: {} }, ['admin']],
+    [{ 'sms-quota:admin': true, 'sms-quota:sender': false, 'sms-quota:auditor': null }, ['admin']],
+    [{ 'sms-quota:sender': [] }, ['sender']],
+    // An element of a list is one name.
+    [['sms-quota:admin sms-quota:sender'], []],
+    [['sms-quota:admin,sms-quota:sender'], []],
+    [['SMS-QUOTA:ADMIN'], []],
+    [[['sms-quota:admin']], []],
+    [[{ 'sms-quota:admin': true }], []],
+    ['not-sms-quota:admin', []],
+    ['', []],
+    [7, []],
+    [true, []],
+    [null, []],
+  ])('%j', (roles, expected) => {
+    expect(rolesOf('roles', { roles })).toEqual(expected)
+  })
+
+  test.each<[unknown, string[]]>([
+    [['SMS Admin', 'Other'], ['admin']],
+    ['SMS Admin', ['admin']],
+    ['Other, SMS Admin', ['admin']],
+    ['SMS Admin,SMS Sender', ['admin', 'sender']],
+    [{ 'SMS Admin': {} }, ['admin']],
+    ['Other SMS Admin', []],
+    ['Admin', []],
+  ])('with names that have spaces: %j', (roles, expected) => {
+    const env = { AUTH_ADMIN_ROLE: 'SMS Admin', AUTH_SENDER_ROLE: 'SMS Sender' }
+    expect(rolesOf('roles', { roles }, env)).toEqual(expected)
+  })
+})
+
+test.each<[unknown, number | null]>([
+  [7, 7],
+  ['7', 7],
+  [['7'], 7],
+  [[7], 7],
+  [[7, 8], null],
+  [[], null],
+  [[['7']], null],
+  ['07', null],
+  [' 7', null],
+  [7.5, null],
+  [{ 7: true }, null],
+  [true, null],
+])('the user id of %j is %j', (user, expected) => {
+  expect(read({ AUTH_USER_CLAIM: 'user' }, { user }).userId).toBe(expected)
+})
+
+describe('the audience', () => {
+  const wrong = expect.objectContaining({ reason: 'wrong_audience' })
+  test.each<[Record<string, unknown>, boolean]>([
+    [{ aud: 'sms' }, true],
+    [{ aud: ['account', 'sms'] }, true],
+    // Access tokens of some providers have no `aud`.
+    [{ client_id: 'sms', token_use: 'access' }, true],
+    [{ client_id: 'other' }, false],
+    [{ client_id: ['sms'] }, false],
+    [{}, false],
+    [{ aud: 'other', client_id: 'sms' }, false],
+    [{ aud: [], client_id: 'sms' }, false],
+    [{ aud: null, client_id: 'sms' }, false],
+    [{ aud: 'other', azp: 'sms' }, false],
+    [{ azp: 'sms' }, false],
+    [{ aud: 'sms2' }, false],
+  ])('of %j fits: %s', (claims, fits) => {
+    const reading = () => read({ AUTH_AUDIENCE: 'sms' }, claims as JWTPayload)
+    if (fits) expect(reading().subject).toBe('ada')
+    else expect(reading).toThrow(wrong)
+  })
+
+  test('is not asked for if none is configured', () => {
+    expect(read({}, { aud: 'any' }).subject).toBe('ada')
+  })
+})
