@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { EventCounts } from './db/outbox/outbox.ts'
-import type { BatchReport } from './engine/batch-report.ts'
+import type { BatchReport } from './engine/batch.ts'
 import type { QueueReport } from './engine/scheduler.ts'
 import type { Settled } from './events/settle-delivery.ts'
 import type { UsageCompactionOptions } from './jobs/usage-compaction.ts'

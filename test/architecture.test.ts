@@ -69,6 +69,8 @@ const PURE_PACKAGES = new Set([
   'libphonenumber-js/min/metadata',
 ])
 
+/** Of code: without imports, comments and empty lines. */
+const MIN_FILE_LINES = 30
 const MAX_FILE_LINES = 350
 const MAX_FUNCTION_LINES = 70
 /** Functions that may be longer, as `path name`, each with its reason. */
@@ -294,6 +296,34 @@ test('the console renders no text as HTML', () => {
   expect(consoleFiles.filter(({ text }) => markup.test(text)).map(({ path }) => path)).toEqual([])
 })
 
+test(`a file of less than ${MIN_FILE_LINES} lines has several importers, or one of another room`, () => {
+  const console = consoleFiles.filter(({ path }) => path.startsWith('console/src/model/'))
+  expect(smallFilesOf([...server, ...console, ...clientFiles])).toEqual([])
+})
+
+/**
+ * The small files that belong to their only importer. Entries of a folder, which one table lists, and files that are loaded on
+ * demand stay by themselves.
+ */
+function smallFilesOf(files: readonly SourceFile[]): string[] {
+  const importersOf = Map.groupBy(
+    all.concat(files).flatMap(file => [...new Set(file.imports)].map(target => ({ target, file }))),
+    ({ target }) => target,
+  )
+  return files.flatMap(({ path, ownLines }) => {
+    if (ownLines >= MIN_FILE_LINES || /^(?:routes|command)\.ts$/.test(basename(path))) return []
+    const [importer, ...others] = new Set(importersOf.get(path)?.map(({ file }) => file))
+    if (importer === undefined || others.length > 0 || importer.lazyImports.includes(path)) return []
+    return finestRoomOf(importer.path) === finestRoomOf(path) ? [`${path} belongs to ${importer.path}`] : []
+  })
+}
+
+function finestRoomOf(path: string): string {
+  if (path.startsWith('src/db/')) return `db/${roomOf(path.slice('src/db/'.length), DB_LEVELS)?.name}`
+  if (path.startsWith('src/')) return `${roomOf(path.slice('src/'.length), LEVELS)?.name}`
+  return path.split('/').slice(0, 3).join('/')
+}
+
 test(`a file has at most ${MAX_FILE_LINES} lines`, () => {
   const long = all.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
   expect(long.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([])
@@ -341,6 +371,20 @@ test('the checks above find what they look for', () => {
     { name: 'short', line: 82, lines: 1 },
   ])
   expect(linesWith(four, /404/)).toEqual([])
+  expect(files.map(({ ownLines }) => ownLines)).toEqual([1, 1, 1, 3])
+  const small = ['http/one.ts', 'http/routes.ts', 'http/two.ts', 'http/three.ts', 'http/four.ts', 'jobs/five.ts'].map(
+    path => file(path, 'export const one = 1'),
+  )
+  const importing = (path: string, text: string) => file(path, text + '\nexport const two = 2'.repeat(MIN_FILE_LINES))
+  const table = importing(
+    'http/table.ts',
+    "import './one.ts'\nimport './routes.ts'\nimport './two.ts'\nimport '../jobs/five.ts'\nimport('./three.ts')",
+  )
+  const other = importing('http/other.ts', "import './two.ts'\nimport type { One } from './four.ts'")
+  expect(smallFilesOf([...small, table, other])).toEqual([
+    'src/http/one.ts belongs to src/http/table.ts',
+    'src/http/four.ts belongs to src/http/other.ts',
+  ])
 
   const textsOf = (text: string) => file('five.ts', text.replaceAll('§', '$')).texts.filter(looksLikeSql)
   for (const planted of [

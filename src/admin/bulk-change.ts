@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { BY_KEYS_IN_ORDER } from '../db/connection/planner-settings.ts'
+import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { changedByRequest } from '../db/quotas/history.ts'
 import { findQuotas, lockAccounts, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { applyBulkChange, type BulkChange } from '../domain/bulk-change.ts'

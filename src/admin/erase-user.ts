@@ -1,5 +1,5 @@
 import type { Database } from '../db/connection/database.ts'
-import { BY_KEYS } from '../db/connection/planner-settings.ts'
+import { BY_KEYS } from '../db/connection/transaction-settings.ts'
 import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
 import { lockAccounts, setLiveQuotas } from '../db/quotas/quotas.ts'
 import {

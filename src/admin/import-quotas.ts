@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
-import { BY_KEYS_IN_ORDER } from '../db/connection/planner-settings.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
+import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { changeQuota, createQuota, type Quota, type QuotaDraft } from '../domain/quota.ts'

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { AUDIT_COMPONENTS } from './audit.ts'
 import { BULK_COMPONENTS } from './bulk.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
@@ -7,7 +7,6 @@ import { EVENT_COMPONENTS } from './events.ts'
 import { EXPORT_COMPONENTS } from './exports.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { NAME_COMPONENTS } from './names.ts'
-import { OPERATIONS_COMPONENTS } from './operations.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
 import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
 import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
@@ -18,6 +17,9 @@ import { SENDER_COMPONENTS } from './sender.ts'
 import { USAGE_COMPONENTS } from './usage.ts'
 import { USER_COMPONENTS } from './users.ts'
 import { WEBHOOK_COMPONENTS } from './webhooks.ts'
+
+/** The answer of `/livez` and `/readyz`. */
+const Health = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' })
 
 /** All named schemas of the OpenAPI document, by `$id`. */
 export const COMPONENTS: Record<string, TSchema> = {
@@ -38,6 +40,6 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...AUDIT_COMPONENTS,
   ...CALLER_COMPONENTS,
   ...NAME_COMPONENTS,
-  ...OPERATIONS_COMPONENTS,
+  Health,
   ...PROBLEM_COMPONENTS,
 }

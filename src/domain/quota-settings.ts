@@ -122,3 +122,19 @@ const isOwn = (name: SettingName): name is OwnName => settingOf(name).isOwn === 
 
 /** What users read in place of the administrators' own settings. */
 export const OWN_AS_READ_BY_USERS = namedValues<DefaultsOf<OwnName>>(SETTING_NAMES.filter(isOwn), defaultOf)
+
+/**
+ * Whether two JSON values are equal: arrays item by item, objects by their own keys in any order. -0 equals 0. A pure
+ * replacement of `isDeepStrictEqual` of `node:util`, which browsers lack.
+ */
+export function isDeepEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const entries = Object.entries(one)
+  const others = new Map<string, unknown>(Object.entries(other))
+  return (
+    entries.length === others.size &&
+    entries.every(([key, value]) => others.has(key) && isDeepEqual(value, others.get(key)))
+  )
+}

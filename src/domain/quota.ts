@@ -1,9 +1,9 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
 import { isUint } from './bounds.ts'
-import { isDeepEqual } from './deep-equal.ts'
 import {
   type DetailName,
+  isDeepEqual,
   QUOTA_DEFAULTS,
   QUOTA_KINDS,
   type QuotaIdentity,

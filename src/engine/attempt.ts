@@ -1,17 +1,14 @@
 /** One attempt at a batch, and what its failure means. */
 import { setTimeout as pause } from 'node:timers/promises'
-
-import { sqlStateOf } from '../db/connection/database.ts'
+import { type ConnectionLost, sqlStateOf } from '../db/connection/database.ts'
 import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
-import type { Command } from '../domain/command.ts'
+import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Batch } from './batch.ts'
-import type { BatchReport } from './batch-report.ts'
+import { type BatchInput, type BatchReport, effectsOf } from './batch.ts'
 import type { Connections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
-import type { LostEffects } from './lost-effects.ts'
 import type { Memory } from './memory.ts'
 import type { Principals } from './principals.ts'
 import { namedBy, usersOf } from './user-states.ts'
@@ -38,7 +35,7 @@ const FIRST_SEQS = 2 ** 30
 export function attempt<T>(
   { connections, principals, now, enforcement, keepsUsage, denialSampler }: EngineContext,
   commands: readonly Command[],
-  work: (connection: PipelinedConnection, batch: Batch) => Promise<T>,
+  work: (connection: PipelinedConnection, batch: BatchInput) => Promise<T>,
 ): Promise<T> {
   return connections.use(async connection => {
     try {
@@ -89,4 +86,24 @@ export function isCheckViolation(error: unknown): boolean {
 
 export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === '55P03'
+}
+
+/**
+ * The commands of attempts of unknown outcome, and what those came to if they are committed. A command keeps its entry
+ * however its batch goes on: divided, isolated, after any other error.
+ */
+export type LostEffects = WeakMap<Command, readonly Outcome[]>
+
+/** Notes the commands of an attempt whose connection was lost. */
+export function noteLost(lost: LostEffects, commands: readonly Command[], error: ConnectionLost): void {
+  const effects = effectsOf(commands, error)
+  for (const command of commands) {
+    const outcome = effects.get(command)
+    lost.set(command, [...(lost.get(command) ?? []), ...(outcome === undefined ? [] : [outcome])])
+  }
+}
+
+/** Whether an attempt of unknown outcome may have had an effect of one of the commands. */
+export function hasLost(lost: LostEffects, commands: readonly Command[]): boolean {
+  return commands.some(command => lost.has(command))
 }

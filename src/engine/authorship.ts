@@ -3,10 +3,10 @@ import type { ReservationAction } from '../db/ledger/add-actions.ts'
 import type { ReservationKey } from '../db/ledger/keys.ts'
 import { authorshipsIn, loadAuthorship } from '../db/ledger/load-authorship.ts'
 import type { Authors } from '../db/ledger/reservation-rows.ts'
-import type { LedgerCall, Scope } from '../db/ledger/statement.ts'
+import type { LedgerCall } from '../db/ledger/statement.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { PrincipalIds } from './principals.ts'
-import { namedBy } from './user-states.ts'
+import { type BatchScope, namedBy } from './user-states.ts'
 
 /** Who made and settled the reservations of a batch, and what is recorded beside that. */
 export interface BatchAuthorship {
@@ -73,19 +73,15 @@ function byKey(one: ReservationAction, other: ReservationAction): number {
   return one.total_units - other.total_units
 }
 
-interface Batch extends Scope {
-  readonly commands: readonly Command[]
-}
-
 /** The call that reads it; none if nothing is found. */
-export function loadAuthorshipOfFound(batch: Batch, outcomes: readonly Outcome[]): LedgerCall[] {
+export function loadAuthorshipOfFound(batch: BatchScope, outcomes: readonly Outcome[]): LedgerCall[] {
   const found = batch.commands.filter(({ op }, index) => op === 'find' && outcomes[index]?.outcome === 'found')
   return found.length === 0 ? [] : [loadAuthorship.call(batch, namedBy(found))]
 }
 
 /** The outcomes with what the call has read. */
 export function withAuthorship(
-  { commands }: Batch,
+  { commands }: BatchScope,
   outcomes: readonly Outcome[],
   result: StatementResult | undefined,
 ): Outcome[] {

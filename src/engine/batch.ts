@@ -10,16 +10,22 @@ import { denialOf } from '../domain/denial.ts'
 import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { authorshipOf, type BatchAuthorship, isNew, loadAuthorshipOfFound, withAuthorship } from './authorship.ts'
-import { addChanges, type BatchChanges, noChanges } from './changes.ts'
+import { addChanges, type BatchChanges, eventsOf, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
-import { endedQuotasOf } from './ended-quotas.ts'
 import type { Memory } from './memory.ts'
-import { eventsOf } from './outbox-events.ts'
 import type { PrincipalIds, Principals } from './principals.ts'
-import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf } from './user-states.ts'
+import {
+  endedQuotasOf,
+  entryOf,
+  type Locking,
+  lockStates,
+  readStates,
+  type UserStates,
+  usersOf,
+} from './user-states.ts'
 
 /** Commands that are decided together, and what they are decided with. */
-export interface Batch {
+export interface BatchInput {
   readonly commands: readonly Command[]
   readonly now: EpochMs
   /**
@@ -35,7 +41,7 @@ export interface Batch {
 }
 
 /** A batch that is durable: its outcomes in the order of its commands, and the time that each stage took, in ms. */
-export interface CommittedBatch {
+interface CommittedBatch {
   outcomes: Outcome[]
   stages: { load: number; decide: number; write: number }
 }
@@ -46,7 +52,7 @@ export interface CommittedBatch {
  */
 export async function runLocked(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchInput,
   memory: Memory,
   locking: Locking,
 ): Promise<CommittedBatch> {
@@ -79,7 +85,7 @@ export interface Reading {
  */
 export async function runOptimistic(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchInput,
   memory: Memory,
   { readsNewIds, onRead }: Reading,
 ): Promise<CommittedBatch> {
@@ -106,7 +112,7 @@ export async function runOptimistic(
  * The denied draws. Their ids were taken to be new, and only an insert would fail if they are not: a repetition must get
  * the answer of its first attempt, and not a denial because that attempt took the last units.
  */
-function deniedOf({ commands }: Batch, outcomes: readonly Outcome[]): Command[] {
+function deniedOf({ commands }: BatchInput, outcomes: readonly Outcome[]): Command[] {
   return commands.filter(({ op }, index) => op !== 'check' && outcomes[index]?.outcome === 'denied')
 }
 
@@ -122,7 +128,7 @@ interface ReadBefore {
   readonly ids: PrincipalIds
 }
 
-async function readBefore(connection: PipelinedConnection, batch: Batch): Promise<ReadBefore> {
+async function readBefore(connection: PipelinedConnection, batch: BatchInput): Promise<ReadBefore> {
   const ids = await batch.principals.idsOf(connection, batch)
   return { ids, ended: await endedQuotasOf(connection, batch) }
 }
@@ -137,7 +143,7 @@ interface Decisions {
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
 function decideAll(
-  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler }: Batch,
+  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler }: BatchInput,
   states: UserStates,
   { ended, ids }: ReadBefore,
 ): Decisions {
@@ -188,7 +194,7 @@ function denialsToLog(
  */
 async function writesOf(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchInput,
   { outcomes, changes }: Decisions,
 ): Promise<StatementCall[]> {
   const events = await eventsOf(connection, batch, changes)
@@ -217,7 +223,7 @@ class UnknownOutcome extends ConnectionLost {
  */
 async function commit(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchInput,
   calls: readonly StatementCall[],
   outcomes: Outcome[],
 ): Promise<Outcome[]> {
@@ -242,7 +248,7 @@ export function effectsOf(commands: readonly Command[], failure: ConnectionLost)
 }
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */
-function remember(memory: Memory, { firstSeq }: Batch, states: UserStates, drafts: Decisions['drafts']): void {
+function remember(memory: Memory, { firstSeq }: BatchInput, states: UserStates, drafts: Decisions['drafts']): void {
   for (const [user, { quotas, reservations }] of states) {
     const draft = entryOf(drafts, user)
     memory.rememberQuotas(
@@ -263,4 +269,30 @@ function remember(memory: Memory, { firstSeq }: Batch, states: UserStates, draft
       memory.rememberReservation({ ...reservation, seq })
     }
   }
+}
+
+/** How a batch was carried out, for metrics. Times are in milliseconds. */
+export interface BatchReport {
+  mode: 'optimistic' | 'locked'
+  commands: number
+  /** How many times it was started again: after conflicts, lost connections, locks. */
+  retries: number
+  stages: CommittedBatch['stages']
+  outcomes: { op: Command['op']; outcome: Outcome['outcome']; count: number }[]
+}
+
+export function reportOf(
+  mode: BatchReport['mode'],
+  commands: readonly Command[],
+  { outcomes, stages }: CommittedBatch,
+  retries: number,
+): BatchReport {
+  const counts = new Map<string, BatchReport['outcomes'][number]>()
+  for (const [index, { op }] of commands.entries()) {
+    const outcome = outcomes[index]?.outcome ?? 'not_found'
+    const known = counts.get(op + outcome)
+    if (known === undefined) counts.set(op + outcome, { op, outcome, count: 1 })
+    else known.count += 1
+  }
+  return { mode, commands: commands.length, retries, stages, outcomes: [...counts.values()] }
 }

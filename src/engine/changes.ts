@@ -1,7 +1,11 @@
+import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import type { Changes, Unchanged } from '../db/ledger/changes.ts'
+import { loadQuotaDetails } from '../db/ledger/load-quota-details.ts'
 import type { Stored } from '../db/ledger/rows.ts'
-import { newAlerts } from '../domain/alerts.ts'
+import type { Scope } from '../db/ledger/statement.ts'
+import { EXHAUSTED, newAlerts } from '../domain/alerts.ts'
 import type { Correction, Draft } from '../domain/draft.ts'
+import { closingOf, type OutboxEvent, thresholdsOf } from '../domain/outbox-event.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { BatchAuthorship } from './authorship.ts'
@@ -97,4 +101,27 @@ function byQuotaAndWindow(one: WindowKey, other: WindowKey): number {
 
 function byId(one: Reservation, other: Reservation): number {
   return one.id < other.id ? -1 : 1
+}
+
+/**
+ * The events of a batch, in order. It reads the details of quotas that have reached thresholds, the only cost in a batch
+ * of rare events. That read needs no lock: any change of those details gives the quota a new `seq`, which is guarded.
+ */
+export async function eventsOf(
+  connection: PipelinedConnection,
+  scope: Scope,
+  { alerted, expired }: BatchChanges,
+): Promise<OutboxEvent[]> {
+  const events = expired.map(({ before, after }) => closingOf(before, after))
+  const reached = alerted.filter(({ marks }) => marks.some(mark => mark !== EXHAUSTED))
+  if (reached.length === 0) return events
+  const quotas = await loadQuotaDetails(
+    connection,
+    scope,
+    reached.map(({ quota }) => quota),
+  )
+  for (const [index, quota] of quotas.entries()) {
+    events.push(...thresholdsOf(quota, reached[index]?.marks ?? [], scope.now))
+  }
+  return events
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../db/connection/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { BatchReport } from './batch-report.ts'
+import type { BatchReport } from './batch.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'

@@ -2,11 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
 import type { Command, Granted, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { attempt, type EngineContext, heldUsersOf, isConflict, isLockTimeout } from './attempt.ts'
-import { runLocked } from './batch.ts'
-import { reportOf } from './batch-report.ts'
-import { Unavailable } from './failures.ts'
-import { hasLost, type LostEffects, noteLost } from './lost-effects.ts'
+import {
+  attempt,
+  type EngineContext,
+  hasLost,
+  heldUsersOf,
+  isConflict,
+  isLockTimeout,
+  type LostEffects,
+  noteLost,
+} from './attempt.ts'
+import { reportOf, runLocked } from './batch.ts'
+import { Unavailable } from './completion.ts'
 import { usersOf } from './user-states.ts'
 
 /** The outcome of a command, or why it cannot be decided now. */

@@ -20,8 +20,7 @@
  * | waiting | formed to run isolated, without a worker | `isolate`, `take`      | `takeIsolated` |
  * | running | its commands are being carried out       | `take`, `takeIsolated` | `end`          |
  */
-import type { Completion } from './completion.ts'
-import { Overloaded } from './failures.ts'
+import { type Completion, Overloaded } from './completion.ts'
 import { createFairQueue, type FairQueue, type PrincipalQueue } from './fair-queue.ts'
 
 export interface QueueOptions {
@@ -54,7 +53,7 @@ interface Entry<C, R> {
   readonly queue: PrincipalQueue<Entry<C, R>>
 }
 
-export interface Batch<C, R> {
+export interface QueuedBatch<C, R> {
   entries: Entry<C, R>[]
   readonly isIsolated: boolean
   /** When its oldest command was added, to the precision of a batch: the clock is not read for each command. */
@@ -76,13 +75,13 @@ export interface Queue<C extends UserCommand, R> {
    * Commands of users that run isolated, met on the way, form a batch of their own, which waits. It looks at few enough commands
    * that a long backlog of one user does not hold up the event loop; the next call goes on behind them.
    */
-  take(): Batch<C, R> | undefined
+  take(): QueuedBatch<C, R> | undefined
   /** Takes the batch that has waited longest to run isolated, which is running from now on. */
-  takeIsolated(): Batch<C, R> | undefined
+  takeIsolated(): QueuedBatch<C, R> | undefined
   /** Moves the users' commands from a running batch to a new one, which waits to run isolated. */
-  isolate(batch: Batch<C, R>, users: ReadonlySet<number>): void
+  isolate(batch: QueuedBatch<C, R>, users: ReadonlySet<number>): void
   /** A running batch has ended: its users are free, and their next commands come first. */
-  end(batch: Batch<C, R>): void
+  end(batch: QueuedBatch<C, R>): void
   /** Frees the room of commands whose completions are about to be called. */
   release(entries: readonly Entry<C, R>[]): void
   /** Commands wait that `take` may look at now. */
@@ -100,7 +99,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
   const queues = createFairQueue<Entry<C, R>>(options.batchShare, options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
-  const isolated: Batch<C, R>[] = []
+  const isolated: QueuedBatch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
   /** Bytes have no share of their own: a command weighs 1 KiB at most, so the share of commands bounds them, too. */
@@ -168,10 +167,10 @@ function formBatch<C extends UserCommand, R>(
   queues: FairQueue<Entry<C, R>>,
   holds: Holds<C, R>,
   { batchSize, difficultyOf }: QueueOptions,
-): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
+): { batch: QueuedBatch<C, R> | undefined; besides: Iterable<QueuedBatch<C, R>> } {
   queues.startRound()
   const batch = holds.newBatch(false)
-  const besides = new Map<string, Batch<C, R>>()
+  const besides = new Map<string, QueuedBatch<C, R>>()
   const batchFor = (difficulty: string | undefined) => {
     if (difficulty === undefined) return batch
     const beside = besides.get(difficulty) ?? holds.newBatch(true)
@@ -196,19 +195,19 @@ type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
 
 /** Which batch holds which user. */
 function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {
-  const holders = new Map<number, Batch<C, R>>()
+  const holders = new Map<number, QueuedBatch<C, R>>()
 
-  function newBatch(isIsolated: boolean): Batch<C, R> {
+  function newBatch(isIsolated: boolean): QueuedBatch<C, R> {
     return { entries: [], isIsolated, since: now(), isRunning: false, followers: [], followersSince: 0 }
   }
 
-  function hold(userId: number, batch: Batch<C, R>): Batch<C, R> {
+  function hold(userId: number, batch: QueuedBatch<C, R>): QueuedBatch<C, R> {
     holders.set(userId, batch)
     return batch
   }
 
   /** Gives a command to the batch that holds its user. Only one that is not running yet can still carry it out itself. */
-  function give(batch: Batch<C, R>, entry: Entry<C, R>, since: number): void {
+  function give(batch: QueuedBatch<C, R>, entry: Entry<C, R>, since: number): void {
     if (batch.isRunning || batch.entries.length >= batchSize) {
       if (batch.followers.length === 0) batch.followersSince = since
       batch.followers.push(entry)
@@ -225,7 +224,7 @@ function createHolds<C extends UserCommand, R>(batchSize: number, now: () => num
     give,
 
     /** Moves the users' commands to a new batch, with those that follow behind them, before any that are yet to come. */
-    part(batch: Batch<C, R>, users: ReadonlySet<number>): Batch<C, R> {
+    part(batch: QueuedBatch<C, R>, users: ReadonlySet<number>): QueuedBatch<C, R> {
       const other = newBatch(true)
       const isMoved = ({ command }: Entry<C, R>) => users.has(command.user_id)
       for (const entry of batch.entries)
@@ -236,7 +235,7 @@ function createHolds<C extends UserCommand, R>(batchSize: number, now: () => num
       return other
     },
 
-    end(batch: Batch<C, R>): void {
+    end(batch: QueuedBatch<C, R>): void {
       for (const { command } of batch.entries) holders.delete(command.user_id)
     },
   }

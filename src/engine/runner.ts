@@ -3,17 +3,17 @@ import type { Command } from '../domain/command.ts'
 import {
   attempt,
   type EngineContext,
+  hasLost,
   heldUsersOf,
   isCheckViolation,
   isConflict,
   isLockTimeout,
   isUniqueViolation,
+  noteLost,
 } from './attempt.ts'
-import { runLocked, runOptimistic } from './batch.ts'
-import { reportOf } from './batch-report.ts'
-import { EngineFailure } from './failures.ts'
+import { reportOf, runLocked, runOptimistic } from './batch.ts'
+import { EngineFailure } from './completion.ts'
 import { type Answer, runUntilDecided } from './locked-mode.ts'
-import { hasLost, noteLost } from './lost-effects.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { RunningBatch } from './scheduler.ts'
 import { rereadStates, type UserStates, usersOf } from './user-states.ts'

@@ -8,10 +8,9 @@
  * follows another one starts at the end of a tick, too. One batch starts a tick: to decide hundreds of commands takes
  * milliseconds, and sockets wait to be read.
  */
-import type { Completion } from './completion.ts'
-import { Closed } from './failures.ts'
+import { Closed, type Completion } from './completion.ts'
 import { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
-import { type Batch, createQueue, type Queue, type QueueOptions, type UserCommand } from './queue.ts'
+import { createQueue, type Queue, type QueuedBatch, type QueueOptions, type UserCommand } from './queue.ts'
 
 export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOptions, 'onRoom'> {
   /**
@@ -132,7 +131,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     this.wake()
   }
 
-  private async carryOut(batch: Batch<C, R>): Promise<void> {
+  private async carryOut(batch: QueuedBatch<C, R>): Promise<void> {
     const { now, onQueueReport } = this.options
     const endSlot = this.limiter.start(batch.isIsolated, batch.entries.length)
     const started = now()
@@ -161,7 +160,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
   }
 
   /** A result for each command that the batch has in the end. */
-  private async resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
+  private async resultsOf(batch: QueuedBatch<C, R>): Promise<readonly (R | Error)[]> {
     let commands = batch.entries.map(({ command }) => command)
     let isOver = false
     const running: RunningBatch<C> = {

@@ -4,6 +4,7 @@ import {
   type StatementCall,
   type StatementResult,
 } from '../db/connection/pipelined-connection.ts'
+import { endedQuotasIn, readEndedQuotas } from '../db/ledger/load-ended-quotas.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../db/ledger/load-quotas.ts'
 import { loadReservations } from '../db/ledger/load-reservations.ts'
 import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from '../db/ledger/lock-accounts.ts'
@@ -13,6 +14,7 @@ import { reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
 import type { Command } from '../domain/command.ts'
+import type { EndedQuota } from '../domain/draft.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -35,7 +37,7 @@ type PartialStates = Map<number, PartialState>
 export type UserStates = ReadonlyMap<number, UserState>
 
 /** The part of a batch that says which rows it needs. */
-interface Batch extends Scope {
+export interface BatchScope extends Scope {
   readonly commands: readonly Command[]
 }
 
@@ -78,7 +80,7 @@ function isUnexpired({ deleted_at, expires_at }: Allowance, now: EpochMs): boole
  */
 export async function readStates(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchScope,
   memory: Memory,
   readsNewIds: boolean,
 ): Promise<UserStates> {
@@ -112,7 +114,7 @@ export async function readStates(
  */
 export async function rereadStates(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchScope,
   memory: Memory,
   decidedOn: UserStates,
 ): Promise<Set<number>> {
@@ -159,7 +161,7 @@ export interface Locking {
  */
 export async function lockStates(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchScope,
   { waits, fences }: Locking,
 ): Promise<UserStates> {
   const users = usersOf(batch.commands)
@@ -201,7 +203,7 @@ function addQuotas(states: PartialStates, result: StatementResult | undefined): 
 /** Adds the quotas that the reservations draw on and that are missing, for they are deleted or over. */
 async function addDrawnQuotas(
   connection: PipelinedConnection,
-  batch: Batch,
+  batch: BatchScope,
   states: PartialStates,
   statement: LedgerStatement<{ readonly id: number }>,
 ): Promise<void> {
@@ -228,3 +230,19 @@ async function runCalls(
   const results = (await connection.run(sent)).values()
   return calls.map(call => (call === undefined ? undefined : results.next().value))
 }
+
+/**
+ * The quotas that ended last, of the users whose commands ask for an explanation. Memory has unexpired quotas only. It is
+ * read before the transaction, so that no lock is held meanwhile, and nothing is decided on it.
+ */
+export async function endedQuotasOf(
+  connection: PipelinedConnection,
+  batch: BatchScope,
+): Promise<ReadonlyMap<number, readonly EndedQuota[]>> {
+  const asking = batch.commands.filter(command => 'explain' in command && command.explain)
+  if (asking.length === 0) return NONE
+  const [result] = await connection.run([readEndedQuotas.call(batch, usersOf(asking))])
+  return Map.groupBy(endedQuotasIn(result), ({ user_id }) => user_id)
+}
+
+const NONE: ReadonlyMap<number, readonly EndedQuota[]> = new Map()

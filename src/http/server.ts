@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { Problem } from '../errors.ts'
+import type { Tracer } from '../tracing.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { Access } from './auth/authenticator.ts'
 import { guard, limitPrincipals } from './auth/guard.ts'
@@ -25,21 +26,17 @@ import { createRateLimiter } from './platform/rate-limiter.ts'
 import { createRequestLog, logRequests } from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
 import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
-import { traceRequests } from './platform/traces.ts'
 import { compileValidator } from './platform/validation.ts'
-import { quotaChangeRoutes } from './quotas/change-routes.ts'
-import { quotaCheckRoutes } from './quotas/check-routes.ts'
+import { quotaChangeRoutes, quotaStepRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
-import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
-import { quotaStepRoutes } from './quotas/step-routes.ts'
+import { adminQuotaRoutes, quotaCheckRoutes, userQuotaRoutes } from './quotas/routes.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { erasureRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
-import { webhookHistoryRoutes } from './webhooks/history-routes.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
+import { webhookHistoryRoutes, webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
@@ -214,4 +211,28 @@ function withOpenValues<Schema>(schemas: Schema): Schema {
       ? value.map((part: object) => ('enum' in part ? { type: 'string' } : part))
       : value,
   )
+}
+
+/**
+ * A span per request. It names the route, and nothing of the path, the query or the body. An authenticated caller's trace is
+ * continued, and kept if the caller keeps it. All others get a trace of their own, of which the configured part is kept: else
+ * anyone could fill the collector. That is known only later, so the span is made at the end.
+ */
+function traceRequests(app: FastifyInstance, tracer: Tracer): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { traceparent } = request.headers
+    const isCallers = request.principal !== null && typeof traceparent === 'string'
+    const route = request.routeOptions.url ?? 'none'
+    const span = tracer.start(`${request.method} ${route}`, 'server', {
+      traceparent: isCallers ? traceparent : undefined,
+      startTime: Date.now() - reply.elapsedTime,
+    })
+    span.end(reply.statusCode >= 500, {
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': reply.statusCode,
+      'sms_quota.request_id': request.id,
+    })
+    done()
+  })
 }

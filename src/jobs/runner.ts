@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable, type Log } from '../db/connection/database.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { EngineFailure } from '../engine/failures.ts'
+import { EngineFailure } from '../engine/completion.ts'
 
 /** Work in the background, in steps that are repeated until the runner stops. */
 export interface Job {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { columns, recordOf, tableOf, withNone } from '../../src/cli/remote/tables.ts'
-import { cut, pad, widthOf } from '../../src/cli/remote/width.ts'
+import { columns, cut, pad, recordOf, tableOf, widthOf, withNone } from '../../src/cli/remote/tables.ts'
 import { safe, safeJson, safeLines } from '../../src/cli/safe.ts'
 
 const PIPE = { columns: null, hasColors: false, timeZone: 'Europe/Berlin' }

@@ -1,8 +1,8 @@
 /** A page of reservations costs the same however many there are, for any user and any age. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import { IN_INDEX_ORDER } from '../../src/db/connection/planner-settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { IN_INDEX_ORDER } from '../../src/db/connection/transaction-settings.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations/lists.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'

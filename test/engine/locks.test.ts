@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { EngineFailure } from '../../src/engine/failures.ts'
+import { EngineFailure } from '../../src/engine/completion.ts'
 import { createBench, differences, makeLocked, neighbours, reserve, settle, someone } from '../support/engine.ts'
 import { countSessions, untilWaiting, waitingSince } from '../support/sessions.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
-import { Unavailable } from '../../src/engine/failures.ts'
+import { Unavailable } from '../../src/engine/completion.ts'
 import {
   createBench,
   differences,

@@ -6,7 +6,7 @@ import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'
+import { EngineFailure, Unavailable } from '../../src/engine/completion.ts'
 import {
   countersOf,
   createBench,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Closed, Overloaded } from '../../src/engine/failures.ts'
+import { Closed, Overloaded } from '../../src/engine/completion.ts'
 import type { QueueReport } from '../../src/engine/scheduler.ts'
 import { ask, commandOf, openScheduler, tick, ticks } from './scheduler-fixture.ts'
 

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { createFeed, type FeedQuery } from '../../src/events/feed.ts'
-import { createPageReads } from '../../src/events/page-reads.ts'
+import { createFeed, createPageReads, type FeedQuery } from '../../src/events/feed.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const { db } = await freshDatabase()

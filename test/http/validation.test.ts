@@ -10,7 +10,7 @@ import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import { compileCheck, compileValidator } from '../../src/http/platform/validation.ts'
-import { createRowReader } from '../../src/http/quotas/import-row.ts'
+import { createRowReader } from '../../src/http/quotas/import.ts'
 import { commandOf, createOperationCheck } from '../../src/http/sender/requests.ts'
 import { startService } from '../support/service.ts'
 

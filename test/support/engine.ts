@@ -13,7 +13,7 @@ import type { Command, DrawCommand, SettleCommand } from '../../src/domain/comma
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
-import type { BatchReport } from '../../src/engine/batch-report.ts'
+import type { BatchReport } from '../../src/engine/batch.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
 import { type Connect, connectTo, connectToLane } from '../../src/engine/servers.ts'
 import { whenDone } from './cleanup.ts'

@@ -14,11 +14,15 @@ export interface SourceFile {
   imports: string[]
   /** Those of `imports` that remain when the types are stripped. */
   valueImports: string[]
+  /** Those of `imports` that are loaded on demand, by `import(…)`. */
+  lazyImports: string[]
   /** Packages and Node modules it imports, as in `node:fs` or `typebox`. */
   packages: string[]
   /** Files and packages that it exports again, as written. */
   reexports: string[]
   functions: { name: string; line: number; lines: number }[]
+  /** How many lines of `code` are neither empty nor part of an import. */
+  ownLines: number
   /** Templates and texts that are put together of parts, other than messages of errors. */
   texts: ComposedText[]
   /** The types that something is said to have: by `as`, or by a function that answers `is`. */
@@ -54,13 +58,16 @@ export function parseSource(path: string, text: string): SourceFile {
     code: withoutComments(text),
     imports: [],
     valueImports: [],
+    lazyImports: [],
     packages: [],
     reexports: [],
     functions: [],
+    ownLines: 0,
     texts: [],
     casts: [],
   }
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
+  const own = file.code.split('\n').map(line => line.trim() !== '')
   walk(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), null, (node, parent, isOfError) => {
     const composed = isOfError ? null : composedText(node, parent)
     if (composed !== null) file.texts.push({ ...composed, line: lineAt(node.start) })
@@ -75,6 +82,8 @@ export function parseSource(path: string, text: string): SourceFile {
       else file.packages.push(module)
       if (module.startsWith('.') && !isTypeOnly(node)) file.valueImports.push(target)
       if (node.type.startsWith('Export')) file.reexports.push(module)
+      if (node.type === 'ImportExpression') file.lazyImports.push(target)
+      if (node.type === 'ImportDeclaration') own.fill(false, lineAt(node.start) - 1, lineAt(node.end))
     }
     if (FUNCTIONS.has(node.type)) {
       const [first, last] = [lineAt(node.start), lineAt(node.end)]
@@ -85,6 +94,7 @@ export function parseSource(path: string, text: string): SourceFile {
       })
     }
   })
+  file.ownLines = own.filter(Boolean).length
   return file
 }
 

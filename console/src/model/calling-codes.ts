@@ -1,3 +1,5 @@
+import { INTERNATIONAL } from '../../../src/domain/country.ts'
+
 /**
  * The countries of each calling code, the main one first. A table of its own, because the numbering plan is too large for
  * the first load. A test compares the two.
@@ -24,3 +26,20 @@ export const CALLING_CODES: ReadonlyMap<string, readonly string[]> = new Map(
     .map(row => row.split(' '))
     .map(([code = '', ...countries]) => [code, countries]),
 )
+
+const CODE_OF: ReadonlyMap<string, string> = new Map(
+  [...CALLING_CODES].flatMap(([code, countries]) => countries.map(country => [country, code] as const)),
+)
+
+/** Undefined for a country without numbers of its own, and for international networks, which have several codes. */
+export function callingCodeOf(country: string): string | undefined {
+  return country === INTERNATIONAL ? undefined : CODE_OF.get(country)
+}
+
+/** The countries whose numbers begin with these digits, or whose codes do. */
+export function countriesOfDigits(digits: string): string[] {
+  const found = [...CALLING_CODES].flatMap(([code, countries]) =>
+    code.startsWith(digits) || digits.startsWith(code) ? countries : [],
+  )
+  return [...new Set(found)]
+}

@@ -1,18 +1,11 @@
-import { COUNTRIES, INTERNATIONAL } from '../../../src/domain/country.ts'
+import { COUNTRIES } from '../../../src/domain/country.ts'
 import { countryLabel, countryName } from '../formats.ts'
 import { locale } from '../texts/language.ts'
-import { CALLING_CODES } from './calling-codes.ts'
-
-const CODE_OF: ReadonlyMap<string, string> = new Map(
-  [...CALLING_CODES]
-    .flatMap(([code, countries]) => countries.map(country => [country, code] as const))
-    // It has several.
-    .filter(([country]) => country !== INTERNATIONAL),
-)
+import { CALLING_CODES, callingCodeOf, countriesOfDigits } from './calling-codes.ts'
 
 /** Name, code and calling code, where users search by each: "Nigeria (NG, +234)". */
 export function dialedCountryLabel(country: string): string {
-  const code = CODE_OF.get(country)
+  const code = callingCodeOf(country)
   return code === undefined ? countryLabel(country) : `${countryName(country)} (${country}, +${code})`
 }
 
@@ -40,10 +33,7 @@ const MIN_LETTERS = 3
 /** The countries that a text may mean: by the beginning of a name, a code, or a number or its beginning as in "+234". */
 export function countriesLike(text: string): string[] {
   const digits = /^(?:\+|00)(\d+)$/.exec(text.replace(/[\s()./-]/g, ''))?.[1]
-  if (digits !== undefined)
-    return [...CALLING_CODES].flatMap(([code, countries]) =>
-      code.startsWith(digits) || digits.startsWith(code) ? countries : [],
-    )
+  if (digits !== undefined) return countriesOfDigits(digits)
   const typed = text.toLocaleLowerCase(locale)
   return [...COUNTRIES].filter(
     code =>

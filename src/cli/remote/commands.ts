@@ -1,6 +1,5 @@
 /** The commands over the API. Their dispatch, options, help and completion come from this table. */
-import type { DenialRecord } from '../../contract/denials.ts'
-import { AdminDenialsQuery, DenialParams } from '../../contract/denials.ts'
+import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
 import { SummaryQuery } from '../../contract/quota-summary.ts'
 import {
@@ -19,7 +18,7 @@ import { AdminUsageQuery } from '../../contract/usage.ts'
 import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
 import { AGENT_COMMAND } from './agent/command.ts'
-import { decision, done, record, usage } from './answers.ts'
+import { decision, done, lastSevenDays, PERIOD_OPTIONS, record, usage } from './answers.ts'
 import { BULK_COMMAND } from './bulk/command.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
@@ -27,7 +26,6 @@ import { IMPORT_COMMAND } from './import/command.ts'
 import { list } from './lists.ts'
 import { remoteCommand } from './remote-command.ts'
 import { columns, withNone } from './tables.ts'
-import { lastSevenDays, PERIOD_OPTIONS } from './usage-period.ts'
 
 const { CheckReq, ReserveReq, ConsumeReq, CommitReq, ReleaseReq, RefundReq } = SENDER_COMPONENTS
 

@@ -1,13 +1,14 @@
 /** Access to PostgreSQL: statements, transactions, the types of their results, and the meaning of errors. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../../domain/time.ts'
-import { beginningOf, type TransactionMode } from './beginning.ts'
 import { endsConnection, leavesCommitOpen, reasonOf } from './errors.ts'
 import { clientsOf, Hosts } from './hosts.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
 import { type Sql, sql } from './sql.ts'
+import { beginStatements, type TransactionMode } from './transaction-settings.ts'
 import { getTypeParser } from './values.ts'
 
 /** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
@@ -128,7 +129,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function attempt<T>(work: (tx: Transaction) => Promise<T>, mode: TransactionMode): Promise<T> {
     return withConnection(async connection => {
       try {
-        for (const text of beginningOf(mode, connection.isCluster)) await connection.send({ text })
+        for (const text of beginStatements(mode, connection.isCluster)) await connection.send({ text })
         const answer = await work(connection)
         await connection.commit()
         return answer

@@ -4,8 +4,8 @@ import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { sql } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** A denial to be removed. */

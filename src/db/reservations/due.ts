@@ -2,8 +2,8 @@ import { SHARDS, type Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** A reservation with units outstanding that has expired. */

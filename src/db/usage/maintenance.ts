@@ -2,8 +2,8 @@
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 export type UpkeepTask = 'day' | 'month' | 'busy'

@@ -1,8 +1,8 @@
 /** Usage of all users. Its cost does not grow with their number: it reads totals, or a limited number of rows. */
 import type { UserUsageGroup } from '../../domain/usage.ts'
 import type { Database, Queryable } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import {
   columnsOf,
   DIMENSIONS,

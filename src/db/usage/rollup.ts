@@ -1,8 +1,8 @@
 import type { Shard } from '../../domain/shard.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
 import { type Database, isDataError } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import {
   additionsTo,
   columnsOf,

@@ -3,8 +3,8 @@ import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** The tables of changes, and what they are changes of. */

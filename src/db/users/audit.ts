@@ -7,9 +7,9 @@ import { SHARD_COUNT, shardOf, shardOfQuota } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
-import { IN_INDEX_ORDER } from '../connection/planner-settings.ts'
 import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
+import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */

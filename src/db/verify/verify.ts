@@ -1,6 +1,6 @@
 /**
- * Proves what docs/guarantees.md promises of the ledger: one module per proof in this folder, which says what it proves and
- * what is not provable.
+ * Proves what docs/guarantees.md promises of the ledger: the modules of this folder say what each proof proves, and what is
+ * not provable.
  *
  * Each statement checks a range of users in a snapshot of its own. That is exact, because no user is left half-written
  * by a transaction. One snapshot for everything would keep PostgreSQL from removing dead versions of busy rows, and
@@ -9,18 +9,14 @@
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
 import { type Database, isStatementTimeout, type SqlValue } from '../connection/database.ts'
-import { BY_KEYS } from '../connection/planner-settings.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
-import { counters, END_OF_QUOTAS, ORPHANS } from './counters.ts'
-import { draws } from './draws.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
+import { counters, draws, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
 import { TABLES } from './ledger.ts'
-import { limits } from './limits.ts'
-import { live } from './live.ts'
-import { createPace, MAX_MS } from './pace.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
-import { rollover } from './rollover.ts'
-import { TOTALS } from './totals.ts'
+import { limits, rollover } from './rollover.ts'
+import { live, TOTALS } from './totals.ts'
 import { usage } from './usage.ts'
 
 export interface Proved {
@@ -184,4 +180,42 @@ function read<R extends object>(
     await tx.query({ text: sql`set local statement_timeout = ${sqlInteger(maxMs)}; ${settings}` })
     return tx.query<R>(statement)
   })
+}
+
+/** Longest that a statement over more than one row of its size may run, in milliseconds. */
+const MAX_MS = 1_000
+/** Sizes are adapted so that a statement takes about this long. */
+const GOAL_MS = 300
+
+/** How much each statement of a walk reads. It follows the time that statements take. */
+interface Pace {
+  /** How many users, rows or numbers the next statement shall cover; 1 at least. */
+  readonly size: number
+  /**
+   * Runs a statement of that size, which shall be ended after `maxMs`; 0 means no limit, because the size is 1. Undefined if
+   * it was ended: the next size is then smaller.
+   */
+  run<T>(statement: (maxMs: number) => Promise<T>): Promise<T | undefined>
+}
+
+function createPace(first: number, max: number): Pace {
+  let size = first
+  return {
+    get size() {
+      return size
+    },
+    async run(statement) {
+      const startedAt = performance.now()
+      try {
+        const result = await statement(size === 1 ? 0 : MAX_MS)
+        const tookMs = performance.now() - startedAt
+        size = Math.ceil(Math.min(max, size * Math.min(2, Math.max(0.25, GOAL_MS / tookMs))))
+        return result
+      } catch (error) {
+        if (size === 1 || !isStatementTimeout(error)) throw error
+        size = Math.ceil(size / 4)
+        return undefined
+      }
+    },
+  }
 }

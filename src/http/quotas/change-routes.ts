@@ -17,8 +17,12 @@ import { Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
+import { createSlots } from '../platform/slots.ts'
+import { bulkRoute } from './bulk-routes.ts'
+import { importRoute } from './import-routes.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
 import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
+import { createStepPacer } from './step-pacer.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 
@@ -154,4 +158,17 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       return reply.code(204).send(null)
     },
   )
+}
+
+/** Imports and bulk changes that run at a time. Each holds at most a step in memory. */
+const MAX_RUNNING = 8
+
+/** Rows of a step, and how long it should take: docs/import-export.md has the figures. */
+const TURNS = { minRows: 50, maxRows: 200, targetMs: 100 }
+
+/** Changes of many quotas, in steps: `/api/sms/admin/quota/import` and `…/bulk`. Each reads its body in its own way. */
+export function quotaStepRoutes(server: FastifyInstance, context: RouteContext): void {
+  const steps = { pacer: createStepPacer(TURNS), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
+  server.register(async scope => importRoute(scope, context, steps))
+  server.register(async scope => bulkRoute(scope, context, steps))
 }

@@ -1,12 +1,14 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/author.ts'
 import { type ImportedQuota, type ImportOutcome, referenceOf } from '../../admin/import-quotas.ts'
-import type { ImportRecord } from '../../contract/import.ts'
+import { type ImportRecord, ImportRow } from '../../contract/import.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
+import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
-import { createRowReader, MAX_LINE_BYTES } from './import-row.ts'
+import { compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
+import { importedQuotaOf } from './requests.ts'
 import { refusal } from './responses.ts'
 import type { StepPacer } from './step-pacer.ts'
 
@@ -152,3 +154,22 @@ class Import {
 function isDone(decided: ImportOutcome): decided is { outcome: 'created' | 'updated' | 'unchanged' } {
   return ['created', 'updated', 'unchanged'].includes(decided.outcome)
 }
+
+/** The maximum length of a line: what the body of a creation may have. */
+const MAX_LINE_BYTES = 64 * 1024
+
+type ReadRow = { quota: ImportedQuota } | { issues: Issues }
+
+/** A function that reads the text of a line; null stands for one that is too long or not UTF-8. */
+export function createRowReader(): (text: string | null) => ReadRow {
+  const check = compileCheck(ImportRow)
+  return text => {
+    if (text === null) return notReadable(`must be a line of UTF-8 of at most ${MAX_LINE_BYTES} bytes`)
+    const read = readJson(text)
+    if ('issues' in read) return read
+    const issues = check(read.value)
+    return issues === null ? { quota: importedQuotaOf(read.value as ImportRow) } : { issues: firstIssues(issues) }
+  }
+}
+
+const notReadable = (message: string): ReadRow => ({ issues: [{ path: '', message }] })

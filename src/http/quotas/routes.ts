@@ -4,10 +4,15 @@ import Type from 'typebox'
 import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
 import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quotas.ts'
 import { NoQuery } from '../../contract/schemas.ts'
+import { REQUESTS, type SenderRequest } from '../../contract/sender.ts'
 import { findQuota } from '../../db/quotas/quotas.ts'
+import type { Outcome } from '../../domain/command.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, readResponses } from '../platform/openapi.ts'
+import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
+import { compileValidator, validatorOf } from '../platform/validation.ts'
+import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
+import { answerOf } from '../sender/responses.ts'
 import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
@@ -99,5 +104,36 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
       },
     },
     request => alertsOf(db, request.query, now()),
+  )
+}
+
+/** Whether a message would be sent, for people who help users: `/api/sms/admin/quota/check`. */
+export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: RouteContext): void {
+  server.post(
+    '/check',
+    {
+      config: { access: 'check' },
+      schema: {
+        ...operation(
+          'Administrator',
+          'checkQuotasOfUser',
+          "Would a user's message be sent?",
+          "Answers as senders' `check`, and takes nothing. `explain` is true unless the body says otherwise.",
+        ),
+        querystring: NoQuery,
+        body: REQUESTS.check,
+        response: changeResponses({ 200: Type.Union([Type.Ref('Grantable#'), Type.Ref('Denied#')]) }, ['overloaded']),
+      },
+      validatorCompiler: part =>
+        part.httpPart === 'body' ? validatorOf(requestCheck('check')) : compileValidator(part as never),
+      // The same serializer as on the paths of senders: the same answer.
+      serializerCompiler: () => JSON.stringify,
+    },
+    async request => {
+      const body = { explain: true, ...(request.body as SenderRequest) }
+      const call = commandOf('check', body, { origin: originOf(request), requireCountry: settings.requireCountry })
+      const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
+      return answerOf(call, outcome)
+    },
   )
 }

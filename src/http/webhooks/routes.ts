@@ -3,15 +3,19 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { deleteWebhook, type NewSecret } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
+import { HistoryQuery } from '../../contract/quota-history.ts'
 import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
+import { changesOfWebhook } from '../../db/webhooks/history.ts'
 import type { SecretKeys } from '../../db/webhooks/secret-keys.ts'
 import { findWebhook, listWebhooks } from '../../db/webhooks/webhooks.ts'
+import { formatTimestamp } from '../../domain/time.ts'
 import { MAX_WEBHOOKS, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
 import type { RouteContext } from '../context.ts'
+import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
@@ -171,4 +175,31 @@ function checkUrl(url: string, allowPrivate: boolean): void {
 
 function tooManyWebhooks(): Problem {
   return new Problem('too_many_webhooks', `There are already ${MAX_WEBHOOKS} webhooks, the maximum.`)
+}
+
+/** The past of a webhook: `/api/sms/admin/webhooks/{id}/history`. Deleted webhooks keep theirs. */
+export function webhookHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
+    '/:id/history',
+    {
+      schema: {
+        ...operation(
+          'Events',
+          'listChangesOfWebhook',
+          'Read the history of a webhook',
+          'All changes, newest first; also of deleted webhooks. It holds no secret.',
+        ),
+        params: WebhookParams,
+        querystring: HistoryQuery,
+        response: readResponses(Type.Ref('WebhookHistory#'), ['not_found']),
+      },
+    },
+    async request => {
+      const { id } = request.params
+      const { before, size } = startOf('webhook', id, request.query)
+      const slice = foundOrThrow(await changesOfWebhook(db, id, before, size), id)
+      const items = slice.items.map(change => ({ ...change, at: formatTimestamp(change.at) }))
+      return { items, page_size: size, next_cursor: cursorAfter('webhook', id, slice, ({ version }) => version) }
+    },
+  )
 }

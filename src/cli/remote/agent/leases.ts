@@ -15,7 +15,6 @@ import type { Reservation } from '../../../domain/reservation.ts'
 import { Problem } from '../../../errors.ts'
 import { commandOf, type SenderCall } from '../../../http/sender/requests.ts'
 import { answerOf } from '../../../http/sender/responses.ts'
-import { createBusyScopes } from './busy-scopes.ts'
 import { createKnownMessages, KNOWN_MS, type PaidMessage } from './known-messages.ts'
 
 const MAX_LEASES = 1_000
@@ -205,4 +204,34 @@ function marked(answer: object): object {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+/** This many messages in this many milliseconds. A lease costs three operations a slice, which lives for half a minute. */
+const BUSY_MESSAGES = 10
+const BUSY_MS = 10_000
+/** Users, countries and types that are counted at a time. */
+const MAX_COUNTED = 10_000
+
+interface Count {
+  messages: number
+  readonly until: number
+}
+
+/** @returns counts a message, and says whether its user sends so often there that a lease is worth its calls */
+function createBusyScopes(now: () => number): (scope: LeaseScope) => boolean {
+  /** The oldest count first. */
+  const counts = new Map<string, Count>()
+  return ({ userId, country = '', messageType = '' }) => {
+    const key = `${userId} ${country} ${messageType}`
+    const known = counts.get(key)
+    if (known !== undefined && known.until > now()) {
+      known.messages += 1
+      return known.messages >= BUSY_MESSAGES
+    }
+    counts.delete(key)
+    const [oldest] = counts.keys()
+    if (counts.size >= MAX_COUNTED && oldest !== undefined) counts.delete(oldest)
+    counts.set(key, { messages: 1, until: now() + BUSY_MS })
+    return false
+  }
 }
