@@ -252,8 +252,8 @@ test('SQL is put together by the tag `sql` only, whose type admits no text of a 
 const TRUSTED_TEXT: Record<string, string> = {
   'src/db/connection/sql.ts': 'it is the module',
   'src/db/schema/migration-files.ts': 'the files of migrations',
-  'src/db/ledger/calls.ts': 'a statement of the ledger, in the words that a cluster takes',
-  'src/db/ledger/shard-tables.ts': 'a statement of the ledger, with names of tables from the catalog of the cluster',
+  'src/db/ledger/cluster-statements.ts':
+    'statements of the ledger for a cluster, with names of tables from its catalog',
   'test/support/sql.ts': 'statements of tests',
 }
 

@@ -1,8 +1,8 @@
 /** The minimum that writes a batch's rows: one statement for the counters, one for the reservations, a commit. */
 import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/connection/pipelined-connection.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { numberArray } from '../../src/db/ledger/arrays.ts'
+import { addReservations } from '../../src/db/ledger/write-reservations.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
 

@@ -3,7 +3,7 @@ import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../
 import type { DenialRow } from '../db/ledger/add-denials.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
 import { guardAbsent, guardUnchanged, writeChanges } from '../db/ledger/changes.ts'
-import { writeAccounts } from '../db/ledger/lock-accounts.ts'
+import { writeAccounts } from '../db/ledger/locks.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { denialOf } from '../domain/denial.ts'

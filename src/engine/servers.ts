@@ -7,7 +7,7 @@ import {
   type PipelinedConnection,
   type PipelinedConnectionOptions,
 } from '../db/connection/pipelined-connection.ts'
-import { onTables, placementChecks } from '../db/ledger/shard-tables.ts'
+import { onTables, placementChecks } from '../db/ledger/cluster-statements.ts'
 
 type Options = Omit<PipelinedConnectionOptions, 'url' | 'mustWrite' | 'onBegin'>
 

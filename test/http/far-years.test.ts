@@ -1,7 +1,7 @@
 /** The service in years to come: it takes every id and cursor that it answers. */
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { nextNumber } from '../../src/db/ledger/row-ids.ts'
+import { nextNumber } from '../../src/db/ledger/keys.ts'
 import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'

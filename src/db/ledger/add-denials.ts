@@ -2,8 +2,7 @@ import type { ExplainedDenial } from '../../domain/denial.ts'
 import { explanationViewOf } from '../../domain/explanation.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { bigints, booleans, ints, jsons, texts, timestamps } from './arrays.ts'
-import { USER_SHARD } from './keys.ts'
-import { nextNumber } from './row-ids.ts'
+import { nextNumber, USER_SHARD } from './keys.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
 /** A denial as it is written; `sender` is an id of the dictionary of principals, null if the sender has none. */

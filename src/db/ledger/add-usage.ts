@@ -2,8 +2,7 @@ import { formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { bigints, ints, smallints, texts } from './arrays.ts'
-import { USER_SHARD } from './keys.ts'
-import { nextNumber } from './row-ids.ts'
+import { nextNumber, USER_SHARD } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
 /** Usage as it is stored: with the id of the sender in the dictionary of principals; null if it is not there. */

@@ -2,26 +2,24 @@ import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
-import { addActions, type ReservationAction } from './add-actions.ts'
-import { addAlerts } from './add-alerts.ts'
 import { addDenials, type DenialRow } from './add-denials.ts'
-import { addReservations } from './add-reservations.ts'
 import { addUsage, type BookedUsage } from './add-usage.ts'
-import { checkAbsent } from './check-absent.ts'
-import { checkQuotas } from './check-quotas.ts'
-import { checkReservations } from './check-reservations.ts'
-import { closeWindows } from './close-windows.ts'
-import { correctWindows } from './correct-windows.ts'
-import { type CounterIncrement, incrementCounters } from './increment-counters.ts'
+import { addAlerts, markAlerted, type ReachedMarks } from './alerts.ts'
+import { type CounterIncrement, incrementCounters, rollQuotas } from './counters.ts'
+import { checkAbsent, checkQuotas, checkReservations } from './guards.ts'
 import type { ReservationKey } from './keys.ts'
-import { byUserAndId, lockQuotas } from './lock-quotas.ts'
-import { markAlerted, type ReachedMarks } from './mark-alerted.ts'
-import { markRetaken } from './mark-retaken.ts'
+import { byUserAndId, lockQuotas } from './locks.ts'
 import type { Authors } from './reservation-rows.ts'
-import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
-import { settleReservations } from './settle-reservations.ts'
 import type { LedgerCall, LedgerStatement, Scope } from './statement.ts'
+import { closeWindows, correctWindows } from './windows.ts'
+import {
+  addActions,
+  addReservations,
+  markRetaken,
+  type ReservationAction,
+  settleReservations,
+} from './write-reservations.ts'
 
 /** What a batch writes, of all its users. Each list is sorted by user and id; windows by user, quota and number. */
 export interface Changes {

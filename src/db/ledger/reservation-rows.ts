@@ -2,6 +2,7 @@ import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } f
 import { UnknownValue } from '../../domain/unknown-value.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import {
   boolean,
   type CellColumn,
@@ -15,6 +16,7 @@ import {
   textOrNull,
   timestamp,
 } from './rows.ts'
+import { ledgerStatement } from './statement.ts'
 
 const FIELDS = {
   user_id: number,
@@ -45,7 +47,7 @@ const COLUMNS = { seq: number, ...FIELDS }
 const { list, at: AT } = selectionOf(COLUMNS, sql`r`)
 
 /** What to select of a reservation `r` for `reservationsIn`. */
-export const RESERVATION_LIST = list
+const RESERVATION_LIST = list
 
 export function reservationsIn(result: StatementResult | undefined): Stored<Reservation>[] {
   return (result?.rows ?? []).map(readReservation)
@@ -105,3 +107,12 @@ export function writeDraws(draws: readonly Draw[]): string {
   }
   return `{${numbers}}`
 }
+
+/** Reservations by their keys, those that exist. */
+export const loadReservations = ledgerStatement<ReservationKey>(
+  'load-reservations',
+  RESERVATION_KEY,
+  ({ k }) => sql`select ${RESERVATION_LIST}
+    from ${k}
+    join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`,
+)

@@ -1,15 +1,9 @@
 import type { Sql } from '../connection/sql.ts'
-import { addActions } from './add-actions.ts'
-import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
-import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
-import { checkAbsent } from './check-absent.ts'
-import { checkQuotas } from './check-quotas.ts'
-import { checkReservations } from './check-reservations.ts'
-import { closeWindows } from './close-windows.ts'
-import { correctWindows } from './correct-windows.ts'
+import { addAlerts, markAlerted } from './alerts.ts'
+import { incrementCounters, rollQuotas } from './counters.ts'
 import {
   allAccounts,
   allQuotas,
@@ -18,19 +12,16 @@ import {
   freeQuotas,
   freeReservations,
 } from './find-locked-rows.ts'
-import { incrementCounters } from './increment-counters.ts'
+import { checkAbsent, checkQuotas, checkReservations } from './guards.ts'
 import { loadAuthorship } from './load-authorship.ts'
 import { readEndedQuotas } from './load-ended-quotas.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
-import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
-import { loadReservations } from './load-reservations.ts'
-import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from './lock-accounts.ts'
-import { lockQuotas } from './lock-quotas.ts'
-import { markAlerted } from './mark-alerted.ts'
-import { markRetaken } from './mark-retaken.ts'
+import { fenceQuotas, lockAccounts, lockQuotas, waitForLocks, writeAccounts } from './locks.ts'
 import { addPrincipals, loadLastPrincipal, loadPrincipals } from './principals.ts'
-import { rollQuotas } from './roll-quotas.ts'
-import { settleReservations } from './settle-reservations.ts'
+import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './quota-rows.ts'
+import { loadReservations } from './reservation-rows.ts'
+import { closeWindows, correctWindows } from './windows.ts'
+import { addActions, addReservations, markRetaken, settleReservations } from './write-reservations.ts'
 
 const STATEMENTS = [
   waitForLocks,

@@ -10,7 +10,7 @@ import type { Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { addEvents, addNumberedEvents, addRoutedEvents } from '../ledger/add-events.ts'
-import { runLedgerCalls } from '../ledger/calls.ts'
+import { runLedgerCalls } from '../ledger/cluster-statements.ts'
 
 /** By how much the numbers of quotas in a shard grow, by kind. */
 export interface QuotaTotals {

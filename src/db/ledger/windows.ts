@@ -1,8 +1,9 @@
+import type { Correction } from '../../domain/draft.ts'
 import type { ClosedWindow } from '../../domain/quota.ts'
 import { sql } from '../connection/sql.ts'
 import { bigints, timestamps } from './arrays.ts'
 import { WINDOW_KEY } from './keys.ts'
-import { ledgerStatement } from './statement.ts'
+import { guardedUpdate, ledgerStatement } from './statement.ts'
 
 /** Adds the windows that a batch closed to the history. No guard: a window that is there already violates its key. */
 export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>(
@@ -19,4 +20,13 @@ export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>
     carried: bigints(window => window.carried),
   },
   ({ names, unnested }) => sql`insert into quota_window (${names}) values (${unnested})`,
+)
+
+/** Changes the counters of windows closed earlier, in which reservations settle late. Windows have no `seq`. */
+export const correctWindows = guardedUpdate<Correction>(
+  'correct-windows',
+  { ...WINDOW_KEY, used: bigints(window => window.used), reserved: bigints(window => window.reserved) },
+  ({ k }) => sql`update quota_window w set used = w.used + k.used, reserved = w.reserved + k.reserved
+    from ${k}
+    where w.shard = k.shard and w.quota_id = k.quota_id and w.window_no = k.window_no`,
 )
