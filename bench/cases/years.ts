@@ -183,14 +183,14 @@ function loopsOf(db: Database, patient: Database, at: EpochMs, log: Log): Record
   const webhooks = createWebhookRetention(clock)
   return {
     'retention of reservations': () =>
-      repeat(async () => retention.retireOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
+      repeat(async () => retention.removeOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
     'retention of events': () =>
-      repeat(async () => events.pruneOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
+      repeat(async () => events.removeOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
     'retention of denials': () =>
       repeat(async () => denials.removeOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
     'retention of deliveries': async () => {
       const before = await countDeliveries(db)
-      await repeat(async () => ({ done: 0, isBehind: await webhooks.removeOnce(at) }))
+      await repeat(async () => ({ done: 0, ...(await webhooks.removeOnce(at)) }))
       return before - (await countDeliveries(db))
     },
     'compaction of usage': () =>
@@ -198,7 +198,7 @@ function loopsOf(db: Database, patient: Database, at: EpochMs, log: Log): Record
     'usage rollup, idle': () =>
       repeat(async () => rollup.rollUpOnce().then(({ rows: done, isBehind }) => ({ done, isBehind }))),
     'alert cleaner': () =>
-      repeat(async () => alerts.cleanOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
+      repeat(async () => alerts.removeOnce(at).then(({ removed: done, isBehind }) => ({ done, isBehind }))),
     'expiry notifier': () =>
       repeat(async () => notifier.notifyOnce(at).then(({ emitted: done, isBehind }) => ({ done, isBehind }))),
     'sweeper, its daily walk back': () => walkBack(db, at),

@@ -2,19 +2,7 @@ import type { Database } from '../db/connection/database.ts'
 import { DENIAL_PAGE, findOldDenials, removeDenials } from '../db/reservations/denial-retention.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
-import type { Job } from './runner.ts'
-
-/** Removes denials from the log when the retention time is over. Any number of processes may run it. */
-export interface DenialRetention extends Job {
-  /** One step: a page of denials, oldest first, in a short transaction for each shard that has some of them. */
-  removeOnce(now: EpochMs, signal?: AbortSignal): Promise<Removal>
-}
-
-interface Removal {
-  removed: number
-  /** Whether there is more to read. */
-  isBehind: boolean
-}
+import { createRetentionJob, type Removal, type RetentionJob } from './runner.ts'
 
 export interface DenialRetentionOptions {
   db: Database
@@ -27,7 +15,8 @@ const DEFAULT_RETENTION_MS = 7 * DAY_MS
 
 const INTERVAL_MS = 60_000
 
-export function createDenialRetention(options: DenialRetentionOptions): DenialRetention {
+/** Removes denials from the log when the retention time is over. Any number of processes may run it. */
+export function createDenialRetention(options: DenialRetentionOptions): RetentionJob {
   const { db, now: clock, retentionMs = DEFAULT_RETENTION_MS } = options
   if (!(retentionMs >= 0)) throw new RangeError('retentionMs must be at least 0')
   const pageSize = createPageSize(DENIAL_PAGE)
@@ -36,7 +25,7 @@ export function createDenialRetention(options: DenialRetentionOptions): DenialRe
   /** Whether denials were left before that point: then, after the last page, all is read again. */
   let hasLeftSome = false
 
-  async function removeOnce(now: EpochMs, signal?: AbortSignal): Promise<Removal> {
+  async function removePage(now: EpochMs, signal?: AbortSignal): Promise<Removal> {
     const cutoff = now - retentionMs
     const { denials, isLast } = await pageSize.run(async rows => {
       const page = await findOldDenials(db, read, cutoff, rows)
@@ -58,13 +47,5 @@ export function createDenialRetention(options: DenialRetentionOptions): DenialRe
     return { removed, isBehind: !isLast }
   }
 
-  return {
-    name: 'denial retention',
-    removeOnce,
-    async step(signal) {
-      const { isBehind } = await removeOnce(clock(), signal)
-      // At most half of the time, because no caller waits for it.
-      return tookMs => (isBehind ? 5 + tookMs : INTERVAL_MS)
-    },
-  }
+  return createRetentionJob({ name: 'denial retention', intervalMs: INTERVAL_MS, now: clock, removePage })
 }

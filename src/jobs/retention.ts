@@ -10,25 +10,12 @@ import {
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
-import { isDue, type Job } from './runner.ts'
+import { createRetentionJob, isDue, type Removal, type RetentionJob } from './runner.ts'
 
-/**
- * Removes what has been kept long enough: settled reservations that have not changed for the retention time, with their
- * ids, and, if so configured, old windows and deleted quotas. The units that reservations used go to the archive, so that
- * counters still equal the ledger. Any number of processes may run it.
- */
-export interface Retention extends Job {
-  /** One step: of each kind a page of each shard that has more, each in a short transaction. */
-  retireOnce(now: EpochMs, signal?: AbortSignal): Promise<Retirement>
-}
-
-interface Retirement {
-  /** Reservations. */
-  removed: number
+/** `removed` are reservations. */
+interface Retirement extends Removal {
   removedWindows: number
   removedQuotas: number
-  /** Whether a shard has more to read. */
-  isBehind: boolean
 }
 
 export interface RetentionOptions {
@@ -40,7 +27,7 @@ export interface RetentionOptions {
   historyRetentionMs?: number | null
   /** How long a deleted quota is kept, in milliseconds; null: for ever. */
   deletedQuotaRetentionMs?: number | null
-  /** Called after every step of the job. */
+  /** Called after every step. */
   onRetire?: (retirement: Retirement) => void
 }
 
@@ -131,7 +118,12 @@ async function retireQuotas(
   return { removed, reached: page.length < Math.min(rows, MAX_DELETED_QUOTAS) ? null : previous }
 }
 
-export function createRetention(options: RetentionOptions): Retention {
+/**
+ * Removes what has been kept long enough: settled reservations that have not changed for the retention time, with their
+ * ids, and, if so configured, old windows and deleted quotas. The units that reservations used go to the archive, so that
+ * counters still equal the ledger. Any number of processes may run it.
+ */
+export function createRetention(options: RetentionOptions): RetentionJob<Retirement> {
   const { db, now: clock, retentionMs = DEFAULT_RETENTION_MS, onRetire } = options
   const { historyRetentionMs = null, deletedQuotaRetentionMs = null } = options
   for (const ms of [retentionMs, historyRetentionMs ?? 0, deletedQuotaRetentionMs ?? 0]) {
@@ -164,24 +156,20 @@ export function createRetention(options: RetentionOptions): Retention {
         )
   const walks = [reservations, windows, quotas].filter(walk => walk !== null)
 
-  async function retireOnce(now: EpochMs, signal?: AbortSignal): Promise<Retirement> {
-    await forEachApart(walks, signal, walk => walk.step(now, signal))
-    return {
-      removed: reservations.removed,
-      removedWindows: windows?.removed ?? 0,
-      removedQuotas: quotas?.removed ?? 0,
-      isBehind: walks.some(walk => walk.isBehind),
-    }
-  }
-
-  return {
+  return createRetentionJob({
     name: 'retention',
-    retireOnce,
-    async step(signal) {
-      const retirement = await retireOnce(clock(), signal)
+    intervalMs: INTERVAL_MS,
+    now: clock,
+    async removePage(now, signal) {
+      await forEachApart(walks, signal, walk => walk.step(now, signal))
+      const retirement = {
+        removed: reservations.removed,
+        removedWindows: windows?.removed ?? 0,
+        removedQuotas: quotas?.removed ?? 0,
+        isBehind: walks.some(walk => walk.isBehind),
+      }
       onRetire?.(retirement)
-      // At most half of the time, because no caller waits for it.
-      return tookMs => (retirement.isBehind ? 5 + tookMs : INTERVAL_MS)
+      return retirement
     },
-  }
+  })
 }

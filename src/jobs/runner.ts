@@ -18,6 +18,43 @@ export interface Job {
   finish?(): Promise<void>
 }
 
+/** The work of a step of a job that goes through rows page by page. */
+export interface PagedStep {
+  /** There may be more to do. */
+  isBehind: boolean
+}
+
+export interface Removal extends PagedStep {
+  removed: number
+}
+
+/** A job that removes rows whose time is over, and that no caller waits for. Any number of processes may run it. */
+export interface RetentionJob<Step extends PagedStep = Removal> extends Job {
+  /** Removes a page of each part that has more, each in a short transaction. */
+  removeOnce(now: EpochMs, signal?: AbortSignal): Promise<Step>
+}
+
+export interface RetentionJobOptions<Step> {
+  name: string
+  /** The pause after a step that left nothing, in milliseconds. */
+  intervalMs: number
+  now: () => EpochMs
+  removePage(now: EpochMs, signal?: AbortSignal): Promise<Step>
+}
+
+/** It works for at most half of the time. */
+export function createRetentionJob<Step extends PagedStep>(options: RetentionJobOptions<Step>): RetentionJob<Step> {
+  const { name, intervalMs, now, removePage } = options
+  return {
+    name,
+    removeOnce: removePage,
+    async step(signal) {
+      const { isBehind } = await removePage(now(), signal)
+      return tookMs => (isBehind ? 5 + tookMs : intervalMs)
+    },
+  }
+}
+
 /**
  * Whether work of every `everyMs` that was planned for `plannedAt` is due. A plan that lies farther ahead was made by a clock
  * that was ahead, and counts as missed.

@@ -9,16 +9,7 @@ import {
 } from '../db/webhooks/maintenance.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
-import { isDue, type Job } from './runner.ts'
-
-/**
- * Removes deliveries that ended long ago, and deleted webhooks with all their deliveries. Any number of processes may run
- * it.
- */
-export interface WebhookRetention extends Job {
-  /** One step: a page of each webhook that has more, each in a short transaction. Resolves to whether there is more. */
-  removeOnce(now: EpochMs, signal?: AbortSignal): Promise<boolean>
-}
+import { createRetentionJob, isDue, type PagedStep, type RetentionJob } from './runner.ts'
 
 export interface WebhookRetentionOptions {
   db: Database
@@ -45,21 +36,25 @@ interface Progress {
   page: PageSize
 }
 
+/**
+ * Removes deliveries that ended long ago, and deleted webhooks with all their deliveries. Any number of processes may run
+ * it.
+ */
 export function createWebhookRetention({
   db,
   now: clock,
   keepMs = KEEP_MS,
-}: WebhookRetentionOptions): WebhookRetention {
+}: WebhookRetentionOptions): RetentionJob<PagedStep> {
   let progress = new Map<number, Progress>()
 
-  async function removeOnce(now: EpochMs, signal?: AbortSignal): Promise<boolean> {
+  async function removePage(now: EpochMs, signal?: AbortSignal): Promise<PagedStep> {
     const webhooks = await listStoredWebhooks(db)
     progress = new Map(webhooks.map(webhook => [webhook.id, progressOf(webhook, now)]))
-    let hasMore = false
+    let isBehind = false
     await forEachApart(progress, signal, async ([id, known]) => {
-      if (await removePage(id, known, now)) hasMore = true
+      if (await removeDeliveriesOf(id, known, now)) isBehind = true
     })
-    return hasMore
+    return { isBehind }
   }
 
   function progressOf({ id, is_deleted }: StoredWebhook, now: EpochMs): Progress {
@@ -71,7 +66,7 @@ export function createWebhookRetention({
   }
 
   /** Removes a page of a webhook's deliveries. Returns whether there may be more. */
-  async function removePage(id: number, known: Progress, now: EpochMs): Promise<boolean> {
+  async function removeDeliveriesOf(id: number, known: Progress, now: EpochMs): Promise<boolean> {
     const { reached } = await known.page.run(rows =>
       known.isDeleted
         ? removeDeliveries(db, id, known.reached, rows)
@@ -87,13 +82,5 @@ export function createWebhookRetention({
     return true
   }
 
-  return {
-    name: 'webhook retention',
-    removeOnce,
-    async step(signal) {
-      const hasMore = await removeOnce(clock(), signal)
-      // At most half of the time, because no caller waits for it.
-      return tookMs => (hasMore ? 5 + tookMs : INTERVAL_MS)
-    },
-  }
+  return createRetentionJob({ name: 'webhook retention', intervalMs: INTERVAL_MS, now: clock, removePage })
 }

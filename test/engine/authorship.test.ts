@@ -134,7 +134,7 @@ describe('forced bookings and refunds', () => {
       db.query({ text: sql`select request_id from reservation_action where user_id = $1`, values: [user] })
     await engine.submit(forced('r1'))
     clock.now += 2
-    await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
+    await createRetention({ db, now: () => clock.now, retentionMs: 1 }).removeOnce(clock.now)
     expect(await actions()).toEqual([])
 
     await engine.submit(forced('r2'))

@@ -23,7 +23,7 @@ const { db, clock } = bench
 async function retire(): Promise<void> {
   clock.now += 35 * DAY_MS
   const retention = createRetention({ db, now: () => clock.now })
-  while ((await retention.retireOnce(clock.now)).isBehind);
+  while ((await retention.removeOnce(clock.now)).isBehind);
 }
 
 async function erase(user: number): Promise<void> {

@@ -265,7 +265,7 @@ test('a cursor behind removed events is 410, with a cursor that leads to all tha
   clock.now += 8 * DAY_MS
   kept.push(await make(8))
   const retention = createEventRetention({ db, now: () => clock.now, retentionMs: 7 * DAY_MS })
-  expect((await retention.pruneOnce(clock.now)).removed).toBe(removed.length)
+  expect((await retention.removeOnce(clock.now)).removed).toBe(removed.length)
 
   expect(idsOf(await read())).toEqual(kept)
   expect(idsOf(await read('?last=200'))).toEqual(kept)

@@ -131,7 +131,7 @@ describe('a quota is listed', () => {
     const id = await allow({ user_id: user, limit: 100, expires_at: new Date(clock.now + DAY_MS).toISOString() })
     await consume(user, 90)
     clock.now += 2 * DAY_MS
-    await createAlertCleaner({ db: service.db, now: () => clock.now }).cleanOnce(clock.now)
+    await createAlertCleaner({ db: service.db, now: () => clock.now }).removeOnce(clock.now)
     expect(await service.db.query({ text: sql`select 1 from quota_alert where quota_id = $1`, values: [id] })).toEqual(
       [],
     )

@@ -51,7 +51,7 @@ test('a quota without units is exhausted in every window, from its creation', as
   for (const hours of [0, 5, 24]) {
     clock.now += hours * HOUR_MS
     await ask('reserve', { user_id: user, id: `m${hours}`, units: 1 })
-    await cleaner.cleanOnce(clock.now)
+    await cleaner.removeOnce(clock.now)
     expect(await exhausted()).toEqual([id])
   }
   await update(id, { limit: 1 })
@@ -138,7 +138,7 @@ test('the list is what the status of each quota says, after any sends, changes a
             const { expires_at, ...patch } = { expires_at: undefined, ...one.patch }
             const body = expires_at === undefined ? patch : { expires_at: inHours(expires_at) }
             if (ids[0] !== undefined) await update(ids[0], body)
-          } else await cleaner.cleanOnce(clock.now)
+          } else await cleaner.removeOnce(clock.now)
 
           const all = (
             await listed(db, { filter: { userId: user }, order: { by: 'id', descending: false } }, clock.now)

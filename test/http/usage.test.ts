@@ -344,7 +344,7 @@ test('usage that retention has rolled up stays in reports', async () => {
   const url = `${ADMIN}?user_id=${user}&${MARCH}&interval=day`
   const before = await call('GET', url)
   const retention = createRetention({ db, now: () => clock.now, retentionMs: 0 })
-  while ((await retention.retireOnce(Date.parse('2026-04-30T00:00:00Z'))).isBehind);
+  while ((await retention.removeOnce(Date.parse('2026-04-30T00:00:00Z'))).isBehind);
   expect(
     (await call('GET', `/api/sms/sender/quota/reservations/${user}/one`, { token: service.senderToken })).status,
   ).toBe(404)

@@ -32,8 +32,8 @@ test('marks of ended windows are removed in pages, a minute after their end; the
   await mark(2, 64 * 7 + 2, null)
   await mark(2, 64 * 8 + 2, NOW - HOUR_MS)
   const cleaner = createAlertCleaner({ db, now: () => NOW, pageSize: 3 })
-  expect(await cleaner.cleanOnce(NOW)).toEqual({ removed: 4, isBehind: true })
-  expect(await cleaner.cleanOnce(NOW)).toEqual({ removed: 2, isBehind: false })
+  expect(await cleaner.removeOnce(NOW)).toEqual({ removed: 4, isBehind: true })
+  expect(await cleaner.removeOnce(NOW)).toEqual({ removed: 2, isBehind: false })
   expect(await marks()).toEqual([64 * 6 + 1, 64 * 7 + 2])
 })
 
@@ -47,9 +47,9 @@ test('a mark that a batch is writing over is left alone', async () => {
       text: sql`update quota_alert set ends_at = $1 where quota_id = $2`,
       values: [new Date(NOW + HOUR_MS).toISOString(), 64 * 9 + 3],
     })
-    expect(await cleaner.cleanOnce(NOW)).toEqual({ removed: 0, isBehind: false })
+    expect(await cleaner.removeOnce(NOW)).toEqual({ removed: 0, isBehind: false })
   })
-  expect(await cleaner.cleanOnce(NOW)).toEqual({ removed: 0, isBehind: false })
+  expect(await cleaner.removeOnce(NOW)).toEqual({ removed: 0, isBehind: false })
   expect(await marks()).toContain(64 * 9 + 3)
 })
 
@@ -70,7 +70,7 @@ test('a shard that fails does not hold up the others', async () => {
         mode,
       ),
   }
-  await expect(createAlertCleaner({ db: failing, now: () => NOW }).cleanOnce(NOW)).rejects.toThrow(/1 failed/)
+  await expect(createAlertCleaner({ db: failing, now: () => NOW }).removeOnce(NOW)).rejects.toThrow(/1 failed/)
   const left = await marks()
   expect(left).toContain(64 * 10 + 4)
   expect(left).not.toContain(64 * 11 + 5)

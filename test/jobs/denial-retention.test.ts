@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { createDenialRetention, type DenialRetention } from '../../src/jobs/denial-retention.ts'
+import { createDenialRetention } from '../../src/jobs/denial-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { distributeBeside } from '../support/citus.ts'
 import { createBench, reserve, someone } from '../support/engine.ts'
@@ -15,7 +15,7 @@ const KEPT = 7 * DAY_MS
 const retentionOf = (on: Database = db) => createDenialRetention({ db: on, now: () => clock.now })
 
 /** Removes until there is nothing more to do at this time. */
-async function removeAll(retention: DenialRetention, now = clock.now): Promise<number> {
+async function removeAll(retention: ReturnType<typeof createDenialRetention>, now = clock.now): Promise<number> {
   let removed = 0
   for (;;) {
     const step = await retention.removeOnce(now)

@@ -78,7 +78,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     await deleteQuota(db, deleted.id, bench.author(), () => true)
     quotas.push([hourly.id, cap.id, deleted.id])
   }
-  await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).pruneOnce(clock.now)
+  await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).removeOnce(clock.now)
   for (let hour = 0; hour < 3; hour++) {
     await Promise.all(users.flatMap(user => times(10, n => engine.submit(draw('consume', user, `h${hour}-${n}`, 2)))))
     clock.now += HOUR_MS
@@ -104,7 +104,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   clock.now += DAY_MS
   for (const user of users) await engine.submit(draw('consume', user, 'retired', 1))
   clock.now += 2
-  await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
+  await createRetention({ db, now: () => clock.now, retentionMs: 1 }).removeOnce(clock.now)
   for (const [index, user] of users.entries()) {
     await Promise.all(times(31, n => engine.submit(draw('consume', user, `kept-${n}`, 1))))
     await writeNames(db, [{ subject: `subject of ${user}`, name: 'Ann', user_id: user }], clock.now)

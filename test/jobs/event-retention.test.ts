@@ -39,7 +39,7 @@ async function createOutbox() {
     db,
     retention,
     emit,
-    prune: (now = START) => retention.pruneOnce(now),
+    prune: (now = START) => retention.removeOnce(now),
     /** The numbers that are left of a shard, and up to which they were removed. */
     async left(user: number) {
       const rows = await db.query<{ number: number }>({

@@ -24,7 +24,7 @@ async function retire(options: Partial<RetentionOptions>) {
   const retention = createRetention({ db, now: () => clock.now, ...options })
   const sum = { removed: 0, removedWindows: 0, removedQuotas: 0 }
   for (;;) {
-    const step = await retention.retireOnce(clock.now)
+    const step = await retention.removeOnce(clock.now)
     sum.removed += step.removed
     sum.removedWindows += step.removedWindows
     sum.removedQuotas += step.removedQuotas
@@ -219,7 +219,7 @@ describe('a shard that fails', () => {
     for (const id of ['first', 'second']) {
       await consume(id)
       later(36 * DAY_MS)
-      await expect(retention.retireOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
+      await expect(retention.removeOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
       expect(await left(user)).toBe(0)
     }
     expect(await left(broken)).toBe(2)

@@ -4,7 +4,7 @@ import { verify } from '../../src/db/verify/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
-import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
+import { createRetention, type RetentionOptions } from '../../src/jobs/retention.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import {
   countersOf,
@@ -30,15 +30,15 @@ function later(ms: number): EpochMs {
   return clock.now
 }
 
-function retentionOf(options: Partial<RetentionOptions> = {}): Retention {
+function retentionOf(options: Partial<RetentionOptions> = {}): ReturnType<typeof createRetention> {
   return createRetention({ db, now: () => clock.now, ...options })
 }
 
 /** Retires until there is nothing more to do at this time. */
-async function retireAll(retention: Retention, now = clock.now): Promise<number> {
+async function retireAll(retention: ReturnType<typeof createRetention>, now = clock.now): Promise<number> {
   let removed = 0
   for (;;) {
-    const step = await retention.retireOnce(now)
+    const step = await retention.removeOnce(now)
     removed += step.removed
     if (!step.isBehind) return removed
   }
@@ -190,8 +190,8 @@ describe('many reservations', () => {
     await consumeMany(users, 600)
     later(KEPT)
     const retention = retentionOf()
-    const steps = [await retention.retireOnce(clock.now)]
-    while (steps.at(-1)?.isBehind) steps.push(await retention.retireOnce(clock.now))
+    const steps = [await retention.removeOnce(clock.now)]
+    while (steps.at(-1)?.isBehind) steps.push(await retention.removeOnce(clock.now))
     expect(steps.reduce((sum, { removed }) => sum + removed, 0)).toBe(2_400)
     for (const { removed } of steps) expect(removed).toBeLessThan(1_400)
     expect(steps.length).toBeGreaterThan(1)

@@ -80,7 +80,7 @@ async function retireAll(): Promise<number> {
   const retention = createRetention({ db, now: () => clock.now })
   let removed = 0
   for (;;) {
-    const step = await retention.retireOnce(clock.now)
+    const step = await retention.removeOnce(clock.now)
     removed += step.removed
     if (!step.isBehind) return removed
   }

@@ -26,6 +26,6 @@ const db = openDatabase({ url: config.databaseUrl ?? '', maxConnections: 1, log 
 const retention = createRetention({ db, now, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
 process.stdout.write(`listening on ${(app.server.server.address() as AddressInfo).port}\n`)
 for (;;) {
-  await retention.retireOnce(now()).catch(() => {})
+  await retention.removeOnce(now()).catch(() => {})
   await pause(250)
 }
