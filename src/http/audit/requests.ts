@@ -1,17 +1,10 @@
 import Type, { type Static } from 'typebox'
 import type { AuditQuery } from '../../contract/audit.ts'
+import { closed } from '../../contract/schemas.ts'
 import type { AuditFilter, AuditKey } from '../../db/users/audit.ts'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../../domain/audit.ts'
-import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
-import { LATEST } from '../../domain/time.ts'
-import { invalidRequest } from '../../errors.ts'
-import { cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
-import { timestampOf } from '../platform/formats.ts'
-
-const epochMs = Type.Integer({ minimum: 0, maximum: LATEST })
-const id = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
-const closed = { additionalProperties: false }
+import { cursorsOf, cursorTime, cursorInteger as id, type PageRequest, pageRequestOf } from '../platform/cursors.ts'
 
 const Filters = Type.Object(
   {
@@ -22,24 +15,13 @@ const Filters = Type.Object(
     user_id: Type.Optional(id),
     quota_id: Type.Optional(id),
     webhook_id: Type.Optional(id),
-    from: Type.Optional(epochMs),
-    to: Type.Optional(epochMs),
+    from: Type.Optional(cursorTime),
+    to: Type.Optional(cursorTime),
   },
   closed,
 )
 type Filters = Static<typeof Filters>
-
-const FILTERS = [
-  'resource',
-  'action',
-  'actor',
-  'request_id',
-  'user_id',
-  'quota_id',
-  'webhook_id',
-  'from',
-  'to',
-] as const satisfies (keyof Filters)[]
+const FILTERS = Object.keys(Filters.properties)
 
 /** The filters of a list, and the last change of a page. */
 const cursors = cursorsOf(
@@ -48,7 +30,7 @@ const cursors = cursorsOf(
       filters: Filters,
       after: Type.Object(
         {
-          at: epochMs,
+          at: cursorTime,
           resource: Type.Enum([...AUDITED_RESOURCES]),
           shard: Type.Integer({ minimum: 0, maximum: SHARD_COUNT - 1 }),
           id,
@@ -65,18 +47,8 @@ const cursors = cursorsOf(
  * The filters of a query, and the change after which its page begins.
  * @throws Problem `invalid_request` if a filter contradicts the cursor
  */
-export function pageRequestOf(query: AuditQuery): { filters: Filters; after: AuditKey | undefined } {
-  const { from, to, page_size: _size, cursor, ...others } = query
-  const asked: Filters = {
-    ...others,
-    ...(from === undefined ? {} : { from: timestampOf(from) }),
-    ...(to === undefined ? {} : { to: timestampOf(to) }),
-  }
-  if (cursor === undefined) return { filters: asked, after: undefined }
-  const { filters, after } = cursors.read(cursor)
-  const issues = issuesWithCursor(FILTERS, asked, filters)
-  if (issues.length > 0) throw invalidRequest(issues)
-  return { filters, after }
+export function auditPageOf(query: AuditQuery): PageRequest<Filters, AuditKey> {
+  return pageRequestOf(query, FILTERS, cursors.read)
 }
 
 /** The cursor of the page after this change. */

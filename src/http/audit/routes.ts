@@ -1,37 +1,31 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
 import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import { type AuditedChange, listChanges } from '../../db/users/audit.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, readResponses } from '../platform/openapi.ts'
-import { cursorAfter, filterOf, pageRequestOf } from './requests.ts'
+import { operation } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
+import { auditPageOf, cursorAfter, filterOf } from './requests.ts'
 
 /** All changes by administrators: `/api/sms/admin/audit`. */
 export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'listAudit',
-          'List all changes by administrators',
-          "Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
-        ),
-        querystring: AuditQuery,
-        response: readResponses(Type.Ref('AuditPage#')),
-      },
-    },
-    async request => {
-      const { filters, after } = pageRequestOf(request.query)
+  get(server, '', {
+    ...operation(
+      'Administrator',
+      'listAudit',
+      'List all changes by administrators',
+      "Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
+    ),
+    query: AuditQuery,
+    answer: 'AuditPage',
+    handler: async request => {
+      const { filters, after } = auditPageOf(request.query)
       const { page_size: size = DEFAULT_PAGE_SIZE } = request.query
       const { changes, next } = await listChanges(db, filterOf(filters), after, size)
       return { items: changes.map(entryOf), page_size: size, next_cursor: next && cursorAfter(next, filters) }
     },
-  )
+  })
 }
 
 function entryOf({ resource, id, user_id, action, version, at, ...shown }: AuditedChange): AuditEntry {

@@ -1,4 +1,3 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
@@ -7,7 +6,8 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { namesOf } from '../../db/users/principal-names.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, readResponses, responses } from '../platform/openapi.ts'
+import { operation, responses } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
 import type { Principal } from './claims.ts'
 import { principalOf } from './guard.ts'
 
@@ -15,8 +15,8 @@ import { principalOf } from './guard.ts'
  * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
  * the token itself.
  */
-export function callerRoutes(app: FastifyInstance, { settings }: RouteContext): void {
-  app.get(
+export function callerRoutes(server: FastifyInstance, { settings }: RouteContext): void {
+  server.get(
     '',
     {
       schema: {
@@ -41,22 +41,17 @@ export function callerRoutes(app: FastifyInstance, { settings }: RouteContext): 
 
 /** The names of principals: `/api/sms/admin/names`. */
 export function nameRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'listNames',
-          'Read the names of actors and senders',
-          'The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored shortly after the token is first used. Nothing is decided by it. Subjects without a name are left out.',
-        ),
-        querystring: NamesQuery,
-        response: readResponses(Type.Ref('PrincipalNames#')),
-      },
-    },
-    async request => ({ items: await namesOf(db, request.query.subject) }),
-  )
+  get(server, '', {
+    ...operation(
+      'Administrator',
+      'listNames',
+      'Read the names of actors and senders',
+      'The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored shortly after the token is first used. Nothing is decided by it. Subjects without a name are left out.',
+    ),
+    query: NamesQuery,
+    answer: 'PrincipalNames',
+    handler: async request => ({ items: await namesOf(db, request.query.subject) }),
+  })
 }
 
 /** The most units of one adjustment; null if nothing bounds it. @param bound of tokens that may adjust but not change */

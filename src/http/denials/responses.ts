@@ -7,11 +7,11 @@ import { explainEnded, explanationViewOf } from '../../domain/explanation.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { cursorAfter, filterOf, pageRequestOf } from './requests.ts'
+import { cursorAfter, denialPageOf, filterOf } from './requests.ts'
 
 /** A page of denials: of any user for administrators, of their own for users. */
 export async function denialPage(db: Database, query: AdminDenialsQuery, viewer: Viewer): Promise<DenialPage> {
-  const { filters, after } = pageRequestOf(query, viewer)
+  const { filters, after } = denialPageOf(query, viewer)
   const { page_size: size = DEFAULT_PAGE_SIZE } = query
   const { denials, next } = await listDenials(db, filterOf(filters, viewer), after, size)
   return {

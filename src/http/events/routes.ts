@@ -1,6 +1,4 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import Type from 'typebox'
 import { EventsQuery } from '../../contract/events.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
@@ -9,26 +7,22 @@ import { type Feed, type FeedQuery, MAX_WAITING } from '../../events/feed.ts'
 import { eventView } from '../../events/views.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
 
 /** The event feed: `/api/sms/admin/events`. */
 export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
   // A stop waits for open requests, and these wait for events.
-  app.addHook('preClose', async () => feed.stop())
+  server.addHook('preClose', async () => feed.stop())
   // Events leave as they were recorded. A serializer compiled from the schemas would drop or refuse those of other versions.
-  app.setSerializerCompiler(() => JSON.stringify)
+  server.setSerializerCompiler(() => JSON.stringify)
 
-  app.get(
-    '',
-    {
-      schema: {
-        ...operation('Events', 'listEvents', 'Follow the event feed'),
-        querystring: EventsQuery,
-        response: readResponses(Type.Ref('EventPage#'), ['events_lost', 'events_pruned']),
-      },
-    },
-    async (request, reply) => {
+  get(server, '', {
+    ...operation('Events', 'listEvents', 'Follow the event feed'),
+    query: EventsQuery,
+    answer: 'EventPage',
+    errors: ['events_lost', 'events_pruned'],
+    handler: async (request, reply) => {
       const { types, user_id: userId, limit = 100, wait_seconds: waitSeconds = 0 } = request.query
       const query: FeedQuery = {
         after: startOf(request.query),
@@ -41,7 +35,7 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
       if (page.outcome !== 'page') throw problemOf(page)
       return { items: page.events.map(eventView), next: writeCursor(page.next) }
     },
-  )
+  })
 }
 
 function problemOf(page: Exclude<Awaited<ReturnType<Feed['read']>>, { outcome: 'page' }>): Problem {

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import Type from 'typebox'
 import { ExportDenialsQuery, ExportLedgerQuery, ExportQuotasQuery, ExportUsageQuery } from '../../contract/exports.ts'
 import type { RouteContext } from '../context.ts'
 import { denialPage } from '../denials/responses.ts'
-import { operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
 import { listPage } from '../quotas/responses.ts'
 import { reservationPage } from '../reservations/responses.ts'
 import { pagesOf, usagePages } from './pages.ts'
@@ -26,84 +25,63 @@ export function exportRoutes(server: FastifyInstance, context: RouteContext): vo
 }
 
 function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.get(
-    '/quotas',
-    {
-      schema: {
-        ...operation('Administrator', 'exportQuotas', 'Export quotas', `By ascending id. ${AS_READ}`),
-        querystring: ExportQuotasQuery,
-        response: linesOf('SmsQuota'),
-      },
-    },
-    ({ query }, reply) =>
+  get(server, '/quotas', {
+    ...operation('Administrator', 'exportQuotas', 'Export quotas', `By ascending id. ${AS_READ}`),
+    query: ExportQuotasQuery,
+    answer: 'SmsQuota',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) =>
       send(
         reply,
         pagesOf(place => listPage(db, { ...query, ...place, sort: 'id' }, VIEWER, now())),
       ),
-  )
-  app.get(
-    '/usage',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'exportUsage',
-          'Export usage',
-          `By user, grant, country and message type, as it is kept. The usage of the last seconds may be missing. ${AS_READ}`,
-        ),
-        querystring: ExportUsageQuery,
-        response: linesOf('UsageRecord'),
-      },
-    },
-    ({ query }, reply) => send(reply, usagePages(db, query, now())),
-  )
+  })
+  get(server, '/usage', {
+    ...operation(
+      'Administrator',
+      'exportUsage',
+      'Export usage',
+      `By user, grant, country and message type, as it is kept. The usage of the last seconds may be missing. ${AS_READ}`,
+    ),
+    query: ExportUsageQuery,
+    answer: 'UsageRecord',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) => send(reply, usagePages(db, query, now())),
+  })
 }
 
 function messageExports(server: FastifyInstance, { db }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.get(
-    '/denials',
-    {
-      schema: {
-        ...operation('Administrator', 'exportDenials', 'Export denied messages', `Newest first. ${AS_READ}`),
-        querystring: ExportDenialsQuery,
-        response: linesOf('DenialRecord'),
-      },
-    },
-    ({ query }, reply) =>
+  get(server, '/denials', {
+    ...operation('Administrator', 'exportDenials', 'Export denied messages', `Newest first. ${AS_READ}`),
+    query: ExportDenialsQuery,
+    answer: 'DenialRecord',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) =>
       send(
         reply,
         pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER)),
       ),
-  )
-  app.get(
-    '/ledger',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'exportLedger',
-          'Export reservations',
-          `Newest first. Reservations that retention has removed are not among them. ${AS_READ}`,
-        ),
-        querystring: ExportLedgerQuery,
-        response: linesOf('ReservationRecord'),
-      },
-    },
-    ({ query }, reply) =>
+  })
+  get(server, '/ledger', {
+    ...operation(
+      'Administrator',
+      'exportLedger',
+      'Export reservations',
+      `Newest first. Reservations that retention has removed are not among them. ${AS_READ}`,
+    ),
+    query: ExportLedgerQuery,
+    answer: 'ReservationRecord',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) =>
       send(
         reply,
         pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER)),
       ),
-  )
-}
-
-function linesOf(schema: string): Record<number, unknown> {
-  const lines = { description: 'One JSON object a line.', content: { [NDJSON]: { schema: Type.Ref(`${schema}#`) } } }
-  return { ...readResponses(Type.Ref(`${schema}#`), ['overloaded']), 200: lines }
+  })
 }
 
 /** Sends pages as lines. What fails before the first page is answered like any other call. */

@@ -1,4 +1,3 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { adjustQuotaOnce, updateQuota } from '../../admin/change-quota.ts'
@@ -12,11 +11,12 @@ import {
   QuotaParams,
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
-import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
+import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { changeResponses, operation } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { change } from '../platform/routes.ts'
 import { createSlots } from '../platform/slots.ts'
 import { bulkRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
@@ -35,88 +35,63 @@ export function quotaChangeRoutes(server: FastifyInstance, context: RouteContext
 }
 
 function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().post(
-    '',
-    {
-      schema: {
-        ...operation('Administrator', 'createQuota', 'Create a quota'),
-        querystring: NoQuery,
-        headers: IdempotencyHeaders,
-        body: CreateQuotaReq,
-        response: changeResponses({ 201: shownQuota }, [
-          'too_many_quotas',
-          'conflict',
-          'idempotency_mismatch',
-          'being_erased',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'POST', '', {
+    ...operation('Administrator', 'createQuota', 'Create a quota'),
+    headers: IdempotencyHeaders,
+    body: CreateQuotaReq,
+    answer: { 201: shownQuota },
+    errors: ['too_many_quotas', 'conflict', 'idempotency_mismatch', 'being_erased'],
+    handler: async (request, reply) => {
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
       const created = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key), author.now)
       reply.code(201).header('location', `/api/sms/admin/quota/${created.quota.id}`)
       return taggedView(reply, created)
     },
-  )
+  })
 }
 
 function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().put(
-    '/:id',
-    {
-      schema: {
-        ...operation('Administrator', 'updateQuota', 'Update a quota'),
-        params: QuotaParams,
-        querystring: NoQuery,
-        headers: ChangeHeaders,
-        body: UpdateQuotaReq,
-        response: changeResponses({ 200: shownQuota }, [
-          'not_found',
-          'version_mismatch',
-          'immutable_field',
-          'below_usage',
-          'too_many_quotas',
-          'conflict',
-          'idempotency_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'PUT', '/:id', {
+    ...operation('Administrator', 'updateQuota', 'Update a quota'),
+    params: QuotaParams,
+    headers: ChangeHeaders,
+    body: UpdateQuotaReq,
+    answer: { 200: shownQuota },
+    errors: [
+      'not_found',
+      'version_mismatch',
+      'immutable_field',
+      'below_usage',
+      'too_many_quotas',
+      'conflict',
+      'idempotency_mismatch',
+    ],
+    handler: async (request, reply) => {
       const { id } = request.params
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = authorOf(request, now())
       const updated = await updateQuota(db, id, patchOf(request.body), author, versionCheck(ifMatch), key)
       return taggedView(reply, updatedOrThrow(updated, id, author.now))
     },
-  )
+  })
 }
 
 function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().post(
-    '/:id/adjust',
-    {
-      config: { access: 'adjust' },
-      schema: {
-        ...operation(
-          'Administrator',
-          'adjustQuota',
-          "Adjust a quota's limit",
-          'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. The support role may adjust by `SUPPORT_ADJUST_LIMIT` units per call.',
-        ),
-        params: QuotaParams,
-        querystring: NoQuery,
-        headers: ChangeHeaders,
-        body: AdjustReq,
-        response: changeResponses({ 200: shownQuota }, [
-          'not_found',
-          'version_mismatch',
-          'below_usage',
-          'idempotency_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'POST', '/:id/adjust', {
+    config: { access: 'adjust' },
+    ...operation(
+      'Administrator',
+      'adjustQuota',
+      "Adjust a quota's limit",
+      'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. The support role may adjust by `SUPPORT_ADJUST_LIMIT` units per call.',
+    ),
+    params: QuotaParams,
+    headers: ChangeHeaders,
+    body: AdjustReq,
+    answer: { 200: shownQuota },
+    errors: ['not_found', 'version_mismatch', 'below_usage', 'idempotency_mismatch'],
+    handler: async (request, reply) => {
       const { id } = request.params
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       if (!principalOf(request).permissions.has('change'))
@@ -125,7 +100,7 @@ function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContex
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       return taggedView(reply, updatedOrThrow(adjusted, id, author.now))
     },
-  )
+  })
 }
 
 /** @throws Problem `forbidden` if the adjustment is larger than the support role may make */
@@ -137,27 +112,19 @@ function checkAdjustment(delta: number, limit: number): void {
 }
 
 function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().delete(
-    '/:id',
-    {
-      schema: {
-        ...operation('Administrator', 'deleteQuota', 'Delete a quota'),
-        params: QuotaParams,
-        querystring: NoQuery,
-        headers: IfMatchHeaders,
-        response: changeResponses({ 204: Type.Null({ description: 'Deleted. The response has no body.' }) }, [
-          'not_found',
-          'version_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'DELETE', '/:id', {
+    ...operation('Administrator', 'deleteQuota', 'Delete a quota'),
+    params: QuotaParams,
+    headers: IfMatchHeaders,
+    answer: null,
+    errors: ['not_found', 'version_mismatch'],
+    handler: async (request, reply) => {
       const { id } = request.params
       const check = versionCheck(request.headers['if-match'])
       deletedOrThrow(await deleteQuota(db, id, authorOf(request, now()), check), id)
       return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 /** Imports and bulk changes that run at a time. Each holds at most a step in memory. */

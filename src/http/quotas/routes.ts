@@ -1,4 +1,3 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
@@ -9,7 +8,8 @@ import { findQuota } from '../../db/quotas/quotas.ts'
 import type { Outcome } from '../../domain/command.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
+import { changeResponses, operation } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
 import { answerOf } from '../sender/responses.ts'
@@ -17,94 +17,59 @@ import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './respon
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
 export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  get(server, '/list', {
+    ...operation('User', 'listMyQuotas', 'List my quotas'),
+    query: UserListQuery,
+    answer: 'QuotaPage',
+    handler: request => listPage(db, request.query, { role: 'user', userId: userIdOf(request) }, now()),
+  })
 
-  app.get(
-    '/list',
-    {
-      schema: {
-        ...operation('User', 'listMyQuotas', 'List my quotas'),
-        querystring: UserListQuery,
-        response: readResponses(Type.Ref('QuotaPage#')),
-      },
-    },
-    request => listPage(db, request.query, { role: 'user', userId: userIdOf(request) }, now()),
-  )
-
-  app.get(
-    '/summary',
-    {
-      schema: {
-        ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('QuotaSummary#')),
-      },
-    },
-    request => summaryOf(db, userIdOf(request), now()),
-  )
+  get(server, '/summary', {
+    ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
+    answer: 'QuotaSummary',
+    handler: request => summaryOf(db, userIdOf(request), now()),
+  })
 }
 
 /** What administrators read of all quotas: `/api/sms/admin/quota…`. */
 export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  get(server, '/list', {
+    ...operation('Administrator', 'listQuotas', 'List the quotas of all users'),
+    query: AdminListQuery,
+    answer: 'QuotaPage',
+    handler: request => listPage(db, request.query, { role: 'admin' }, now()),
+  })
 
-  app.get(
-    '/list',
-    {
-      schema: {
-        ...operation('Administrator', 'listQuotas', 'List the quotas of all users'),
-        querystring: AdminListQuery,
-        response: readResponses(Type.Ref('QuotaPage#')),
-      },
-    },
-    request => listPage(db, request.query, { role: 'admin' }, now()),
-  )
+  get(server, '/summary', {
+    ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
+    query: SummaryQuery,
+    answer: 'QuotaSummary',
+    handler: request => summaryOf(db, request.query.user_id, now()),
+  })
 
-  app.get(
-    '/summary',
-    {
-      schema: {
-        ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
-        querystring: SummaryQuery,
-        response: readResponses(Type.Ref('QuotaSummary#')),
-      },
-    },
-    request => summaryOf(db, request.query.user_id, now()),
-  )
-
-  app.get(
-    '/:id',
-    {
-      schema: {
-        ...operation('Administrator', 'getQuota', 'Read a quota'),
-        params: QuotaParams,
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('SmsQuota#'), ['not_found']),
-      },
-    },
-    async (request, reply) => {
+  get(server, '/:id', {
+    ...operation('Administrator', 'getQuota', 'Read a quota'),
+    params: QuotaParams,
+    answer: 'SmsQuota',
+    errors: ['not_found'],
+    handler: async (request, reply) => {
       const quota = await findQuota(db, request.params.id)
       if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(request.params.id)
       return taggedView(reply, { quota, at: now() })
     },
-  )
+  })
 
-  app.get(
-    '/alerts',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'listAlerts',
-          'List quotas that are running out',
-          'All live quotas that have reached a percentage of their `alert_at` in the current window, in their current state: the highest percentage first, of equal ones the latest. A quota is not listed while a raised limit or a refund has brought it below all its percentages.',
-        ),
-        querystring: AlertsQuery,
-        response: readResponses(Type.Ref('QuotaAlerts#')),
-      },
-    },
-    request => alertsOf(db, request.query, now()),
-  )
+  get(server, '/alerts', {
+    ...operation(
+      'Administrator',
+      'listAlerts',
+      'List quotas that are running out',
+      'All live quotas that have reached a percentage of their `alert_at` in the current window, in their current state: the highest percentage first, of equal ones the latest. A quota is not listed while a raised limit or a refund has brought it below all its percentages.',
+    ),
+    query: AlertsQuery,
+    answer: 'QuotaAlerts',
+    handler: request => alertsOf(db, request.query, now()),
+  })
 }
 
 /** Whether a message would be sent, for people who help users: `/api/sms/admin/quota/check`. */

@@ -20,7 +20,7 @@ import { formatTimestamp } from '../../domain/time.ts'
 import { authorshipViewOf, reservationViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { cursorAfter, type Filters, pageRequestOf } from './requests.ts'
+import { cursorAfter, type Filters, reservationPageOf } from './requests.ts'
 
 /** A page of reservations: of any user for administrators, of their own for users. */
 export async function reservationPage(
@@ -28,7 +28,7 @@ export async function reservationPage(
   query: AdminReservationsQuery,
   viewer: Viewer,
 ): Promise<ReservationPage> {
-  const { filters, after } = pageRequestOf(query, viewer)
+  const { filters, after } = reservationPageOf(query, viewer)
   const { page_size: size = DEFAULT_PAGE_SIZE } = query
   const filter = await narrow(db, filters, viewer)
   const { reservations, next } =

@@ -1,52 +1,34 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import Type from 'typebox'
 import { AdminUsageQuery, TopUsersQuery, UserUsageQuery } from '../../contract/usage.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { get } from '../platform/routes.ts'
 import { topUsersReport, usageReport } from './responses.ts'
 
 /** A user's own usage: `/api/sms/quota/usage`. */
 export function userUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '/usage',
-    {
-      schema: {
-        ...operation('User', 'reportMyUsage', 'Read my usage over time'),
-        querystring: UserUsageQuery,
-        response: readResponses(Type.Ref('Usage#')),
-      },
-    },
-    request => usageReport(db, request.query, userIdOf(request)),
-  )
+  get(server, '/usage', {
+    ...operation('User', 'reportMyUsage', 'Read my usage over time'),
+    query: UserUsageQuery,
+    answer: 'Usage',
+    handler: request => usageReport(db, request.query, userIdOf(request)),
+  })
 }
 
 /** The usage of one user or of all users: `/api/sms/admin/quota/usage…`. */
 export function adminUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  get(server, '/usage', {
+    ...operation('Administrator', 'reportUsage', 'Read usage over time, of one user or of all'),
+    query: AdminUsageQuery,
+    answer: 'Usage',
+    handler: request => usageReport(db, request.query, request.query.user_id),
+  })
 
-  app.get(
-    '/usage',
-    {
-      schema: {
-        ...operation('Administrator', 'reportUsage', 'Read usage over time, of one user or of all'),
-        querystring: AdminUsageQuery,
-        response: readResponses(Type.Ref('Usage#')),
-      },
-    },
-    request => usageReport(db, request.query, request.query.user_id),
-  )
-
-  app.get(
-    '/usage/top',
-    {
-      schema: {
-        ...operation('Administrator', 'listTopUsers', 'List the users with the most usage'),
-        querystring: TopUsersQuery,
-        response: readResponses(Type.Ref('TopUsers#')),
-      },
-    },
-    request => topUsersReport(db, request.query),
-  )
+  get(server, '/usage/top', {
+    ...operation('Administrator', 'listTopUsers', 'List the users with the most usage'),
+    query: TopUsersQuery,
+    answer: 'TopUsers',
+    handler: request => topUsersReport(db, request.query),
+  })
 }

@@ -1,9 +1,7 @@
 import { Readable } from 'node:stream'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { requestErasure } from '../../admin/erase-user.ts'
-import { NoQuery } from '../../contract/schemas.ts'
 import { EraseQuery, UserParams, UsersQuery } from '../../contract/users.ts'
 import { findErasure } from '../../db/users/erasure.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
@@ -12,7 +10,8 @@ import { Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
-import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
 import { exportOf } from './export.ts'
 import { entryViewOf, erasureViewOf, noSuchUser, requestedOrThrow, userViewOf } from './responses.ts'
 
@@ -23,18 +22,11 @@ const cursors = cursorsOf(
 
 /** The directory of users: `/api/sms/admin/users`, and one of them. */
 export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.get(
-    '',
-    {
-      schema: {
-        ...operation('Administrator', 'listUsers', 'List users', 'By ascending id.'),
-        querystring: UsersQuery,
-        response: readResponses(Type.Ref('UserPage#')),
-      },
-    },
-    async request => {
+  get(server, '', {
+    ...operation('Administrator', 'listUsers', 'List users', 'By ascending id.'),
+    query: UsersQuery,
+    answer: 'UserPage',
+    handler: async request => {
       const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = request.query
       const after = cursor === undefined ? -1 : cursors.read(cursor).user
       const { items, hasMore } = await listUsers(db, after, size, now())
@@ -45,57 +37,42 @@ export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): 
         next_cursor: hasMore && last !== undefined ? cursors.write({ user: last.user_id }) : null,
       }
     },
-  )
+  })
 
-  app.get(
-    '/:user_id',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'getUser',
-          'Read a user',
-          'If nothing is stored of the user, the answer is 404. A user without any quota left has zeros.',
-        ),
-        params: UserParams,
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('User#'), ['not_found']),
-      },
-    },
-    async request => {
+  get(server, '/:user_id', {
+    ...operation(
+      'Administrator',
+      'getUser',
+      'Read a user',
+      'If nothing is stored of the user, the answer is 404. A user without any quota left has zeros.',
+    ),
+    params: UserParams,
+    answer: 'User',
+    errors: ['not_found'],
+    handler: async request => {
       const { user_id: userId } = request.params
       const user = await findUser(db, userId, now())
       if (user === undefined) throw noSuchUser(userId)
       return userViewOf(user, await findErasure(db, userId))
     },
-  )
+  })
 }
 
 /** Everything of a user: `GET /api/sms/admin/users/{user_id}/data`. */
 export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const lines = {
-    description: 'One JSON object a line.',
-    content: { 'application/x-ndjson': { schema: Type.Ref('ExportRecord#') } },
-  }
-
-  app.get(
-    '/:user_id/data',
-    {
-      config: { access: 'export' },
-      schema: {
-        ...operation(
-          'Administrator',
-          'exportUser',
-          'Export the data of a user',
-          'Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
-        ),
-        params: UserParams,
-        querystring: NoQuery,
-        response: { ...readResponses(Type.Ref('ExportRecord#'), ['not_found', 'overloaded']), 200: lines },
-      },
-    },
-    async (request, reply) => {
+  get(server, '/:user_id/data', {
+    config: { access: 'export' },
+    ...operation(
+      'Administrator',
+      'exportUser',
+      'Export the data of a user',
+      'Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
+    ),
+    params: UserParams,
+    answer: 'ExportRecord',
+    isLines: true,
+    errors: ['not_found', 'overloaded'],
+    handler: async (request, reply) => {
       exportSlots.hold(reply)
       const { user_id: userId } = request.params
       if (!(await isKnownUser(db, userId))) throw noSuchUser(userId)
@@ -104,63 +81,44 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
         .header('content-disposition', `attachment; filename="user-${userId}.ndjson"`)
         .send(Readable.from(exportOf(db, userId, now())))
     },
-  )
+  })
 }
 
 /** The erasure of a user: `DELETE /api/sms/admin/users/{user_id}/data`, and its record. */
 export function erasureRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.delete(
-    '/:user_id/data',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'eraseUser',
-          'Erase the data of a user',
-          'Deletes all quotas of the user at once, and then everything else in the background. Until that is finished, no quota can be created for the user, sends find no quota, and what is sent by force is erased, too. Repeated calls return the same record. At the end `user.erased` is emitted, and only the record of the erasure is left.',
-        ),
-        params: UserParams,
-        querystring: EraseQuery,
-        response: changeResponses(
-          {
-            200: { ...Type.Ref('Erasure#'), description: 'Nothing is left to erase. The record of the last erasure.' },
-            202: { ...Type.Ref('Erasure#'), description: 'The erasure is under way.' },
-          },
-          ['not_found', 'open_reservations'],
-        ),
-      },
+  change(server, 'DELETE', '/:user_id/data', {
+    ...operation(
+      'Administrator',
+      'eraseUser',
+      'Erase the data of a user',
+      'Deletes all quotas of the user at once, and then everything else in the background. Until that is finished, no quota can be created for the user, sends find no quota, and what is sent by force is erased, too. Repeated calls return the same record. At the end `user.erased` is emitted, and only the record of the erasure is left.',
+    ),
+    params: UserParams,
+    query: EraseQuery,
+    answer: {
+      200: { ...Type.Ref('Erasure#'), description: 'Nothing is left to erase. The record of the last erasure.' },
+      202: { ...Type.Ref('Erasure#'), description: 'The erasure is under way.' },
     },
-    async (request, reply) => {
+    errors: ['not_found', 'open_reservations'],
+    handler: async (request, reply) => {
       const { user_id: userId } = request.params
       const author = { now: now(), actor: principalOf(request).subject, requestId: request.id }
       const requested = await requestErasure(db, userId, request.query.force === 'true', author)
       const erasure = erasureViewOf(requestedOrThrow(requested, userId))
       return reply.code(erasure.status === 'running' ? 202 : 200).send(erasure)
     },
-  )
+  })
 
-  app.get(
-    '/:user_id/data/erasure',
-    {
-      schema: {
-        ...operation(
-          'Administrator',
-          'getErasure',
-          'Read the erasure of a user',
-          'The last one, which stays as a record.',
-        ),
-        params: UserParams,
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('Erasure#'), ['not_found']),
-      },
-    },
-    async request => {
+  get(server, '/:user_id/data/erasure', {
+    ...operation('Administrator', 'getErasure', 'Read the erasure of a user', 'The last one, which stays as a record.'),
+    params: UserParams,
+    answer: 'Erasure',
+    errors: ['not_found'],
+    handler: async request => {
       const { user_id: userId } = request.params
       const erasure = await findErasure(db, userId)
       if (erasure === undefined) throw new Problem('not_found', `User ${userId} was never erased.`)
       return erasureViewOf(erasure)
     },
-  )
+  })
 }

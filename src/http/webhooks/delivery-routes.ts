@@ -1,8 +1,7 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { redeliverOnce, redeliverSinceOnce } from '../../admin/webhooks-once.ts'
-import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
+import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '../../contract/webhooks.ts'
 import { findEvents } from '../../db/outbox/outbox.ts'
 import { type DeliveryKey, findDelivery, listDeliveries } from '../../db/webhooks/delivery-lists.ts'
@@ -16,7 +15,8 @@ import { deliveryView, payloadOf } from '../../events/views.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
-import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 /** The last delivery of a page. */
@@ -43,19 +43,13 @@ export function deliveryRoutes(server: FastifyInstance, context: RouteContext): 
 }
 
 function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.get(
-    '/:id/deliveries',
-    {
-      schema: {
-        ...operation('Events', 'listWebhookDeliveries', 'List the deliveries of a webhook'),
-        params: WebhookParams,
-        querystring: DeliveriesQuery,
-        response: readResponses(Type.Ref('WebhookDeliveryPage#'), ['not_found']),
-      },
-    },
-    async request => {
+  get(server, '/:id/deliveries', {
+    ...operation('Events', 'listWebhookDeliveries', 'List the deliveries of a webhook'),
+    params: WebhookParams,
+    query: DeliveriesQuery,
+    answer: 'WebhookDeliveryPage',
+    errors: ['not_found'],
+    handler: async request => {
       const { id } = request.params
       const { status, limit = 100, cursor } = request.query
       const after = cursor === undefined ? {} : { after: deliveryKeyOf(cursor) }
@@ -63,19 +57,14 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
       const page = await listDeliveries(db, id, { ...after, ...(status === undefined ? {} : { status }), limit })
       return { items: page.deliveries.map(deliveryView), next_cursor: page.next && cursors.write(page.next) }
     },
-  )
+  })
 
-  app.get(
-    '/:id/deliveries/:delivery',
-    {
-      schema: {
-        ...operation('Events', 'getWebhookDelivery', 'Read a delivery of a webhook, and what it posts'),
-        params: DeliveryParams,
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('WebhookDeliveryDetail#'), ['not_found']),
-      },
-    },
-    async request => {
+  get(server, '/:id/deliveries/:delivery', {
+    ...operation('Events', 'getWebhookDelivery', 'Read a delivery of a webhook, and what it posts'),
+    params: DeliveryParams,
+    answer: 'WebhookDeliveryDetail',
+    errors: ['not_found'],
+    handler: async request => {
       const { id, delivery } = request.params
       foundOrThrow(await findWebhook(db, id), id)
       const key = eventKeyOf(delivery)
@@ -84,24 +73,17 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
       const [event] = await findEvents(db, [key])
       return { ...deliveryView(found), payload: event === undefined ? null : payloadOf(event) }
     },
-  )
+  })
 }
 
 function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.post(
-    '/:id/deliveries/:delivery/redeliver',
-    {
-      schema: {
-        ...operation('Events', 'redeliverWebhookDelivery', 'Send one event again'),
-        params: DeliveryParams,
-        querystring: NoQuery,
-        headers: IdempotencyHeaders,
-        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found', 'idempotency_mismatch']),
-      },
-    },
-    async request => {
+  change(server, 'POST', '/:id/deliveries/:delivery/redeliver', {
+    ...operation('Events', 'redeliverWebhookDelivery', 'Send one event again'),
+    params: DeliveryParams,
+    headers: IdempotencyHeaders,
+    answer: 'Redelivered',
+    errors: ['not_found', 'idempotency_mismatch'],
+    handler: async request => {
       const { id, delivery } = request.params
       const event = eventKeyOf(delivery)
       if (event === undefined) throw noSuchDelivery(id, delivery)
@@ -111,21 +93,16 @@ function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): v
       )
       return { redelivered }
     },
-  )
+  })
 
-  app.post(
-    '/:id/redeliver',
-    {
-      schema: {
-        ...operation('Events', 'redeliverWebhook', 'Send all events since a time again'),
-        params: WebhookParams,
-        querystring: NoQuery,
-        headers: IdempotencyHeaders,
-        body: RedeliverReq,
-        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found', 'idempotency_mismatch']),
-      },
-    },
-    async request => {
+  change(server, 'POST', '/:id/redeliver', {
+    ...operation('Events', 'redeliverWebhook', 'Send all events since a time again'),
+    params: WebhookParams,
+    headers: IdempotencyHeaders,
+    body: RedeliverReq,
+    answer: 'Redelivered',
+    errors: ['not_found', 'idempotency_mismatch'],
+    handler: async request => {
       const { id } = request.params
       const since = timestampOf(request.body.since)
       const key = request.headers['idempotency-key']
@@ -139,7 +116,7 @@ function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): v
       const { redelivered } = doneOrThrow(done, () => noSuchWebhook(id))
       return { redelivered }
     },
-  )
+  })
 }
 
 function noSuchDelivery(id: number, delivery: string): Problem {

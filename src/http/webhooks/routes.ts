@@ -1,10 +1,9 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { deleteWebhook, type NewSecret } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
 import { HistoryQuery } from '../../contract/quota-history.ts'
-import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
+import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
 import { changesOfWebhook } from '../../db/webhooks/history.ts'
 import type { SecretKeys } from '../../db/webhooks/secret-keys.ts'
@@ -16,10 +15,9 @@ import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
-import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
-
-const oneWebhook = { params: WebhookParams, querystring: NoQuery }
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
 export function webhookRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -33,35 +31,21 @@ export function webhookRoutes(server: FastifyInstance, context: RouteContext): v
 }
 
 function listRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '',
-    {
-      schema: {
-        ...operation('Events', 'listWebhooks', 'List webhooks'),
-        querystring: NoQuery,
-        response: readResponses(Type.Ref('WebhookList#')),
-      },
-    },
-    async () => ({ items: (await listWebhooks(db)).map(webhook => webhookView(webhook, now())) }),
-  )
+  get(server, '', {
+    ...operation('Events', 'listWebhooks', 'List webhooks'),
+    answer: 'WebhookList',
+    handler: async () => ({ items: (await listWebhooks(db)).map(webhook => webhookView(webhook, now())) }),
+  })
 }
 
 function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().post(
-    '',
-    {
-      schema: {
-        ...operation('Events', 'createWebhook', 'Create a webhook'),
-        querystring: NoQuery,
-        headers: IdempotencyHeaders,
-        body: CreateWebhookReq,
-        response: changeResponses({ 201: Type.Ref('WebhookWithSecret#') }, [
-          'too_many_webhooks',
-          'idempotency_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'POST', '', {
+    ...operation('Events', 'createWebhook', 'Create a webhook'),
+    headers: IdempotencyHeaders,
+    body: CreateWebhookReq,
+    answer: { 201: Type.Ref('WebhookWithSecret#') },
+    errors: ['too_many_webhooks', 'idempotency_mismatch'],
+    handler: async (request, reply) => {
       checkUrl(request.body.url, webhooks.allowPrivate)
       const key = request.headers['idempotency-key']
       const created = await createWebhookOnce(db, request.body, secretOf(secretKeys), writerOf(request, now()), key)
@@ -69,36 +53,29 @@ function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
-  )
+  })
 }
 
 function getRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '/:id',
-    {
-      schema: {
-        ...operation('Events', 'getWebhook', 'Read a webhook'),
-        ...oneWebhook,
-        response: readResponses(Type.Ref('Webhook#'), ['not_found']),
-      },
-    },
-    async request => webhookView(foundOrThrow(await findWebhook(db, request.params.id), request.params.id), now()),
-  )
+  get(server, '/:id', {
+    ...operation('Events', 'getWebhook', 'Read a webhook'),
+    params: WebhookParams,
+    answer: 'Webhook',
+    errors: ['not_found'],
+    handler: async request =>
+      webhookView(foundOrThrow(await findWebhook(db, request.params.id), request.params.id), now()),
+  })
 }
 
 function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().put(
-    '/:id',
-    {
-      schema: {
-        ...operation('Events', 'updateWebhook', 'Update a webhook'),
-        ...oneWebhook,
-        headers: IdempotencyHeaders,
-        body: UpdateWebhookReq,
-        response: changeResponses({ 200: Type.Ref('Webhook#') }, ['not_found', 'idempotency_mismatch']),
-      },
-    },
-    async request => {
+  change(server, 'PUT', '/:id', {
+    ...operation('Events', 'updateWebhook', 'Update a webhook'),
+    params: WebhookParams,
+    headers: IdempotencyHeaders,
+    body: UpdateWebhookReq,
+    answer: 'Webhook',
+    errors: ['not_found', 'idempotency_mismatch'],
+    handler: async request => {
       if (request.body.url !== undefined) checkUrl(request.body.url, webhooks.allowPrivate)
       const { id } = request.params
       const key = request.headers['idempotency-key']
@@ -106,62 +83,48 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
       const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
       return webhookView(webhook, at)
     },
-  )
+  })
 }
 
 function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().delete(
-    '/:id',
-    {
-      schema: {
-        ...operation('Events', 'deleteWebhook', 'Delete a webhook and its deliveries'),
-        ...oneWebhook,
-        response: changeResponses({ 204: Type.Null({ description: 'Deleted. The response has no body.' }) }, [
-          'not_found',
-        ]),
-      },
-    },
-    async (request, reply) => {
+  change(server, 'DELETE', '/:id', {
+    ...operation('Events', 'deleteWebhook', 'Delete a webhook and its deliveries'),
+    params: WebhookParams,
+    answer: null,
+    errors: ['not_found'],
+    handler: async (request, reply) => {
       const { id } = request.params
       if (!(await deleteWebhook(db, id, writerOf(request, now())))) throw noSuchWebhook(id)
       return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 function rotateSecretRoute(server: FastifyInstance, { db, now, secretKeys }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().post(
-    '/:id/rotate-secret',
-    {
-      schema: {
-        ...operation('Events', 'rotateWebhookSecret', 'Replace the secret of a webhook; for a day, both secrets sign'),
-        ...oneWebhook,
-        headers: IdempotencyHeaders,
-        response: changeResponses({ 200: Type.Ref('WebhookWithSecret#') }, ['not_found', 'idempotency_mismatch']),
-      },
-    },
-    async request => {
+  change(server, 'POST', '/:id/rotate-secret', {
+    ...operation('Events', 'rotateWebhookSecret', 'Replace the secret of a webhook; for a day, both secrets sign'),
+    params: WebhookParams,
+    headers: IdempotencyHeaders,
+    answer: 'WebhookWithSecret',
+    errors: ['not_found', 'idempotency_mismatch'],
+    handler: async request => {
       const { id } = request.params
       const key = request.headers['idempotency-key']
       const rotated = await rotateSecretOnce(db, id, secretOf(secretKeys), writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(rotated, () => noSuchWebhook(id))
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
-  )
+  })
 }
 
 function testRoute(server: FastifyInstance, { webhooks }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().post(
-    '/:id/test',
-    {
-      schema: {
-        ...operation('Events', 'testWebhook', 'Send a test event and report the result'),
-        ...oneWebhook,
-        response: changeResponses({ 200: Type.Ref('WebhookAttempt#') }, ['not_found']),
-      },
-    },
-    async request => foundOrThrow(await webhooks.test(request.params.id), request.params.id),
-  )
+  change(server, 'POST', '/:id/test', {
+    ...operation('Events', 'testWebhook', 'Send a test event and report the result'),
+    params: WebhookParams,
+    answer: 'WebhookAttempt',
+    errors: ['not_found'],
+    handler: async request => foundOrThrow(await webhooks.test(request.params.id), request.params.id),
+  })
 }
 
 const secretOf = (keys: SecretKeys): NewSecret => ({ secret: newSecret(), keys })
@@ -179,27 +142,23 @@ function tooManyWebhooks(): Problem {
 
 /** The past of a webhook: `/api/sms/admin/webhooks/{id}/history`. Deleted webhooks keep theirs. */
 export function webhookHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
-    '/:id/history',
-    {
-      schema: {
-        ...operation(
-          'Events',
-          'listChangesOfWebhook',
-          'Read the history of a webhook',
-          'All changes, newest first; also of deleted webhooks. It holds no secret.',
-        ),
-        params: WebhookParams,
-        querystring: HistoryQuery,
-        response: readResponses(Type.Ref('WebhookHistory#'), ['not_found']),
-      },
-    },
-    async request => {
+  get(server, '/:id/history', {
+    ...operation(
+      'Events',
+      'listChangesOfWebhook',
+      'Read the history of a webhook',
+      'All changes, newest first; also of deleted webhooks. It holds no secret.',
+    ),
+    params: WebhookParams,
+    query: HistoryQuery,
+    answer: 'WebhookHistory',
+    errors: ['not_found'],
+    handler: async request => {
       const { id } = request.params
       const { before, size } = startOf('webhook', id, request.query)
       const slice = foundOrThrow(await changesOfWebhook(db, id, before, size), id)
       const items = slice.items.map(change => ({ ...change, at: formatTimestamp(change.at) }))
       return { items, page_size: size, next_cursor: cursorAfter('webhook', id, slice, ({ version }) => version) }
     },
-  )
+  })
 }
