@@ -345,6 +345,24 @@ test('every exception for a long function is still needed', () => {
   expect(Object.keys(LONG_FUNCTIONS).filter(name => !long.includes(name))).toEqual([])
 })
 
+/** Classes that a framework asks for. */
+const FRAMEWORK_CLASSES = new Set(['Component'])
+
+test('a class leaves its file only if it is an error: all else with state is an interface and a function that creates it', () => {
+  expect(exportedClassesOf(all)).toEqual([])
+})
+
+function exportedClassesOf(files: readonly SourceFile[]): string[] {
+  const bases = new Map(files.flatMap(({ classes }) => classes.map(({ name, base }) => [name, base])))
+  const isError = (base: string | null): boolean =>
+    base !== null && (/^\w*Error$/.test(base) || isError(bases.get(base) ?? null))
+  return files.flatMap(({ path, classes }) =>
+    classes
+      .filter(({ base, isExported }) => isExported && !isError(base) && !FRAMEWORK_CLASSES.has(base ?? ''))
+      .map(({ name }) => `${path} exports the class ${name}`),
+  )
+}
+
 test('no file is a barrel or a collection of leftovers', () => {
   const names = /^(?:index|utils?|helpers?|common|misc|shared)\.tsx?$/
   expect(all.filter(({ path }) => names.test(basename(path))).map(({ path }) => path)).toEqual([])
@@ -371,6 +389,14 @@ test('the checks above find what they look for', () => {
     { name: 'short', line: 82, lines: 1 },
   ])
   expect(linesWith(four, /404/)).toEqual([])
+  const classes = file(
+    'classes.ts',
+    'export class One {}\nclass Two extends TypeError {}\nexport class Three extends Two {}\nexport class Four extends One {}\nclass Five {}',
+  )
+  expect(exportedClassesOf([classes])).toEqual([
+    'src/classes.ts exports the class One',
+    'src/classes.ts exports the class Four',
+  ])
   expect(files.map(({ ownLines }) => ownLines)).toEqual([1, 1, 1, 3])
   const small = ['http/one.ts', 'http/routes.ts', 'http/two.ts', 'http/three.ts', 'http/four.ts', 'jobs/five.ts'].map(
     path => file(path, 'export const one = 1'),

@@ -1,4 +1,3 @@
-/** The slices that a lease holds: which units can be spent, and which go back. */
 import type { Slice } from './lease-settlements.ts'
 import type { Later } from './timers.ts'
 
@@ -15,10 +14,29 @@ export interface SlicesOptions {
   onEnd(slice: Slice): void
 }
 
-export class Slices {
+/** The slices that a lease holds: which units can be spent, and which go back. */
+export interface Slices {
   /** Units that can be spent. */
-  held = 0
+  readonly held: number
   /** Units that were given back after their slice had ended. */
+  readonly spare: number
+  /** @param lifeMs for how long units of it may be spent; null for any time */
+  add(number: number, units: number, lifeMs: number | null): void
+  /** Takes all of the units for a message, or none. */
+  take(units: number): boolean
+  /** @throws RangeError if more than is spent, or the slices that paid are forgotten */
+  giveBack(units: number, isWholeMessage: boolean): void
+  /** Agrees to forget a settled slice, unless units that were given back may have to be refunded of it. */
+  forget(charged: number): boolean
+  endAll(): void
+}
+
+export function createSlices(options: SlicesOptions): Slices {
+  return new SliceQueue(options)
+}
+
+class SliceQueue implements Slices {
+  held = 0
   spare = 0
   /** Units that can be given back: they were spent, of slices that are not forgotten. */
   private spent = 0
@@ -33,7 +51,6 @@ export class Slices {
     this.options = options
   }
 
-  /** @param lifeMs for how long units of it may be spent; null for any time */
   add(number: number, units: number, lifeMs: number | null): void {
     const cancelRetirement = lifeMs === null ? () => {} : this.options.later(Math.max(0, lifeMs), () => this.end(slice))
     const slice: HeldSlice = { number, units, spent: 0, messages: 0, cancelRetirement }
@@ -41,7 +58,6 @@ export class Slices {
     this.held += units
   }
 
-  /** Takes all of the units for a message, or none. */
   take(units: number): boolean {
     if (units > this.held) return false
     this.messages += 1
@@ -60,7 +76,6 @@ export class Slices {
     return true
   }
 
-  /** @throws RangeError if more than is spent, or the slices that paid are forgotten */
   giveBack(units: number, isWholeMessage: boolean): void {
     if (units > this.spent) {
       const older = this.hasForgotten ? ', of the slices that the lease remembers' : ''
@@ -75,7 +90,6 @@ export class Slices {
     this.held += units
   }
 
-  /** Agrees to forget a settled slice, unless units that were given back may have to be refunded of it. */
   forget(charged: number): boolean {
     if (charged > this.spent) return false
     this.spent -= charged

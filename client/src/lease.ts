@@ -14,7 +14,7 @@
 import type { Denied, Granted, ReserveReq } from './api.ts'
 import { isRefusedForGood, isUncertain, UnavailableError } from './errors.ts'
 import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
-import { Slices } from './lease-slices.ts'
+import { createSlices, type Slices } from './lease-slices.ts'
 import type { Timers } from './timers.ts'
 import type { OwnCallOptions } from './transport.ts'
 
@@ -140,7 +140,7 @@ class SlicedLease implements OwnLease {
       timers,
       mayForget: charged => this.slices.forget(charged),
     })
-    this.slices = new Slices({ later, onEnd: slice => this.settlements.add(slice) })
+    this.slices = createSlices({ later, onEnd: slice => this.settlements.add(slice) })
   }
 
   held(): number {

@@ -9,7 +9,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Author } from './author.ts'
 import { once, type Repeated } from './idempotency.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
-import { UserChanges } from './user-changes.ts'
+import { createUserChanges, type UserChanges } from './user-changes.ts'
 import type { ForbiddenByOthers } from './user-limits.ts'
 
 /** A bulk change that has begun. Calls that are repeated with its key continue it. */
@@ -154,7 +154,7 @@ async function decide(
   const outcomes = new Map<number, BulkOutcome>()
   const users = new Map<number, UserChanges>()
   for (const { id, user_id } of known) {
-    const user = users.get(user_id) ?? new UserChanges(stored.get(user_id) ?? [], author.now)
+    const user = users.get(user_id) ?? createUserChanges(stored.get(user_id) ?? [], author.now)
     users.set(user_id, user)
     outcomes.set(id, changeOne(user, id, change, author))
   }

@@ -10,7 +10,7 @@ import type { Author } from './author.ts'
 import type { Updated } from './change-quota.ts'
 import type { Created } from './create-quota.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
-import { UserChanges } from './user-changes.ts'
+import { createUserChanges, type UserChanges } from './user-changes.ts'
 
 /** A quota as a row of an import asks for it: to be created, or else to be changed where it differs. */
 export type ImportedQuota = QuotaDraft & { external_ref: string; allow_below_usage?: boolean }
@@ -105,7 +105,7 @@ export function decide(
   const decided = new Map<number, UserChanges>()
   for (const [index, row] of rows.entries()) {
     const { user_id } = row
-    const user = decided.get(user_id) ?? new UserChanges(ofUser.get(user_id) ?? [], author.now)
+    const user = decided.get(user_id) ?? createUserChanges(ofUser.get(user_id) ?? [], author.now)
     decided.set(user_id, user)
     const id = quotaIdOf(numbers[index] ?? 0, shardOf(user_id))
     outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : applyRow(user, row, author, id))

@@ -4,7 +4,7 @@
  * rule is one call.
  */
 import { isUnencrypted } from './database-url.ts'
-import { Refusal } from './parse.ts'
+import { isRefusal, type Refusal } from './parse.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
 import {
   type ClientAddressMode,
@@ -188,7 +188,7 @@ function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
     const { parse, accepts, fallback, mask } = row(name)
     const text = textOf(name) ?? (typeof fallback === 'function' ? fallback(env, machine) : fallback)
     const value = text === null ? null : parse(text)
-    if (value instanceof Refusal) {
+    if (isRefusal(value)) {
       const shown = mask === undefined ? `${quote(text ?? '')} ` : ''
       issues.push({ variable: name, message: `${shown}${value.why}; accepted: ${accepts}` })
     } else {

@@ -3,55 +3,61 @@ import { isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
 import { changeUrl, hostUrls } from './database-url.ts'
 
-/** Why a text is refused. In messages, the accepted values from the table of variables follow it. */
-export class Refusal {
+class RefusedText {
   readonly why: string
   constructor(why: string) {
     this.why = why
   }
 }
 
+/** Why a text is refused. In messages, the accepted values from the table of variables follow it. */
+export type Refusal = RefusedText
+
+export const refuse = (why: string): Refusal => new RefusedText(why)
+
+export const isRefusal = (value: unknown): value is Refusal => value instanceof RefusedText
+
 export const MASK = '********'
 
 export function whole(min: number, max: number): (text: string) => number | Refusal {
   return text => {
-    if (!/^(0|[1-9]\d*)$/.test(text)) return new Refusal('is not a whole number')
+    if (!/^(0|[1-9]\d*)$/.test(text)) return refuse('is not a whole number')
     const value = Number(text)
-    return value >= min && value <= max ? value : new Refusal('is out of bounds')
+    return value >= min && value <= max ? value : refuse('is out of bounds')
   }
 }
 
 export function parseRatio(text: string): number | Refusal {
-  if (!/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text)) return new Refusal('is not a number from 0 to 1')
+  if (!/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text)) return refuse('is not a number from 0 to 1')
   return Number(text)
 }
 
 export function parseHttpUrl(text: string): string | Refusal {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an http or https URL')
-  return url.username === '' && url.password === '' ? text : new Refusal('contains a user or a password')
+  if (url === null || !/^https?:$/.test(url.protocol)) return refuse('is not an http or https URL')
+  return url.username === '' && url.password === '' ? text : refuse('contains a user or a password')
 }
 
 export function parseFlag(text: string): boolean | Refusal {
-  return text === 'true' || text === 'false' ? text === 'true' : new Refusal('is neither')
+  return text === 'true' || text === 'false' ? text === 'true' : refuse('is neither')
 }
 
 export function parseText(text: string): string | Refusal {
-  return /\p{Cc}/u.test(text) ? new Refusal('contains control characters') : text
+  return /\p{Cc}/u.test(text) ? refuse('contains control characters') : text
 }
 
 export function parseWord(text: string): string | Refusal {
-  return /[\s\p{Cc}]/u.test(text) ? new Refusal('contains spaces') : text
+  return /[\s\p{Cc}]/u.test(text) ? refuse('contains spaces') : text
 }
 
 export function parseSecret(text: string): string | Refusal {
   const bytes = Buffer.byteLength(text)
-  return bytes < 32 ? new Refusal(`has only ${bytes} bytes`) : text
+  return bytes < 32 ? refuse(`has only ${bytes} bytes`) : text
 }
 
 /** The IANA name of a time zone; offsets are none. */
 export function parseTimeZone(text: string): string | Refusal {
-  const refusal = new Refusal('is no time zone')
+  const refusal = refuse('is no time zone')
   if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return refusal
   try {
     new Intl.DateTimeFormat('en', { timeZone: text })
@@ -63,39 +69,39 @@ export function parseTimeZone(text: string): string | Refusal {
 
 export function parseHost(text: string): string | Refusal {
   const isName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$/i.test(text)
-  return isName || isIP(text) !== 0 ? text : new Refusal('is neither')
+  return isName || isIP(text) !== 0 ? text : refuse('is neither')
 }
 
 /** Operators sometimes paste the key itself, and it may be a private one: variables of keys do not repeat the text. */
 export function parseKeyPath(text: string): string | Refusal {
-  return /-----BEGIN|^\s*\{/.test(text) ? new Refusal('holds a key, not the path of its file') : parseText(text)
+  return /-----BEGIN|^\s*\{/.test(text) ? refuse('holds a key, not the path of its file') : parseText(text)
 }
 
 export function parseFolder(text: string): string | Refusal {
-  return isAbsolute(text) && !text.includes('\0') ? normalize(text) : new Refusal('is not absolute')
+  return isAbsolute(text) && !text.includes('\0') ? normalize(text) : refuse('is not absolute')
 }
 
 /** A URL with one host or with several. */
 export function parseDatabaseUrl(text: string): string | Refusal {
   const urls = hostUrls(text)
-  const refusal = urls.map(url => parseHostUrl(url)).find(result => result instanceof Refusal)
+  const refusal = urls.map(url => parseHostUrl(url)).find(isRefusal)
   if (refusal !== undefined) return refusal
   const isEmpty = urls.some(url => new URL(url).hostname === '')
-  return urls.length > 1 && isEmpty ? new Refusal('has an empty host in its list') : text
+  return urls.length > 1 && isEmpty ? refuse('has an empty host in its list') : text
 }
 
 function parseHostUrl(text: string): string | Refusal {
   const url = URL.parse(text)
-  if (url === null) return new Refusal('is not a URL')
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return new Refusal('is not a PostgreSQL URL')
+  if (url === null) return refuse('is not a URL')
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return refuse('is not a PostgreSQL URL')
   // Each of # ? / ends the password early, and the rest of it would be taken for a path or a parameter.
   if (url.hash !== '' || `${url.pathname}${url.search}`.includes('@')) {
-    return new Refusal('has a special character that is not percent-encoded')
+    return refuse('has a special character that is not percent-encoded')
   }
   try {
     decodeURIComponent(`${url.username}${url.password}${url.hostname}${url.pathname}`)
   } catch {
-    return new Refusal('has a % that does not begin a percent-encoding')
+    return refuse('has a % that does not begin a percent-encoding')
   }
   return text
 }
@@ -104,9 +110,9 @@ function parseHostUrl(text: string): string | Refusal {
 function providerUrl(unencrypted: string): (text: string) => string | Refusal {
   return text => {
     const url = URL.parse(text)
-    if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an https URL')
-    if (url.username !== '' || url.password !== '') return new Refusal('contains a user or a password')
-    return url.protocol === 'https:' || isLoopback(url.hostname) ? text : new Refusal(unencrypted)
+    if (url === null || !/^https?:$/.test(url.protocol)) return refuse('is not an https URL')
+    if (url.username !== '' || url.password !== '') return refuse('contains a user or a password')
+    return url.protocol === 'https:' || isLoopback(url.hostname) ? text : refuse(unencrypted)
   }
 }
 
@@ -120,24 +126,24 @@ const parseProviderUrl = providerUrl('would sign people in without encryption')
 
 /** Tokens must have exactly this issuer, and its discovery document is at a path below it. */
 export function parseIssuerUrl(text: string): string | Refusal {
-  if (/[?#]/.test(text)) return new Refusal('contains a query or a fragment')
+  if (/[?#]/.test(text)) return refuse('contains a query or a fragment')
   return parseProviderUrl(text)
 }
 
 /** The requested scopes. Without `openid` the provider does not sign anyone in. */
 export function parseScope(text: string): string | Refusal {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)) {
-    return new Refusal('is not a list of scopes separated by one space')
+    return refuse('is not a list of scopes separated by one space')
   }
-  return text.split(' ').includes('openid') ? text : new Refusal('does not include openid')
+  return text.split(' ').includes('openid') ? text : refuse('does not include openid')
 }
 
 /** A key of 32 bytes in base64 or base64url. */
 export function parseKey(text: string): Uint8Array | Refusal {
   const key = Buffer.from(text, 'base64')
   const canonical = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
-  if (key.toString('base64').replace(/=+$/, '') !== canonical) return new Refusal('is not base64')
-  return key.length === 32 ? key : new Refusal(`has ${key.length} bytes`)
+  if (key.toString('base64').replace(/=+$/, '') !== canonical) return refuse('is not base64')
+  return key.length === 32 ? key : refuse(`has ${key.length} bytes`)
 }
 
 /** Parameters of a database's URL that are no secrets. There are too many names for secrets to list those. */

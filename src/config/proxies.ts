@@ -1,6 +1,6 @@
 /** The addresses of the proxies before the service. */
 import { BlockList, isIP } from 'node:net'
-import { Refusal } from './parse.ts'
+import { type Refusal, refuse } from './parse.ts'
 
 const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
   ['loopback', ['127.0.0.0/8', '::1']],
@@ -12,12 +12,12 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 export function parseProxies(text: string): string[] | Refusal {
   const parts = text.split(',').map(part => part.trim())
   if (!parts.every(part => NAMED.has(part) || isNetwork(part))) {
-    return new Refusal('is no list of addresses and networks')
+    return refuse('is no list of addresses and networks')
   }
   const whole = parts.find(part => isWhole(proxiesOf([part])))
   return whole === undefined
     ? parts
-    : new Refusal(`trusts every address (${whole}), so each client could choose the address that it is counted by`)
+    : refuse(`trusts every address (${whole}), so each client could choose the address that it is counted by`)
 }
 
 /** @param texts what `parseProxies` returned */

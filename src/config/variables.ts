@@ -15,7 +15,7 @@ import {
   parseScope,
   parseText,
   parseTimeZone,
-  Refusal,
+  refuse,
   whole,
 } from './parse.ts'
 import { parseProxies } from './proxies.ts'
@@ -108,14 +108,14 @@ export const VARIABLES = {
       'whether connections to a database on another machine must be encrypted, with a verified certificate; off is for networks that you trust',
     accepts: `one of ${TLS_MODES.join(', ')}`,
     fallback: 'required',
-    parse: (text: string) => TLS_MODES.find(mode => mode === text) ?? new Refusal('is neither'),
+    parse: (text: string) => TLS_MODES.find(mode => mode === text) ?? refuse('is neither'),
   },
   MIGRATE: {
     means:
       'what a start does with a database that lacks migrations: auto applies them, off refuses to start until sms-quota migrate has',
     accepts: `one of ${MIGRATE_MODES.join(', ')}`,
     fallback: 'auto',
-    parse: (text: string) => MIGRATE_MODES.find(mode => mode === text) ?? new Refusal('is neither'),
+    parse: (text: string) => MIGRATE_MODES.find(mode => mode === text) ?? refuse('is neither'),
   },
   DATA_DIR: {
     means: 'the folder of the PostgreSQL and the secret that the service makes itself',
@@ -149,7 +149,7 @@ export const VARIABLES = {
     means: 'what happens to a send beyond its quota: enforce denies it, observe grants it and reports it (would_deny)',
     accepts: `one of ${ENFORCEMENTS.join(', ')}`,
     fallback: 'enforce',
-    parse: (text: string) => ENFORCEMENTS.find(mode => mode === text) ?? new Refusal('is neither'),
+    parse: (text: string) => ENFORCEMENTS.find(mode => mode === text) ?? refuse('is neither'),
   },
   REQUIRE_COUNTRY: {
     means: 'whether senders must name the destination, so that no send can avoid quotas that are scoped to countries',
@@ -276,14 +276,14 @@ export const VARIABLES = {
     means: 'the least severe level that is logged',
     accepts: `one of ${LOG_LEVELS.join(', ')}`,
     fallback: 'info',
-    parse: (text: string) => LOG_LEVELS.find(level => level === text) ?? new Refusal('is not a level'),
+    parse: (text: string) => LOG_LEVELS.find(level => level === text) ?? refuse('is not a level'),
   },
   LOG_CLIENT_ADDRESS: {
     means:
       'how the log shows the addresses of clients: full; prefix, the first 24 bits of IPv4 and 48 of IPv6; or off. Addresses are personal data',
     accepts: `one of ${CLIENT_ADDRESS_MODES.join(', ')}`,
     fallback: 'full',
-    parse: (text: string) => CLIENT_ADDRESS_MODES.find(mode => mode === text) ?? new Refusal('is none of them'),
+    parse: (text: string) => CLIENT_ADDRESS_MODES.find(mode => mode === text) ?? refuse('is none of them'),
   },
 } as const satisfies Record<string, Variable<unknown>>
 

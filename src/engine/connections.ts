@@ -1,6 +1,6 @@
 import type { Log } from '../db/connection/database.ts'
 import type { PipelinedConnection, StatementCall } from '../db/connection/pipelined-connection.ts'
-import { LostSessions } from '../db/connection/session.ts'
+import { createLostSessions } from '../db/connection/session.ts'
 import { sql } from '../db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
 import type { Connect } from './servers.ts'
@@ -70,7 +70,7 @@ export interface ConnectionsOptions {
 export function createConnections(options: ConnectionsOptions): Connections {
   const { connect, monotonicMs, lockTimeoutMs, log, onLost } = options
   const idle: Planned[] = []
-  const lostSessions = new LostSessions()
+  const lostSessions = createLostSessions()
   let isClosed = false
 
   function onConnectionLost(): void {

@@ -1,7 +1,7 @@
 /** Where the engine's connections lead: to one PostgreSQL, or to the node of a cluster that holds a lane's tables. */
 import { nodeUrl } from '../config/database-url.ts'
 import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
-import { Hosts } from '../db/connection/hosts.ts'
+import { createHosts } from '../db/connection/hosts.ts'
 import {
   connectPipelined,
   type PipelinedConnection,
@@ -16,7 +16,7 @@ export type Connect = (options: Options) => Promise<PipelinedConnection>
 
 /** To the database of a URL, which may name several hosts. */
 export function connectTo(url: string): Connect {
-  const hosts = new Hosts(url)
+  const hosts = createHosts(url)
   return options => hosts.connect(host => connectPipelined({ ...options, url: host, mustWrite: hosts.areSeveral }))
 }
 

@@ -40,7 +40,21 @@ interface Exchange {
 }
 
 /** Sends to receivers, over connections that are kept for the next request to the same host. */
-export class Poster {
+export interface Poster {
+  /**
+   * Sends a body. Any 2xx status means delivered. A redirect is not followed, because it could lead to any address. The
+   * body of the response is discarded. It never rejects.
+   */
+  post(url: string, headers: Record<string, string>, body: string): Promise<Attempt>
+  /** Aborts the requests under way, refuses later ones, and closes all connections. */
+  close(): void
+}
+
+export function createPoster(options: PosterOptions): Poster {
+  return new AgentPoster(options)
+}
+
+class AgentPoster implements Poster {
   private readonly allowPrivate: boolean
   private readonly timeoutMs: number
   private readonly httpAgent: http.Agent
@@ -56,10 +70,6 @@ export class Poster {
     this.httpsAgent = new https.Agent(options)
   }
 
-  /**
-   * Sends a body. Any 2xx status means delivered. A redirect is not followed, because it could lead to any address. The
-   * body of the response is discarded. It never rejects.
-   */
   async post(url: string, headers: Record<string, string>, body: string): Promise<Attempt> {
     const target = URL.parse(url)
     if (this.isClosed || target === null) return failure(undefined)
@@ -86,7 +96,6 @@ export class Poster {
     }
   }
 
-  /** Aborts the requests under way, refuses later ones, and closes all connections. */
   close(): void {
     this.isClosed = true
     for (const request of this.underWay) request.destroy()

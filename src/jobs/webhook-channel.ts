@@ -43,7 +43,21 @@ const FAILING_WINDOW = 4
 const LEASE_EXTRA_MS = 5_000
 
 /** Attempts the deliveries of one webhook, beside those of the others. */
-export class WebhookChannel {
+export interface WebhookChannel {
+  /**
+   * Attempts the deliveries that are due. No more attempts begin once the signal has aborted. If the database fails, the
+   * outcomes that are not written yet are kept, and written after the next start.
+   */
+  start(signal: AbortSignal): void
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void>
+}
+
+export function createWebhookChannel(id: number, options: ChannelOptions): WebhookChannel {
+  return new LeasingChannel(id, options)
+}
+
+class LeasingChannel implements WebhookChannel {
   private readonly id: number
   private readonly options: ChannelOptions
   /** A claim waits for a timeout at most until its attempt begins, and then for the attempt. */
@@ -72,10 +86,6 @@ export class WebhookChannel {
     this.signal = options.stopping
   }
 
-  /**
-   * Attempts the deliveries that are due. No more attempts begin once the signal has aborted. If the database fails, the
-   * outcomes that are not written yet are kept, and written after the next start.
-   */
   start(signal: AbortSignal): void {
     const { log, stopping } = this.options
     if (signal.aborted || stopping.aborted) return
@@ -90,7 +100,6 @@ export class WebhookChannel {
     })
   }
 
-  /** Resolves when no attempt is under way. */
   async idle(): Promise<void> {
     while (this.isRunning || this.attempts.size > 0) await Promise.all([this.running, ...this.attempts])
   }

@@ -6,12 +6,12 @@ import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.
 import { eventIdOf } from '../domain/event.ts'
 import { type EpochMs, formatTimestamp } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import { Poster } from '../events/post.ts'
+import { createPoster } from '../events/post.ts'
 import type { Settled } from '../events/settle-delivery.ts'
 import { signatureHeaders } from '../events/signature.ts'
 import { type Payload, payloadOf } from '../events/views.ts'
 import type { Tracer } from '../tracing.ts'
-import { WebhookChannel } from './webhook-channel.ts'
+import { createWebhookChannel, type WebhookChannel } from './webhook-channel.ts'
 
 /** Attempts the deliveries of webhooks. Each webhook has its own channel, so that a slow receiver delays no other. */
 export interface WebhookSender {
@@ -45,13 +45,13 @@ const TIMEOUT_MS = 10_000
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
   const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false } = options
   const { db, keys, log, onDelivery, tracer } = options
-  const poster = new Poster({ allowPrivate, timeoutMs })
+  const poster = createPoster({ allowPrivate, timeoutMs })
   stopping.addEventListener('abort', () => poster.close(), { once: true })
   /** The channels with something to do, by webhook. */
   const channels = new Map<number, WebhookChannel>()
 
   function open(id: number): WebhookChannel {
-    const channel = new WebhookChannel(id, {
+    const channel = createWebhookChannel(id, {
       db,
       keys,
       now: clock,

@@ -1,7 +1,7 @@
 /** Units that a process reserves ahead: never more are spent than charged, and what was not spent comes back. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { createLease, type LeaseInput } from '../../client/src/lease.ts'
-import { Slices } from '../../client/src/lease-slices.ts'
+import { createSlices } from '../../client/src/lease-slices.ts'
 import { createClient, QuotaError, UnavailableError } from '../../client/src/main.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { startService } from '../support/service.ts'
@@ -141,7 +141,7 @@ describe('a lease', () => {
   })
 
   test('refuses what it cannot give back any more', () => {
-    const slices = new Slices({ later: () => () => {}, onEnd() {} })
+    const slices = createSlices({ later: () => () => {}, onEnd() {} })
     slices.add(1, 5, null)
     slices.add(2, 5, null)
     slices.take(7)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
-import { configureSession, LostSessions } from '../../src/db/connection/session.ts'
+import { configureSession, createLostSessions } from '../../src/db/connection/session.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
@@ -27,7 +27,7 @@ const isAlive = async ({ session }: { session: { pid: string } }) =>
 
 test('are ended through the next connection, and no other session is', async () => {
   const [lost, other, next] = [await openSession(), await openSession(), await openSession()]
-  const sessions = new LostSessions()
+  const sessions = createLostSessions()
   sessions.add(lost.session)
   // The process id of a session that ended long ago, which another session has now.
   sessions.add({ pid: other.session.pid, began: lost.session.began })
@@ -43,7 +43,7 @@ test('that do not end stop new connections when they are more than four', async 
   const powerless = new URL(url)
   powerless.username = role
   powerless.password = role
-  const sessions = new LostSessions()
+  const sessions = createLostSessions()
   const lost = await Promise.all(Array.from({ length: 5 }, () => openSession(powerless.href)))
   for (const { session } of lost) sessions.add(session)
   const next = await openSession(powerless.href)
@@ -58,7 +58,7 @@ const SLOW = { slow: sql`select pg_sleep(0.3)`, endless: sql`select pg_sleep(600
 const call = (name: keyof typeof SLOW) => [{ name, values: [] }]
 
 test('a batch without an answer in time loses its connection', async () => {
-  const lostSessions = new LostSessions()
+  const lostSessions = createLostSessions()
   const options = { url, statements: SLOW, settings: {}, batchTimeoutMs: 50, lostSessions }
   const connection = await connectPipelined(options)
   expect(await connection.run(call('quick'))).toMatchObject([{ rows: [['1']] }])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { runsOutAt } from '../../src/domain/run-out.ts'
-import { StepBudget, withinSteps } from '../../src/domain/step-budget.ts'
+import { createStepBudget, withinSteps } from '../../src/domain/step-budget.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import type { Period } from '../../src/domain/window.ts'
 import { at, created } from './fixture.ts'
@@ -50,7 +50,7 @@ const anyUser = (periods: readonly (Period | null)[], maxLength: number) =>
 function expectSame(quotas: readonly Quota[], perDay: number, days: number): void {
   const rate = perDay / DAY_MS
   const horizon = NOW + days * DAY_MS
-  const end = runsOutAt(quotas, rate, NOW, new StepBudget(Number.POSITIVE_INFINITY))
+  const end = runsOutAt(quotas, rate, NOW, createStepBudget(Number.POSITIVE_INFINITY))
   const actual = end !== null && end < horizon ? end : null
   const expected = naiveRunOut(quotas, rate, NOW, horizon)
   // One end may lie before the horizon and the other behind it: the model overlooks a millionth of a unit, which takes 1.7 s at
@@ -93,10 +93,10 @@ test('within its budget of steps the answer is the same, and beyond it there is 
   const user = anyUser([null, 'hour', 'day', 'week', 'month', 'year'], 6)
   const most = fc.oneof(fc.nat(50), fc.nat(3_000), fc.constant(100_000))
   const bounded = fc.property(user, anyRate, most, (quotas, perDay, steps) => {
-    const whole = new StepBudget(Number.MAX_SAFE_INTEGER)
+    const whole = createStepBudget(Number.MAX_SAFE_INTEGER)
     const end = runsOutAt(quotas, perDay / DAY_MS, NOW, whole)
     const needed = Number.MAX_SAFE_INTEGER - whole.left
-    const budget = new StepBudget(steps)
+    const budget = createStepBudget(steps)
     const found = withinSteps(steps, () => ({ end: runsOutAt(quotas, perDay / DAY_MS, NOW, budget) }))
     expect(budget.left).toBeGreaterThanOrEqual(0)
     expect(found).toEqual(needed <= steps ? { end } : null)

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { isPublicAddress, lookupPublic } from '../../src/events/addresses.ts'
-import { Poster } from '../../src/events/post.ts'
+import { createPoster } from '../../src/events/post.ts'
 
 test.each([
   '1.1.1.1',
@@ -67,7 +67,7 @@ await once(server, 'listening')
 afterAll(() => server.close())
 const { port } = server.address() as AddressInfo
 async function send(host: string, allowPrivate: boolean) {
-  const poster = new Poster({ allowPrivate, timeoutMs: 5_000 })
+  const poster = createPoster({ allowPrivate, timeoutMs: 5_000 })
   return poster.post(`http://${host}:${port}/`, {}, '{}').finally(() => poster.close())
 }
 

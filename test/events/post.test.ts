@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { Poster } from '../../src/events/post.ts'
+import { createPoster, type Poster } from '../../src/events/post.ts'
 import { whenDone } from '../support/cleanup.ts'
 
 const DELIVERED = { delivered: true, response_code: 200, error: null }
@@ -29,7 +29,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 }
 
 function aPoster(timeoutMs = 5_000): Poster {
-  const poster = new Poster({ allowPrivate: true, timeoutMs })
+  const poster = createPoster({ allowPrivate: true, timeoutMs })
   whenDone(() => poster.close())
   return poster
 }
@@ -190,7 +190,7 @@ test('closing aborts what is under way, closes kept connections, and refuses lat
 
 test('a private address is refused for each request, also beside a kept connection to it', async () => {
   const receiver = await serve(answer())
-  const strict = new Poster({ allowPrivate: false, timeoutMs: 5_000 })
+  const strict = createPoster({ allowPrivate: false, timeoutMs: 5_000 })
   whenDone(() => strict.close())
   const name = receiver.url.replace('127.0.0.1', 'localhost')
   for (const url of [receiver.url, name, name]) {

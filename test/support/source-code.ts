@@ -21,6 +21,8 @@ export interface SourceFile {
   /** Files and packages that it exports again, as written. */
   reexports: string[]
   functions: { name: string; line: number; lines: number }[]
+  /** `base`: the class that it extends, as written; null if none. */
+  classes: { name: string; base: string | null; isExported: boolean }[]
   /** How many lines of `code` are neither empty nor part of an import. */
   ownLines: number
   /** Templates and texts that are put together of parts, other than messages of errors. */
@@ -62,6 +64,7 @@ export function parseSource(path: string, text: string): SourceFile {
     packages: [],
     reexports: [],
     functions: [],
+    classes: [],
     ownLines: 0,
     texts: [],
     casts: [],
@@ -84,6 +87,11 @@ export function parseSource(path: string, text: string): SourceFile {
       if (node.type.startsWith('Export')) file.reexports.push(module)
       if (node.type === 'ImportExpression') file.lazyImports.push(target)
       if (node.type === 'ImportDeclaration') own.fill(false, lineAt(node.start) - 1, lineAt(node.end))
+    }
+    if (node.type === 'ClassDeclaration') {
+      const base = isNode(node.superClass) ? text.slice(node.superClass.start, node.superClass.end) : null
+      const isExported = isNode(parent) && parent.type.startsWith('Export')
+      file.classes.push({ name: nameOf(node) ?? '(anonymous)', base, isExported })
     }
     if (FUNCTIONS.has(node.type)) {
       const [first, last] = [lineAt(node.start), lineAt(node.end)]

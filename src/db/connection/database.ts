@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../../domain/time.ts'
 import { endsConnection, leavesCommitOpen, reasonOf } from './errors.ts'
-import { clientsOf, Hosts } from './hosts.ts'
-import { PoolConnections } from './pool-connections.ts'
+import { clientsOf, createHosts, type Hosts } from './hosts.ts'
+import { createPoolConnections, type PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 import { beginStatements, type TransactionMode } from './transaction-settings.ts'
@@ -101,8 +101,8 @@ const ANSWER_MARGIN_MS = 500
 export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeout = STATEMENT_TIMEOUT_MS, onWait } = options
   const answerTimeout = statementTimeout > 0 ? statementTimeout + ANSWER_MARGIN_MS : 0
-  const connections = new PoolConnections()
-  const hosts = new Hosts(options.url)
+  const connections = createPoolConnections()
+  const hosts = createHosts(options.url)
   const pool = createPool({ ...options, statementTimeout }, connections, hosts)
 
   async function acquire(): Promise<pg.PoolClient> {

@@ -5,52 +5,56 @@ import { hostUrls } from '../../config/database-url.ts'
  * The hosts of a database's URL, one of which takes writes: after a fail-over another one. New connections go to the
  * current host. Each that fails, or leads to a server that only reads, leaves it for the next.
  */
-export class Hosts {
-  private readonly urls: readonly [string, ...string[]]
-  private index = 0
-
-  constructor(url: string) {
-    this.urls = hostUrls(url)
-  }
-
+export interface Hosts {
   /** With one host a server that only reads is used as it is. */
-  get areSeveral(): boolean {
-    return this.urls.length > 1
-  }
-
-  get current(): string {
-    return this.urls[this.index] ?? this.urls[0]
-  }
-
+  readonly areSeveral: boolean
+  readonly current: string
   /** Goes on to the next host, unless another connection already has. */
-  leave(url: string): void {
-    if (url === this.current) this.index = (this.index + 1) % this.urls.length
-  }
-
+  leave(url: string): void
   /** Connects to one host after the other, once around. Rejects with the error of the last one. */
-  async connect<T>(connect: (url: string) => Promise<T>): Promise<T> {
-    for (let n = 1; ; n++) {
-      const url = this.current
-      try {
-        return await connect(url)
-      } catch (error) {
-        this.leave(url)
-        if (n >= this.urls.length) throw error
-      }
-    }
+  connect<T>(connect: (url: string) => Promise<T>): Promise<T>
+  /** Takes a connection of a pool of `clientsOf`. If its host cannot be used, it tries the next, once around. */
+  take(pool: pg.Pool): Promise<pg.PoolClient>
+}
+
+export function createHosts(url: string): Hosts {
+  const urls = hostUrls(url)
+  let index = 0
+
+  const current = () => urls[index] ?? urls[0]
+
+  function leave(left: string): void {
+    if (left === current()) index = (index + 1) % urls.length
   }
 
-  /** Takes a connection of a pool of `clientsOf`. If its host cannot be used, it tries the next, once around. */
-  async take(pool: pg.Pool): Promise<pg.PoolClient> {
-    for (let n = 1; ; n++) {
-      const url = this.current
-      try {
-        return await pool.connect()
-      } catch (error) {
-        // The pool may also be full, which is no reason to go on.
-        if (n >= this.urls.length || this.current === url) throw error
+  return {
+    areSeveral: urls.length > 1,
+    get current() {
+      return current()
+    },
+    leave,
+    async connect(connect) {
+      for (let n = 1; ; n++) {
+        const host = current()
+        try {
+          return await connect(host)
+        } catch (error) {
+          leave(host)
+          if (n >= urls.length) throw error
+        }
       }
-    }
+    },
+    async take(pool) {
+      for (let n = 1; ; n++) {
+        const host = current()
+        try {
+          return await pool.connect()
+        } catch (error) {
+          // The pool may also be full, which is no reason to go on.
+          if (n >= urls.length || host === current()) throw error
+        }
+      }
+    },
   }
 }
 

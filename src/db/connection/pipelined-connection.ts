@@ -5,9 +5,10 @@ import { leavesCommitOpen } from './errors.ts'
 import {
   CONNECT_TIMEOUT_MS,
   configureSession,
+  createLostSessions,
   disconnect,
   KEEP_ALIVE,
-  LostSessions,
+  type LostSessions,
   type Session,
   withDeadline,
 } from './session.ts'
@@ -132,7 +133,7 @@ class ClientConnection implements PipelinedConnection {
     this.client = client
     this.mustWrite = options.mustWrite ?? false
     this.batchTimeoutMs = options.batchTimeoutMs ?? BATCH_TIMEOUT_MS
-    this.lostSessions = options.lostSessions ?? new LostSessions()
+    this.lostSessions = options.lostSessions ?? createLostSessions()
     this.log = options.log
     this.onLost = options.onLost
     this.onBegin = Object.fromEntries((options.onBegin ?? []).map((text, index) => [`on-begin-${index}`, text]))

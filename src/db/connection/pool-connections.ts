@@ -1,60 +1,58 @@
 import type pg from 'pg'
-import { configureSession, disconnect, LostSessions, type OpenSession } from './session.ts'
+import { configureSession, createLostSessions, disconnect, type OpenSession } from './session.ts'
 
 /** What is known about the connections of a pool, while it uses them and while they are idle. */
-export class PoolConnections {
-  private readonly sessions = new WeakMap<pg.ClientBase, OpenSession>()
-  /** Connections that must not be used again. */
-  private readonly lost = new WeakSet<pg.ClientBase>()
-  /** Connections that have answered since one was lost. */
-  private alive = new WeakSet<pg.ClientBase>()
-  private readonly lostSessions = new LostSessions()
-
+export interface PoolConnections {
   /** Sets up a session. Answers how many sessions of lost connections it ended, and whether the server only reads. */
-  async setUp(
+  setUp(
     client: pg.ClientBase,
     settings: Readonly<Record<string, string>>,
-  ): Promise<{ ended: number; isReadOnly: boolean }> {
-    const session = await configureSession(client, settings)
-    this.sessions.set(client, session)
-    const ended = await this.lostSessions.end(client)
-    this.answered(client)
-    return { ended, isReadOnly: session.isReadOnly }
-  }
-
-  answered(client: pg.ClientBase): void {
-    this.alive.add(client)
-  }
-
+  ): Promise<{ ended: number; isReadOnly: boolean }>
+  answered(client: pg.ClientBase): void
   /** A connection broke. What killed it may have killed all others. */
-  lose(client: pg.ClientBase): void {
-    if (this.lost.has(client)) return
-    this.abandon(client)
-    this.alive = new WeakSet()
-  }
-
-  isOfCluster(client: pg.ClientBase): boolean {
-    return this.sessions.get(client)?.isCluster ?? false
-  }
-
-  isLost(client: pg.ClientBase): boolean {
-    return this.lost.has(client)
-  }
-
+  lose(client: pg.ClientBase): void
+  isOfCluster(client: pg.ClientBase): boolean
+  isLost(client: pg.ClientBase): boolean
   /** Whether it may be dead: it would fail a statement, and after a long time only. */
-  isDoubtful(client: pg.ClientBase): boolean {
-    return !this.alive.has(client)
-  }
-
+  isDoubtful(client: pg.ClientBase): boolean
   /** Closes a connection that may be dead. */
-  discard(client: pg.ClientBase): void {
-    this.abandon(client)
-    disconnect(client, 'another connection to the same server was lost')
+  discard(client: pg.ClientBase): void
+}
+
+export function createPoolConnections(): PoolConnections {
+  const sessions = new WeakMap<pg.ClientBase, OpenSession>()
+  /** Connections that must not be used again. */
+  const lost = new WeakSet<pg.ClientBase>()
+  /** Connections that have answered since one was lost. */
+  let alive = new WeakSet<pg.ClientBase>()
+  const lostSessions = createLostSessions()
+
+  function abandon(client: pg.ClientBase): void {
+    lost.add(client)
+    const session = sessions.get(client)
+    if (session !== undefined) lostSessions.add(session)
   }
 
-  private abandon(client: pg.ClientBase): void {
-    this.lost.add(client)
-    const session = this.sessions.get(client)
-    if (session !== undefined) this.lostSessions.add(session)
+  return {
+    async setUp(client, settings) {
+      const session = await configureSession(client, settings)
+      sessions.set(client, session)
+      const ended = await lostSessions.end(client)
+      alive.add(client)
+      return { ended, isReadOnly: session.isReadOnly }
+    },
+    answered: client => void alive.add(client),
+    lose(client) {
+      if (lost.has(client)) return
+      abandon(client)
+      alive = new WeakSet()
+    },
+    isOfCluster: client => sessions.get(client)?.isCluster ?? false,
+    isLost: client => lost.has(client),
+    isDoubtful: client => !alive.has(client),
+    discard(client) {
+      abandon(client)
+      disconnect(client, 'another connection to the same server was lost')
+    },
   }
 }

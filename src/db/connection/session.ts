@@ -99,29 +99,34 @@ const MAX_LOST = 4
  * goes on waiting even if it does: no timeout ends that wait. So every new connection first ends the sessions of lost
  * ones. Otherwise their processes would pile up, and their locks would stop the users concerned.
  */
-export class LostSessions {
-  private readonly lost = new Set<Session>()
-
-  add(session: Session): void {
-    this.lost.add(session)
-  }
-
+export interface LostSessions {
+  add(session: Session): void
   /**
    * Ends them through a connection that is being set up. Answers how many were still alive.
    * @throws Error if too many of them do not end: the server is in trouble, and another process would not help it
    */
-  async end(client: pg.ClientBase): Promise<number> {
-    const lost = [...this.lost]
-    if (lost.length === 0) return 0
-    let alive = await terminate(client, lost)
-    const found = alive.size
-    for (let n = 0; alive.size > 0 && n < 6; n++) {
-      await pause(5 * 2 ** n)
-      alive = await terminate(client, lost)
-    }
-    for (const session of lost) if (!alive.has(session.pid)) this.lost.delete(session)
-    if (alive.size > MAX_LOST) throw new Error(`${alive.size} sessions of lost connections go on on the server`)
-    return found
+  end(client: pg.ClientBase): Promise<number>
+}
+
+export function createLostSessions(): LostSessions {
+  const sessions = new Set<Session>()
+  return {
+    add(session) {
+      sessions.add(session)
+    },
+    async end(client) {
+      const lost = [...sessions]
+      if (lost.length === 0) return 0
+      let alive = await terminate(client, lost)
+      const found = alive.size
+      for (let n = 0; alive.size > 0 && n < 6; n++) {
+        await pause(5 * 2 ** n)
+        alive = await terminate(client, lost)
+      }
+      for (const session of lost) if (!alive.has(session.pid)) sessions.delete(session)
+      if (alive.size > MAX_LOST) throw new Error(`${alive.size} sessions of lost connections go on on the server`)
+      return found
+    },
   }
 }
 
