@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { camelName, snakeName } from '../client/src/case.ts'
+import { camelName, snakeName } from '../client/src/names.ts'
 import type { Route } from '../client/src/route.ts'
 
 const FILE = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))

@@ -11,8 +11,7 @@ import {
   ROUTES,
 } from './api.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
-import type { Journal, OnUnavailable } from './debt.ts'
-import { createDebtSettler } from './debt-settler.ts'
+import { createDebtSettler, type Journal, type OnUnavailable } from './debts.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'

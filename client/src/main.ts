@@ -1,7 +1,7 @@
 /** What the package offers. */
 export type * from './api.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
-export type { Debt, Journal, OnUnavailable } from './debt.ts'
+export type { Debt, Journal, OnUnavailable } from './debts.ts'
 export { type ErrorCode, JournalFull, QuotaError, UnavailableError } from './errors.ts'
 export type { Lease, LeaseInput } from './lease.ts'
 export type { BulkOptions, ImportInput, ImportOptions } from './many.ts'

@@ -1,6 +1,5 @@
-/** Renames the fields of what the API takes and answers. */
+/** Renames the fields of what the API takes and answers: its names are snake_case, those of the client camelCase. */
 import { OWN_KEYS } from './api.ts'
-import { camelName, snakeName } from './case.ts'
 
 /** A value of the API with the client's names. */
 export const toCamel = renamer(camelName)
@@ -31,4 +30,14 @@ function renamer(spell: (name: string) => string): (value: unknown) => unknown {
     })
     return Object.fromEntries(members)
   }
+}
+
+/** @param name of the API */
+export function camelName(name: string): string {
+  return name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** @param name of the client */
+export function snakeName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }

@@ -6,8 +6,7 @@
  * service is back, or made and released, so that it cannot arrive later: its id is closed then.
  */
 import type { ReserveReq } from './api.ts'
-import type { Debt } from './debt.ts'
-import { createDebtSettler, type DebtSettlerCalls } from './debt-settler.ts'
+import { createDebtSettler, type Debt, type DebtSettlerCalls } from './debts.ts'
 import { UnavailableError } from './errors.ts'
 import { assertUnits, type LeaseCalls } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'

@@ -1,7 +1,6 @@
 /** A send with enforcement: reserve, commit, send, and refund if that fails. */
 import type { Denied, Granted, ReserveReq, Settled } from './api.ts'
-import type { Debt, Journal, OnUnavailable } from './debt.ts'
-import type { DebtSettler } from './debt-settler.ts'
+import type { Debt, DebtSettler, Journal, OnUnavailable } from './debts.ts'
 import { isUncertain, UnavailableError } from './errors.ts'
 import type { OutageLeases, PayableMessage } from './outage-leases.ts'
 import type { Messages, Sends } from './repetitions.ts'

@@ -1,9 +1,7 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
 import { type OperationId, type Problem, ROUTES } from './api.ts'
-import { AnswerTooLong, textOf } from './bounded.ts'
-import { camelName, snakeName } from './case.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
-import { toCamel, toSnake } from './names.ts'
+import { camelName, snakeName, toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
 import type { Span } from './tracing.ts'
@@ -279,3 +277,32 @@ function parseLine(line: string): unknown {
 }
 
 const silence = (error: UnavailableError) => ({ failure: { error, isSilent: true, retryAfterMs: 0 } })
+
+/** No answer of the service that is read as a whole is nearly as long. */
+const MAX_BYTES = 64 * 1024 * 1024
+
+export class AnswerTooLong extends Error {
+  constructor(max: number) {
+    super(`the answer, or a line of it, is longer than ${max} bytes`)
+  }
+}
+
+/**
+ * The text of an answer, without trust in its length: what answers may not be the service.
+ * @throws AnswerTooLong
+ */
+export async function textOf(response: Response): Promise<string> {
+  const length = response.headers.get('content-length')
+  // The connection ends such an answer there. Encoded ones become longer.
+  if (length !== null && Number(length) <= MAX_BYTES && !response.headers.has('content-encoding'))
+    return response.text()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) throw new AnswerTooLong(MAX_BYTES)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}

@@ -1,6 +1,6 @@
 /** The journal of debts on disk, for Node.js: `sms-quota-client/journal`. */
 import type { ReserveReq } from '../api.ts'
-import type { Debt, Journal } from '../debt.ts'
+import type { Debt, Journal } from '../debts.ts'
 import { JournalFull } from '../errors.ts'
 import { type Change, type JournalFile, openJournalFile, readJournalFile } from './journal-file.ts'
 import { lock, realPath } from './lock.ts'

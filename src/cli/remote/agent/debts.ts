@@ -3,7 +3,7 @@
  * answer, and is booked once by its id when the service is back. `consume` says that the message is sent. `reserve` leaves
  * that open until `commit` or `release`; until then the debt is *held*.
  */
-import { createDebtSettler } from '../../../../client/src/debt-settler.ts'
+import { createDebtSettler } from '../../../../client/src/debts.ts'
 import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'

@@ -1,6 +1,6 @@
 /** Writes debts to the journal, and holds those of which it is open whether the message leaves. */
 import type { ReserveReq } from '../../../../client/src/api.ts'
-import type { DebtSettler } from '../../../../client/src/debt-settler.ts'
+import type { DebtSettler } from '../../../../client/src/debts.ts'
 import { type Debt, type Journal, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel } from '../../../../client/src/names.ts'
 import type { Later } from '../../../../client/src/timers.ts'

@@ -1,7 +1,7 @@
 /** Calls of the import over the API, repeated while the service is away. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { textOf } from '../../../../client/src/bounded.ts'
 import { QuotaError } from '../../../../client/src/main.ts'
+import { textOf } from '../../../../client/src/transport.ts'
 import type { ImportRecord } from '../../../contract/import.ts'
 import { CallFailed, callFailed, isBroken, refusalOf, UNAVAILABLE, unreachable } from '../failures.ts'
 import type { Address } from '../profiles.ts'
