@@ -7,7 +7,7 @@ const UNSAFE_IN_LINES = /[[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]--
 /** Text that is safe to show in a line: what a terminal would obey is replaced. */
 export const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
 
-/** The same of several lines. */
+/** Text of several lines that is safe to show. */
 export const safeLines = (text: string): string => text.replace(UNSAFE_IN_LINES, '\ufffd')
 
 /** JSON with the same value, in which these characters are escaped. */

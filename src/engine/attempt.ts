@@ -13,11 +13,11 @@ import type { Memory } from './memory.ts'
 import type { Principals } from './principals.ts'
 import { namedBy, usersOf } from './user-states.ts'
 
-/** What all attempts at batches use. */
+/** The parts of a lane that all attempts at batches use. */
 export interface EngineContext {
   readonly connections: Connections
   readonly memory: Memory
-  /** What was lost with a connection, until it is settled. */
+  /** The effects that may have been lost with a connection, until they are settled. */
   readonly lost: LostEffects
   readonly principals: Principals
   readonly now: () => EpochMs
@@ -79,7 +79,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505'
 }
 
-/** What a batch was decided on was stale, and a check of the counters failed before a guard did. */
+/** A check of the counters failed before a guard did: the batch was decided on stale rows. */
 export function isCheckViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23514'
 }

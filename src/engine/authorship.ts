@@ -8,7 +8,7 @@ import type { Command, Outcome } from '../domain/command.ts'
 import type { PrincipalIds } from './principals.ts'
 import { type BatchScope, namedBy } from './user-states.ts'
 
-/** Who made and settled the reservations of a batch, and what is recorded beside that. */
+/** The makers and settlers of a batch's reservations, and the recorded actions. */
 export interface BatchAuthorship {
   authorsOf(reservation: ReservationKey): Authors
   /** The id of a principal in the dictionary; null if it has none, or there is no principal. */

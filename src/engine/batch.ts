@@ -71,7 +71,7 @@ export async function runLocked(
   return { outcomes: decided.outcomes, stages }
 }
 
-/** How a batch in optimistic mode reads. */
+/** The reads of a batch in optimistic mode. */
 export interface Reading {
   /** Whether to read ids that are taken to be new, too. */
   readonly readsNewIds: boolean
@@ -122,7 +122,7 @@ function reportsEarlierEffect(outcome: Outcome | undefined): boolean {
   return outcome.outcome !== 'denied' && outcome.outcome !== 'not_found'
 }
 
-/** What is read before the transaction, and not guarded: no decision depends on it. */
+/** Rows that are read before the transaction, and not guarded: no decision depends on them. */
 interface ReadBefore {
   readonly ended: ReadonlyMap<number, readonly EndedQuota[]>
   readonly ids: PrincipalIds
@@ -236,7 +236,7 @@ async function commit(
   return finds.length === 0 ? outcomes : withAuthorship(batch, outcomes, results.at(-2))
 }
 
-/** What a batch has done, if it is committed after all, by command. Nothing if it failed before its commit. */
+/** The effects of a batch by command, if it is committed after all. None if it failed before its commit. */
 export function effectsOf(commands: readonly Command[], failure: ConnectionLost): Map<Command, Outcome> {
   const effects = new Map<Command, Outcome>()
   if (!(failure instanceof UnknownOutcome)) return effects
@@ -271,11 +271,11 @@ function remember(memory: Memory, { firstSeq }: BatchInput, states: UserStates, 
   }
 }
 
-/** How a batch was carried out, for metrics. Times are in milliseconds. */
+/** The report of a batch, for metrics. Times are in milliseconds. */
 export interface BatchReport {
   mode: 'optimistic' | 'locked'
   commands: number
-  /** How many times it was started again: after conflicts, lost connections, locks. */
+  /** The number of times that it was started again: after conflicts, lost connections, locks. */
   retries: number
   stages: CommittedBatch['stages']
   outcomes: { op: Command['op']; outcome: Outcome['outcome']; count: number }[]

@@ -11,7 +11,7 @@ import type { Reservation } from '../domain/reservation.ts'
 import type { BatchAuthorship } from './authorship.ts'
 import type { UserState } from './user-states.ts'
 
-/** What a batch changes and what it leaves as it was, with what its events need beside the rows. */
+/** The rows that a batch changes and those that it leaves, and what its events need beside them. */
 export interface BatchChanges extends Changes {
   /** Reservations, among those settled, that time has closed. */
   expired: { before: Reservation; after: Reservation }[]

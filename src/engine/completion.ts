@@ -1,4 +1,4 @@
-/** How a command ends in the engine: with its outcome, or with a failure. */
+/** The end of a command in the engine: its outcome, or a failure. */
 
 /**
  * Receives what became of a command: exactly one of the two is called, once, and must not throw. It is not a promise: a
@@ -9,7 +9,7 @@ export interface Completion<R> {
   reject(error: unknown): void
 }
 
-/** Why the engine did not decide a command. The same command may be submitted again, with the same id. */
+/** The reason why the engine did not decide a command. The same command may be submitted again, with the same id. */
 export abstract class EngineFailure extends Error {}
 
 /** The queue is full, or the principal has its share of it. The command was not accepted. */

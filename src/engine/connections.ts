@@ -58,7 +58,7 @@ export interface ConnectionsOptions {
   connect: Connect
   /** A clock in milliseconds that never steps back. */
   monotonicMs: () => number
-  /** How long a statement waits for a lock, in milliseconds, unless its transaction says otherwise. */
+  /** The longest wait of a statement for a lock, in milliseconds, unless its transaction says otherwise. */
   lockTimeoutMs: number
   log: Log
   /**

@@ -22,7 +22,7 @@ export interface DenialSample {
   keep(): void
 }
 
-/** How many may be logged at once, and after how many milliseconds one more. */
+/** The number that may be logged at once, and the milliseconds after which one more may be. */
 interface Rate {
   readonly burst: number
   readonly intervalMs: number
@@ -36,7 +36,7 @@ const PER_PROCESS: Rate = { burst: 1_200, intervalMs: 50 }
 /** Users whose denials are counted, in two generations of half as many. */
 const MAX_USERS = 65_536
 
-/** What is left of a rate at a time. */
+/** The rest of a rate at a time. */
 interface Allowance {
   left: number
   at: EpochMs
@@ -50,7 +50,7 @@ interface UserEntry extends Allowance {
 /** Batches may be decided in another order than they began in; an earlier time than that is a clock that was set back. */
 const SET_BACK_MS = 60_000
 
-/** What is left now. */
+/** The rest of the rate now. */
 function leftAt({ left, at }: Allowance, { burst, intervalMs }: Rate, now: EpochMs): number {
   return Math.min(burst, left + Math.max(0, now - at) / intervalMs)
 }
@@ -117,7 +117,7 @@ function createRecentUsers(max: number) {
   let older = new Map<number, UserEntry>()
   let hasForgotten = false
   return {
-    /** What is known to have been left out of users that are not among them: none, until counts were dropped. */
+    /** The number known to have been left out, of users that are not among them: none, until counts were dropped. */
     get unknown() {
       return hasForgotten ? null : 0
     },

@@ -33,7 +33,7 @@ export interface FairQueue<E extends Queued<E>> {
   release(entry: E): void
 }
 
-/** What an entry knows of its queue. */
+/** The place of an entry in its queue. */
 export interface Queued<E> {
   readonly queue: PrincipalQueue<E>
 }
@@ -61,8 +61,8 @@ interface Segment<E> {
 }
 
 /**
- * For how many rounds a principal with few entries is remembered: its next entry may come just after a batch of the others has
- * begun. That is a third of a second, if a batch takes ten milliseconds and two run at a time.
+ * A principal with few entries is remembered for this many rounds: its next entry may come just after a batch of the
+ * others has begun. That is a third of a second, if a batch takes ten milliseconds and two run at a time.
  */
 const ROUNDS_TO_REMEMBER = 64
 

@@ -12,7 +12,7 @@ import { createRunner } from './runner.ts'
 import { createScheduler, type QueueReport } from './scheduler.ts'
 import type { Connect } from './servers.ts'
 
-/** What the lanes of an engine have in common; see `EngineOptions`. */
+/** The options that the lanes of an engine share; see `EngineOptions`. */
 export interface LaneOptions {
   now: () => EpochMs
   log: Log
@@ -23,7 +23,7 @@ export interface LaneOptions {
   /** False keeps no usage. Only to measure what keeping it costs. */
   keepsUsage?: boolean
   /**
-   * How long a batch of many users waits for a locked row, in milliseconds, before the users whose rows are locked run
+   * The wait of a batch of many users for a locked row, in milliseconds, before the users whose rows are locked run
    * apart; default 100.
    */
   lockTimeoutMs?: number
@@ -33,7 +33,7 @@ export interface LaneOptions {
   onBatchReport?: (report: BatchReport) => void
 }
 
-/** What a lane has to itself, or shares with the others. */
+/** The parts that a lane has to itself, or shares with the others. */
 interface Place {
   readonly connect: Connect
   /** The maximum number of batches in flight, each with a connection of its own. */
@@ -67,14 +67,15 @@ const CONCURRENCY = 2
 /** With larger batches PostgreSQL waits while a batch is decided and answered, and Node.js while it is written. */
 const BATCH_SIZE = 256
 /**
- * Of one principal while others have commands, too. A command waits for the batches in flight and its own, so with two full
- * ones the calls of a polite sender beside a greedy one wait for 768 commands; with these for 192.
+ * The most commands of one principal in a batch while others have commands, too. A command waits for the batches in
+ * flight and its own, so with two full ones the calls of a polite sender beside a greedy one wait for 768 commands; with
+ * these for 192.
  */
 const BATCH_SHARE = 64
 const STALL_MS = 3
 const STALL_MS_PER_COMMAND = 0.05
 
-/** What a command weighs in the queue beside its texts: its object, its completion, its place in the batch. */
+/** The weight of a command in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
 export function createLane(options: LaneOptions, place: Place): EngineLane {

@@ -19,11 +19,11 @@ import { usersOf } from './user-states.ts'
 /** The outcome of a command, or why it cannot be decided now. */
 export type Answer = Outcome | Error
 
-/** How often a batch is started again after a conflict. In each conflict another batch commits. */
+/** A batch is started again this many times after a conflict. In each conflict another batch commits. */
 const MAX_CONFLICTS = 30
-/** How long a batch waits for a database that went away before its commands are rejected. */
+/** A batch waits this long for a database that went away before its commands are rejected. */
 const TIMEOUT_MS = 4_000
-/** For how long one transaction must hold a user's rows, after a wait for a lock, for the user to be unavailable. */
+/** A user is unavailable if one transaction holds its rows for this long, after a wait for a lock. */
 const HELD_MS = 200
 
 /**

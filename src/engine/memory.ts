@@ -9,9 +9,9 @@ export interface Memory {
   rememberQuotas(userId: number, quotas: readonly Stored<Allowance>[]): void
   rememberReservation(reservation: Stored<Reservation>): void
   forgetReservation(userId: number, id: string): void
-  /** For when a guard failed: the rows of these users are out of date. */
+  /** Forgets the rows of users after a guard failed: they are out of date. */
   forgetUsers(userIds: Iterable<number>): void
-  /** For when a connection was lost: a standby that took over may have other rows with the same `seq`. */
+  /** Forgets all rows after a connection was lost: a standby that took over may have other ones with the same `seq`. */
   forgetAll(): void
 }
 
@@ -36,7 +36,7 @@ export function createMemory(lanes = 1): Memory {
   const maxQuotas = MAX_QUOTAS / lanes
   const maxReservations = Math.ceil(MAX_RESERVATIONS / lanes)
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
-  /** How many quotas all of them hold. */
+  /** The number of quotas that all of them hold. */
   let quotaCount = 0
   const reservations = new Map<string, Stored<Reservation>>()
   /** Their keys, as a ring: a map is slow to find its first entry after many first entries were deleted. */

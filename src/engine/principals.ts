@@ -23,7 +23,7 @@ export interface Principals {
     connection: PipelinedConnection,
     batch: Scope & { readonly commands: readonly Command[] },
   ): Promise<PrincipalIds> | PrincipalIds
-  /** For when a connection was lost: a standby that took over may have given the same ids to others. */
+  /** Forgets all ids after a connection was lost: a standby that took over may have given the same ones to others. */
   forgetAll(): void
 }
 

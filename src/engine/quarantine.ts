@@ -1,4 +1,4 @@
-/** Why a user's commands run isolated from those of others. */
+/** The reason why a user's commands run isolated from those of others. */
 type Difficulty =
   /** Another transaction has locked rows of the user for longer than a batch of many users waits. */
   | 'locked'
@@ -18,9 +18,9 @@ export interface Quarantine {
   release(userIds: Iterable<number>): void
 }
 
-/** How many batches of a user run isolated: a conflict with another process is followed by more of them. */
+/** This many batches of a user run isolated: a conflict with another process is followed by more of them. */
 const BATCHES_APART = 50
-/** How many users are known as difficult. One that is forgotten is found again by the next batch. */
+/** The most users that are known as difficult. One that is forgotten is found again by the next batch. */
 const MAX_USERS = 10_000
 
 export function createQuarantine(): Quarantine {

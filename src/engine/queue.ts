@@ -34,11 +34,11 @@ export interface QueueOptions {
   readonly queueBytes: number
   /** A clock in milliseconds that never steps back. */
   now(): number
-  /** Why commands of a user run isolated from the start, if they do: those for one reason share a batch. */
+  /** The reason why commands of a user run isolated from the start, if they do: those for one reason share a batch. */
   difficultyOf(userId: number): string | undefined
 }
 
-/** What the queue needs to know of a command. */
+/** The part of a command that the queue needs. */
 export interface UserCommand {
   readonly user_id: number
   /** Undefined if the service itself asks. */
@@ -193,7 +193,7 @@ function formBatch<C extends UserCommand, R>(
 
 type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
 
-/** Which batch holds which user. */
+/** Keeps which batch holds which user. */
 function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {
   const holders = new Map<number, QueuedBatch<C, R>>()
 

@@ -42,11 +42,11 @@ export interface Runner {
 const MAX_FAILURES = 4
 /** Another process has the same users if at least this many, and this part, of a batch's users have changed. */
 const SHARED_USERS = { count: 4, part: 1 / 16 }
-/** For how long one transaction must hold a user's rows, in milliseconds, for the user to run isolated. */
+/** A user runs isolated if one transaction holds its rows for this long, in milliseconds. */
 const HELD_MS = 20
-/** How many batches then run in locked mode. */
+/** This many batches then run in locked mode. */
 const LOCKED_BATCHES = 50
-/** For how many batches ids of reservations are read ahead after one that was taken to be new was not. */
+/** After a reservation's id was taken to be new and was not, ids are read ahead for this many batches. */
 const READ_AHEAD_BATCHES = 64
 
 export function createRunner(context: EngineContext, quarantine: Quarantine): Runner {
@@ -78,7 +78,7 @@ class BatchRunner implements Runner {
     }
   }
 
-  /** For the commands of one user of which one fails. The others are answered. */
+  /** Runs the commands of one user, of which one fails, so that the others are answered. */
   private async runOneByOne(commands: readonly Command[]): Promise<Answer[]> {
     this.quarantine.add(usersOf(commands), 'failing')
     const answers: Answer[] = []

@@ -35,7 +35,7 @@ export interface RunningBatch<C> {
 export interface QueueReport {
   readonly size: number
   readonly isIsolated: boolean
-  /** How long its oldest command had waited when the batch started, in milliseconds. */
+  /** The wait of its oldest command when the batch started, in milliseconds. */
   readonly queuedMs: number
   readonly ranMs: number
 }

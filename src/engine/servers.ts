@@ -1,4 +1,7 @@
-/** Where the engine's connections lead: to one PostgreSQL, or to the node of a cluster that holds a lane's tables. */
+/**
+ * The servers that the engine's connections lead to: one PostgreSQL, or to the node of a cluster that holds a lane's
+ * tables.
+ */
 import { nodeUrl } from '../config/database-url.ts'
 import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
 import { createHosts } from '../db/connection/hosts.ts'
@@ -14,15 +17,15 @@ type Options = Omit<PipelinedConnectionOptions, 'url' | 'mustWrite' | 'onBegin'>
 /** Opens a connection. */
 export type Connect = (options: Options) => Promise<PipelinedConnection>
 
-/** To the database of a URL, which may name several hosts. */
+/** Connects to the database of a URL, which may name several hosts. */
 export function connectTo(url: string): Connect {
   const hosts = createHosts(url)
   return options => hosts.connect(host => connectPipelined({ ...options, url: host, mustWrite: hosts.areSeveral }))
 }
 
 /**
- * To the node that holds a lane's tables. Every new connection asks the coordinator for it, because shards move and standbys
- * take over; while the coordinator does not answer, the node known last is tried.
+ * Connects to the node that holds a lane's tables. Every new connection asks the coordinator for it, because shards move
+ * and standbys take over; while the coordinator does not answer, the node known last is tried.
  */
 export function connectToLane(url: string, lane: ShardPlacement, { findPlacements }: Cluster): Connect {
   let known = lane

@@ -144,7 +144,7 @@ function isSame(before: UserState, after: UserState, now: EpochMs): boolean {
   )
 }
 
-/** How a batch in locked mode locks. */
+/** The locks of a batch in locked mode. */
 export interface Locking {
   /** Whether it may wait for as long as one user's commands may; otherwise, as long as those of many users may. */
   readonly waits: boolean

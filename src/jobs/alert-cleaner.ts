@@ -14,7 +14,7 @@ export interface AlertCleanerOptions {
 
 const PAGE = 5_000
 const INTERVAL_MS = 60_000
-/** For processes whose clocks are behind: to them, the window is still open. */
+/** A margin for processes whose clocks are behind: to them, the window is still open. */
 const MARGIN_MS = 60_000
 
 /**

@@ -20,7 +20,7 @@ export function createDenialRetention(options: DenialRetentionOptions): Retentio
   const { db, now: clock, retentionMs = DEFAULT_RETENTION_MS } = options
   if (!(retentionMs >= 0)) throw new RangeError('retentionMs must be at least 0')
   const pageSize = createPageSize(DENIAL_PAGE)
-  /** Up to where denials were read. */
+  /** The time up to which denials were read. */
   let read = Number.NEGATIVE_INFINITY
   /** Whether denials were left before that point: then, after the last page, all is read again. */
   let hasLeftSome = false

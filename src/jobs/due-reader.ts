@@ -10,7 +10,7 @@ export interface DueReader {
   readDue(now: EpochMs): Promise<boolean>
   /** Reads a page of the past; `readDue` comes first. Resolves to whether there is more of it to read. */
   readPast(now: EpochMs): Promise<boolean>
-  /** Up to where every shard is read for due reservations; positive infinity before the first page. */
+  /** The time up to which every shard is read for due reservations; positive infinity before the first page. */
   readUntil(): EpochMs
 }
 
@@ -20,7 +20,7 @@ export interface DueReader {
 const LOOK_BACK_MS = 120_000
 const LOOK_BACK_EVERY_MS = 60_000
 
-/** How often the watermark is read, raised and written. */
+/** The interval at which the watermark is read, raised and written. */
 const SYNCHRONIZE_EVERY_MS = 60_000
 
 /**
@@ -32,7 +32,7 @@ const SHORTEST_WALK_MS = 30 * HOUR_MS
 /** While the watermark is not known: retention leaves only open reservations before that. */
 const LONGEST_PAST_MS = 400 * DAY_MS
 
-/** Up to where each shard is read. A shard that is read to the end is removed from it. */
+/** The time up to which each shard is read. A shard that is read to the end is removed from it. */
 type Walk = Map<Shard, EpochMs>
 
 interface Piece {
@@ -103,7 +103,7 @@ async function readPage(
 /** `onDue` gets each reservation found with units outstanding, some of them more than once. */
 export function createDueReader(db: Database, onDue: (found: DueReservation) => void): DueReader {
   const watermark = createWatermarkKeeper(db)
-  /** Up to where each shard was read for due reservations. Empty before the first step. */
+  /** The time up to which each shard was read for due reservations. Empty before the first step. */
   const read: Walk = new Map()
   /** Pieces of the past that are being read, the last one first. */
   const past: Piece[] = []

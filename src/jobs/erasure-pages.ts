@@ -19,7 +19,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { PageSize } from './isolation.ts'
 
-/** What a page leaves: `more` pages at once, or a reason to `wait`. */
+/** The rest after a page: `more` pages at once, or a reason to `wait`. */
 export type Left = 'more' | 'wait'
 
 export interface ErasureParts {

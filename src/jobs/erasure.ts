@@ -14,7 +14,7 @@ export interface Eraser extends Job {
 
 interface ErasureStep {
   finished: number
-  /** What is left: erasures with `more` pages, some that `wait` for another transaction, or none (null). */
+  /** The rest: erasures with `more` pages, some that `wait` for another transaction, or none (null). */
   left: 'more' | 'wait' | null
 }
 

@@ -24,7 +24,7 @@ const INTERVAL_MS = 10_000
 const PAGE = 1_000
 
 export function createEventCounter({ db, onEvents }: EventCounterOptions): EventCounter {
-  /** Up to which number each shard was counted. */
+  /** The last number that was counted in each shard. */
   let counted: number[] | undefined
   const pageSize = createPageSize(PAGE)
 

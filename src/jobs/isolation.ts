@@ -1,7 +1,7 @@
 /** Keeps a failure to the part of a job that it concerns: a shard, a user or a webhook. */
 import { concernsRows, isStatementTimeout, isUnavailable } from '../db/connection/database.ts'
 
-/** What failed in a step whose other parts were done. */
+/** The failures of a step whose other parts were done. */
 export class PartsFailed extends AggregateError {
   override name = 'PartsFailed'
 }

@@ -63,7 +63,7 @@ function createWalk<Position>(
   readPage: (shard: Shard, after: Position, now: EpochMs, rows: number) => Promise<RemovedPage<Position>>,
 ): Walk {
   const sizes = new Map<Shard, PageSize>(SHARDS.map(shard => [shard, createPageSize(maxRows)]))
-  /** Up to where each shard was read. */
+  /** The position up to which each shard was read. */
   const read = new Map<Shard, Position>()
   let rereadAt = Number.NEGATIVE_INFINITY
   /** Shards that have more than a page. */

@@ -12,7 +12,7 @@ export interface Job {
    * milliseconds to pause before the next step, given how many this one took.
    */
   step(signal: AbortSignal): Promise<(tookMs: number) => number>
-  /** How long the oldest work that the job knows of is overdue, in milliseconds; left out where that says nothing. */
+  /** The delay of the oldest overdue work that the job knows of, in milliseconds; left out where that says nothing. */
   lagMs?(): number
   /** Ends the work that steps have started and not awaited. Called once, after the last step. */
   finish?(): Promise<void>

@@ -22,7 +22,7 @@ export interface Sweeper extends Job {
 export interface Sweep {
   /** Reservations that are closed now, by this step or by another process just before. */
   closed: number
-  /** What the next step can do at once: close due reservations, only read the past, or neither. */
+  /** The work that the next step can do at once: close due reservations, only read the past, or neither. */
   pending: 'due' | 'past' | 'none'
 }
 
@@ -53,7 +53,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const { db, engine, now: clock, log, idleMs = INTERVAL_MS, onSweep } = options
   /** Found and not closed yet, the longest waiting first. */
   const waiting = new Map<string, DueReservation>()
-  /** How many of the last steps found nothing. */
+  /** The number of the last steps that found nothing. */
   let emptySteps = 0
   const reader = createDueReader(db, found => waiting.set(`${found.user_id} ${found.id}`, found))
 

@@ -50,7 +50,7 @@ export interface UsageCompactionOptions {
 
 const INTERVAL_MS = 60_000
 
-/** How long after a day's end its rows are taken for final: no process's clock is that far behind. */
+/** The time after a day's end from which its rows are taken for final: no process's clock is that far behind. */
 const SETTLED_MS = HOUR_MS / 2
 
 /** Users of a shard whose usage cannot be added up and is left. With more, the shard waits for an operator. */

@@ -11,11 +11,11 @@ import { SHARDS, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 
 /**
- * What one process knows of the time up to which every reservation is closed, and its share in raising the watermark
+ * One process's knowledge of the time up to which every reservation is closed, and its share in raising the watermark
  * that all processes share (docs/decisions/expiry.md).
  */
 export interface WatermarkKeeper {
-  /** Up to where all is closed. Negative infinity: not known. */
+  /** The time up to which all is closed. Negative infinity: not known. */
   of(shard: Shard): EpochMs
   /**
    * Reads what other processes concluded, writes what this one did, and chooses the next piece to check. Called once a
@@ -41,7 +41,7 @@ const GRACE_MS = 120_000
 
 export function createWatermarkKeeper(db: Database): WatermarkKeeper {
   const marks: Watermark = new Map()
-  /** Up to where this process has checked each shard. It is past the watermark where a reservation was open. */
+  /** The time up to which this process has checked each shard. It is past the watermark where a reservation was open. */
   const checked: Watermark = new Map()
   /** When every transaction before `id` has ended, no reservation that expires by `until` appears any more. */
   let horizon: { until: EpochMs; id: number } | undefined

@@ -39,7 +39,7 @@ const AHEAD = 48
  */
 const FAILING_WINDOW = 4
 
-/** How long after the longest attempt a delivery may be claimed again, by any process. */
+/** The time after the longest attempt from which a delivery may be claimed again, by any process. */
 const LEASE_EXTRA_MS = 5_000
 
 /** Attempts the deliveries of one webhook, beside those of the others. */
@@ -133,7 +133,7 @@ class LeasingChannel implements WebhookChannel {
     return this.webhook !== undefined && this.webhook.failing_since !== null
   }
 
-  /** How many deliveries to claim. */
+  /** The number of deliveries to claim. */
   private room(): number {
     return (this.isFailing() ? FAILING_WINDOW : WINDOW + AHEAD) - this.attempts.size - this.waiting.length
   }

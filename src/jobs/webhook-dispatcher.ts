@@ -18,7 +18,7 @@ export interface Dispatcher extends Job, Pick<WebhookSender, 'idle' | 'test' | '
   finish(): Promise<void>
 }
 
-/** What a step came to. */
+/** The outcome of a step. */
 interface Dispatch {
   /** Enabled webhooks. */
   webhooks: number
@@ -51,10 +51,13 @@ const COUNT_INTERVAL_MS = 10_000
 /** Pending deliveries of a webhook that was enabled again which one page makes due. */
 const RESTART_PAGE = 1_000
 
-/** How long `finish` waits for receivers before it aborts their attempts. */
+/** The wait of `finish` for receivers before it aborts their attempts. */
 const STOP_MS = 2_000
 
-/** How much of a webhook's work one statement does. A webhook whose pages take too long does not shorten those of others. */
+/**
+ * The pages of a webhook's work, one statement each. A webhook whose pages take too long does not shorten those of
+ * others.
+ */
 interface PageSizes {
   fanOut: PageSize
   restart: PageSize

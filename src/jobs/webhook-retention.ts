@@ -28,7 +28,7 @@ const PAGE = 2_000
  */
 const REREAD_EVERY_MS = DAY_MS
 
-/** How far the deliveries of a webhook were read. */
+/** The progress through the deliveries of a webhook. */
 interface Progress {
   isDeleted: boolean
   reached: RemovalPosition | null

@@ -26,7 +26,7 @@ export interface WebhookSender {
 
 export interface WebhookSenderOptions {
   db: Database
-  /** What decrypts the secrets that sign. */
+  /** The keys that decrypt the secrets that sign. */
   keys: SecretKeys
   now: () => EpochMs
   log: Log

@@ -50,7 +50,7 @@ export interface RemoteCommand<Requests extends readonly TObject[]> {
   summary: string
   more?: () => string
   operation: OperationId
-  /** The same for the token's own user, with `--mine`. It has no field `user_id`. */
+  /** The operation for the token's own user, with `--mine`. It has no field `user_id`. */
   own?: OperationId
   /** Called instead if the token does not allow the operation. It takes and answers the same. */
   instead?: OperationId

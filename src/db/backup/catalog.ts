@@ -99,7 +99,7 @@ export async function sequenceNames(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Where each sequence stands. Sequences never go back, so numbers in rows that were read before are not above it. */
+/** The position of each sequence. Sequences never go back, so numbers in rows that were read before are not above it. */
 export async function sequencePositions(client: pg.Client) {
   const qualified = await qualifier(client)
   const positions: { name: string; last_value: number; is_called: boolean }[] = []

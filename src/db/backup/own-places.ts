@@ -1,4 +1,4 @@
-/** Where a backup may write: the service's own tables with all their columns, and its sequences, each once. */
+/** The places that a backup may write to: the service's own tables with all their columns, and its sequences, each once. */
 import type pg from 'pg'
 import { sequenceNames, tablesInOrder } from './catalog.ts'
 import { BackupDamaged, type TableBegin } from './records.ts'

@@ -37,7 +37,7 @@ export type TableBegin = Static<typeof TableBegin>
 const TableEnd = Type.Object({ rows: Type.Integer({ minimum: 0 }) })
 type TableEnd = Static<typeof TableEnd>
 
-/** What a backup consists of, in this order: a header, then per table a beginning, rows and an end. */
+/** The entries of a backup, in this order: a header, then per table a beginning, rows and an end. */
 export type Entry =
   | { kind: 'header'; header: Header }
   | { kind: 'table'; table: TableBegin }

@@ -16,7 +16,7 @@ import {
 } from './catalog.ts'
 import { type Entry, encode, FORMAT_VERSION, type Header, ZSTD } from './records.ts'
 
-/** What was written or read so far. */
+/** The table that is being written or read, and how far the whole has come. */
 export interface Progress {
   readonly table: string
   /** Bytes of rows, uncompressed. */

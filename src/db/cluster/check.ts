@@ -7,7 +7,7 @@ import { findPlacements, type ShardPlacement } from './topology.ts'
 const CONNECTIONS_PER_LANE = 2
 
 /**
- * What is wrong with a cluster on which the tables are distributed, and what was found; null if they are not.
+ * The faults of a cluster on which the tables are distributed, and the findings; null if they are not distributed.
  *
  * @param connections the maximum number of connections of a process to one PostgreSQL
  */

@@ -2,7 +2,7 @@ import { openDatabase, type Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { findTopology } from './topology.ts'
 
-/** How many sessions of the service a database has beside the caller's. */
+/** Counts the service's sessions in a database, without the caller's. */
 export async function countServiceSessions(db: Queryable): Promise<number> {
   const [row] = await db.query<{ sessions: number }>({
     text: sql`select count(*) as sessions from pg_stat_activity

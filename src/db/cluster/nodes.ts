@@ -11,7 +11,7 @@ export interface ClusterNode {
   readonly isActive: boolean
   /** Whether shards are placed on it. */
   readonly holdsShards: boolean
-  /** What the node said of itself; null: it cannot be reached, and `failure` says why. */
+  /** The node's own account; null: it cannot be reached, and `failure` says why. */
   readonly state: NodeState | null
   readonly failure: string | null
 }
@@ -22,7 +22,7 @@ interface NodeState {
   readonly walLevel: string
   readonly maxPreparedTransactions: number
   readonly maxConnections: number
-  /** What is wrong with the settings on which confirmed commits depend; empty if nothing is. */
+  /** Settings that could lose confirmed commits, each with its fault; empty if none could. */
   readonly distrust: readonly string[]
   /** Client sessions now, the caller's among them. */
   readonly connections: number
@@ -30,7 +30,7 @@ interface NodeState {
   readonly isPrepared: boolean
 }
 
-/** What is wrong with a cluster, and how to mend it. */
+/** A fault of a cluster, and how to mend it. */
 export interface ClusterFault {
   /** `host:port`, or what is concerned. */
   readonly where: string
@@ -46,8 +46,8 @@ interface Setting {
 }
 
 /**
- * Of sessions that the coordinator opens on workers: the service's own settings stay on the coordinator. The engine connects
- * to the workers itself, with its own settings.
+ * Settings of the sessions that the coordinator opens on workers: the service's own settings stay on the coordinator. The
+ * engine connects to the workers itself, with its own settings.
  */
 const ON_WORKERS: readonly Setting[] = [{ name: sql`lock_timeout`, value: sqlInteger(LOCK_TIMEOUT_MS) }]
 
@@ -117,7 +117,7 @@ function stateIn(json: string): NodeState {
 /** The oldest version of Citus that runs on PostgreSQL 18, and the one that was tried. */
 const MIN_CITUS = 14
 
-/** What must be mended before the tables can be distributed, and each with how. */
+/** The faults that keep the tables from being distributed, each with its repair. */
 export async function clusterFaults(db: Queryable): Promise<ClusterFault[]> {
   const [here] = await db.query<{ installed: string | null; isLoaded: boolean; host: string; port: number }>({
     text: sql`select (select extversion from pg_extension where extname = 'citus') as installed,

@@ -1,4 +1,4 @@
-/** What a cluster holds, and how evenly. */
+/** The nodes and shards of a cluster, and how evenly the data lies on them. */
 import type { Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { type ClusterNode, readNodes } from './nodes.ts'
@@ -10,7 +10,7 @@ interface ClusterShard {
   readonly node: string
   /** The buckets of users in it, of 64. */
   readonly buckets: readonly number[]
-  /** Of all tables with their indexes; null: the node cannot be reached. */
+  /** The size of all tables with their indexes; null: the node cannot be reached. */
   readonly bytes: number | null
 }
 

@@ -1,8 +1,8 @@
-/** How the tables of the schema lie in a cluster, and how those that are not yet there get to their places. */
+/** The places of the schema's tables in a cluster, and the statements that bring them there. */
 import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlName } from '../connection/sql.ts'
 
-/** Where a table's rows lie: by `shard` beside those of `account`, on every node, or on the coordinator alone. */
+/** The place of a table's rows: by `shard` beside those of `account`, on every node, or on the coordinator alone. */
 type Placement = 'sharded' | 'on every node' | 'on the coordinator'
 
 /**

@@ -1,11 +1,11 @@
-/** Which store the tables lie in, one PostgreSQL or a Citus cluster, and which buckets lie together there. */
+/** The store of the tables, one PostgreSQL or a Citus cluster, and the buckets that lie together there. */
 import { SHARDS, type Shard, shardFrom } from '../../domain/shard.ts'
 import type { Queryable } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 
 /** The buckets that one statement can reach: of a distributed table, those of one Citus shard; otherwise all of them. */
 export interface ShardPlacement {
-  /** Which node holds the buckets, as `host:port`; empty on one PostgreSQL. Lanes of one node fail together. */
+  /** The node that holds the buckets, as `host:port`; empty on one PostgreSQL. Lanes of one node fail together. */
   readonly node: string
   readonly host: string
   readonly port: number

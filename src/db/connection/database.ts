@@ -61,7 +61,7 @@ export function within(tx: Transaction): Pick<Database, 'transaction'> {
   return { transaction: work => work(tx) }
 }
 
-/** Where a part writes log messages for the operator; pino's loggers have this shape. */
+/** The log for the operator; pino's loggers have this shape. */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -94,7 +94,7 @@ const ATTEMPTS = 4
  */
 const STATEMENT_TIMEOUT_MS = 4_000
 
-/** How much longer than the server lets a statement run the service waits for its answer. */
+/** The service waits for an answer for this much longer than the server lets a statement run. */
 const ANSWER_MARGIN_MS = 500
 
 /** Opens a pool of connections. It connects when the first statement is sent. */

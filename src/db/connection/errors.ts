@@ -1,4 +1,4 @@
-/** What errors of PostgreSQL and of a cluster mean. */
+/** The meaning of errors of PostgreSQL and of a cluster. */
 import pg from 'pg'
 
 /**

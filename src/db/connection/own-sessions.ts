@@ -18,7 +18,7 @@ export async function assertOwnSessions(one: Queryable, other: Queryable): Promi
   if (fault !== null) throw new Error(`this database cannot be used: ${fault}`)
 }
 
-/** What is wrong with the sessions of two idle pools; null if each has its own. */
+/** The fault of two idle pools that share a session; null if each has its own. */
 export async function sharingFault(one: Queryable, other: Queryable): Promise<string | null> {
   for (let n = 0; n < ROUNDS; n++) if (await haveOwnSessions(one, other)) return null
   return SHARED

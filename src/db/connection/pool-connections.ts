@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { configureSession, createLostSessions, disconnect, type OpenSession } from './session.ts'
 
-/** What is known about the connections of a pool, while it uses them and while they are idle. */
+/** The connections of a pool, those in use and the idle ones: their sessions, and which of them may be dead. */
 export interface PoolConnections {
   /** Sets up a session. Answers how many sessions of lost connections it ended, and whether the server only reads. */
   setUp(

@@ -9,10 +9,10 @@ export const CONNECT_TIMEOUT_MS = 3_000
 /** Longest a statement of the pool waits for a lock, in milliseconds, unless its database or transaction says otherwise. */
 export const LOCK_TIMEOUT_MS = 1_000
 
-/** What both kinds of connections tell `pg`: the machine probes an idle connection after that time. */
+/** The options of both kinds of connections: the machine probes an idle connection after that time. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const
 
-/** What every session of the service needs, regardless of the server's settings. */
+/** The settings of every session of the service, regardless of the server's. */
 const SETTINGS = {
   TimeZone: 'UTC',
   DateStyle: 'ISO',

@@ -1,8 +1,9 @@
 import { joinSql, type Sql, sql, sqlName } from './sql.ts'
 
 /**
- * For a transaction whose statements find a few rows by an index. Without these settings, a planner that cannot estimate
- * how few they are reads a whole shard and sorts it (measured: 2.3 s instead of 12 ms with 200,000 reservations).
+ * Settings for a transaction whose statements find a few rows by an index. Without these settings, a planner that cannot
+ * estimate how few they are reads a whole shard and sorts it (measured: 2.3 s instead of 12 ms with 200,000
+ * reservations).
  */
 export const BY_KEYS = without(
   'enable_seqscan',
@@ -14,16 +15,16 @@ export const BY_KEYS = without(
 )
 
 /**
- * For a transaction that reads the first of many rows in the order of an index. Without these settings, a planner that
- * underestimates their number reads and sorts all of them (measured: 74 ms instead of 2 ms for one page of one day of a
- * user with 500,000 reservations).
+ * Settings for a transaction that reads the first of many rows in the order of an index. Without these settings, a
+ * planner that underestimates their number reads and sorts all of them (measured: 74 ms instead of 2 ms for one page of
+ * one day of a user with 500,000 reservations).
  */
 export const IN_INDEX_ORDER = without('enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit')
 
 /**
- * For a transaction that reads lists: it walks an index in order, up to a bound, and looks rows up by their keys. What it
- * sorts after that is few. Without these settings, a planner that knows nothing of a table may read and sort all of it, or
- * walk an index in an order that no bound limits.
+ * Settings for a transaction that reads lists: it walks an index in order, up to a bound, and looks rows up by their
+ * keys. What it sorts after that is few. Without these settings, a planner that knows nothing of a table may read and
+ * sort all of it, or walk an index in an order that no bound limits.
  */
 export const LISTS = without(
   'enable_seqscan',
@@ -35,7 +36,7 @@ export const LISTS = without(
   'jit',
 )
 
-/** For a transaction of both kinds of statements: the first rows of many keys, each in the order of an index. */
+/** Settings for a transaction of both kinds of statements: the first rows of many keys, each in the order of an index. */
 export const BY_KEYS_IN_ORDER = sql`${BY_KEYS}; ${IN_INDEX_ORDER}`
 
 function without(...settings: string[]): Sql {

@@ -1,4 +1,4 @@
-/** What the service requires of a server. */
+/** The properties that the service requires of a server. */
 import type { Queryable } from './database.ts'
 import { sql } from './sql.ts'
 
@@ -57,7 +57,7 @@ export async function assertConnectionsFit(db: Queryable, needed: number): Promi
   if (fault !== null) throw new Error(fault)
 }
 
-/** What is wrong if a process uses this many connections; null if they fit. */
+/** The fault if a process uses this many connections; null if they fit. */
 export function connectionFault(needed: number, { allowed }: ConnectionUse): string | null {
   return needed <= allowed
     ? null

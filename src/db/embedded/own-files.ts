@@ -25,7 +25,7 @@ const isRoot = () => process.getuid?.() === 0
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** What systems say of a link that is not to be followed. */
+/** The error codes of systems for a link that is not to be followed. */
 const LINK: ReadonlySet<unknown> = new Set(['ELOOP', 'EMLINK'])
 
 /** Opens a file itself. Under root it must belong to the owner of its folder, or root's folder keeps others away from it. @throws ForeignFile */

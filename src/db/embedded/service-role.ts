@@ -20,8 +20,8 @@ export const IS_PREPARED = sql`exists (select from pg_database join pg_roles r o
   where datname = '${NAME}' and rolname = '${SERVICE_ROLE}')`
 
 /**
- * What an owner does, for all that belongs to the superuser: of a data folder that an earlier version made, or used again in
- * between. Sequences that belong to a column and types of rows change their owner with the table.
+ * All objects that belong to the superuser and must change their owner: in a data folder that an earlier version made, or
+ * used again in between. Sequences that belong to a column and types of rows change their owner with the table.
  */
 const TO_CHANGE = sql`with schema as (
     select oid, nspname, nspowner from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'

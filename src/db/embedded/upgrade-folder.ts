@@ -1,4 +1,4 @@
-/** What an upgrade of the database leaves behind if its process is killed. */
+/** The folders that an upgrade of the database leaves behind if its process is killed. */
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists, type Folders, flush, foldersIn, upgradeFolder } from './folders.ts'

@@ -5,7 +5,7 @@ import { bigints, jsons, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { type LedgerCall, type LedgerStatement, ledgerStatement, NOW, type Scope } from './statement.ts'
 
-/** How many events a batch adds to a shard's outbox. */
+/** The number of events that a batch adds to a shard's outbox. */
 interface EventCount {
   readonly shard: Shard
   readonly count: number
@@ -50,7 +50,7 @@ export const addNumberedEvents = ledgerStatement<NumberedEvent>('add-events', NU
   insertOf(k, bind(NOW)),
 )
 
-/** The same through the coordinator of a cluster, which needs to know the shards. */
+/** `add-events` through the coordinator of a cluster, which needs to know the shards. */
 export const addRoutedEvents = ledgerStatement<NumberedEvent>(
   'add-routed-events',
   NUMBERED_COLUMNS,

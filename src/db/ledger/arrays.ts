@@ -8,7 +8,7 @@ import { type Sql, sql } from '../connection/sql.ts'
 export interface ArrayColumn<Row> {
   /** The SQL type of an element. */
   readonly type: Sql
-  /** What SQL casts each element to once it is out of the array. */
+  /** The type that SQL casts each element to once it is out of the array. */
   readonly elementType?: Sql
   write(rows: readonly Row[]): string
 }

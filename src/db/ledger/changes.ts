@@ -21,7 +21,7 @@ import {
   settleReservations,
 } from './write-reservations.ts'
 
-/** What a batch writes, of all its users. Each list is sorted by user and id; windows by user, quota and number. */
+/** The rows that a batch writes, of all its users. Each list is sorted by user and id; windows by user, quota and number. */
 export interface Changes {
   incremented: CounterIncrement[]
   rolled: Stored<Allowance>[]
@@ -40,7 +40,7 @@ export interface Changes {
   denied: DenialRow[]
 }
 
-/** What a batch's decisions read and left as it was. */
+/** The rows that a batch's decisions read and left as they were. */
 export interface Unchanged {
   quotas: Stored<Allowance>[]
   reservations: Stored<Reservation>[]

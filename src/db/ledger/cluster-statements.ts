@@ -8,7 +8,7 @@ import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger, trustedSql } from '../connection/sql.ts'
 import type { LedgerCall } from './statement.ts'
 
-/** Where a statement names a table: every table of the engine's statements stands behind one of these words. */
+/** The name of a table: in the engine's statements, each stands behind one of these words. */
 const TABLE = /\b(from|join|into|update)(\s+)([a-z_]+)\b/g
 
 /** The text with the names of the shard's own tables, which Citus gives as SQL. */
@@ -21,10 +21,10 @@ export function onTables(text: Sql, tables: ShardPlacement['tables']): Sql {
 }
 
 /**
- * What every transaction on a shard's tables begins with. The lock is the one that Citus' own statements take: a move of the
- * shard waits for it before it ends writes at the old place, and then others wait for the move. The holder of the lock knows
- * where the shard is until the transaction ends. The second statement fails if it is no longer here, as if a table were missing;
- * it is one of its own, because it has to see what the first has waited for.
+ * The first statements of every transaction on a shard's tables. The lock is the one that Citus' own statements take: a
+ * move of the shard waits for it before it ends writes at the old place, and then others wait for the move. The holder of
+ * the lock knows where the shard is until the transaction ends. The second statement fails if it is no longer here, as if
+ * a table were missing; it is one of its own, because it has to see what the first has waited for.
  */
 export function placementChecks(shardId: number): readonly Sql[] {
   return [

@@ -6,7 +6,7 @@ import { QUOTA_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
 
-/** By how much a batch changes the counters of a quota's current window. */
+/** The change that a batch makes to the counters of a quota's current window. */
 export interface CounterIncrement {
   readonly quota: Stored<Allowance>
   readonly used: number

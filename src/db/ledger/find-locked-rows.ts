@@ -20,7 +20,7 @@ const { list: ACCOUNT_ROW } = selectionOf({ user_id: number, xmax: text }, sql`a
 const accountsOf = ({ k }: Parameters) => sql`select ${ACCOUNT_ROW} from ${k}
     join account a on a.shard = k.shard and a.user_id = k.user_id`
 
-/** Those that a batch in locked mode locks: without the expired ones on which reservations still draw. */
+/** The quotas that a batch in locked mode locks: without the expired ones on which reservations still draw. */
 const quotasOf = ({ k, bind }: Parameters) => sql`select ${QUOTA_ROW} from ${k}
     join quota q on q.shard = k.shard and q.user_id = k.user_id
     where ${unexpiredAt(bind(NOW))}`
@@ -62,8 +62,9 @@ interface LockedRow {
 export type LockedRows = ReadonlyMap<string, LockedRow>
 
 /**
- * Which rows of some users other transactions have locked, for when a lock was not granted in time: accounts, quotas, and
- * those of the `named` reservations. It begins a transaction and ends it, so the answer is of the past when it arrives.
+ * Finds the rows of some users that other transactions have locked, after a lock was not granted in time: accounts,
+ * quotas, and those of the `named` reservations. It begins a transaction and ends it, so the answer is of the past when
+ * it arrives.
  */
 export async function findLockedRows(
   connection: PipelinedConnection,

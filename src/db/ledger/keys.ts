@@ -20,7 +20,7 @@ export const QUOTA_KEY = {
   id: bigints((quota: QuotaKey) => quota.id),
 }
 
-/** What identifies a reservation. */
+/** The identity of a reservation. */
 export interface ReservationKey {
   readonly user_id: number
   readonly id: string
@@ -67,7 +67,7 @@ export function nextNumber(): number {
 
 const EPOCH = Date.UTC(2026, 0, 1)
 const PER_MS = 8_192
-/** How far a process may have counted ahead of its clock. */
+/** The furthest that a process may have counted ahead of its clock. */
 const MAX_LEAD_MS = 3_600_000
 const PERIOD_MS = 2 ** 53 / PER_MS - MAX_LEAD_MS
 

@@ -28,7 +28,7 @@ export const AUTHORSHIP = sql`${subjectOf(sql`r.made_by`)} as made_by, ${subject
     ) last
   ), '[]') as actions`
 
-/** Who made and settled reservations, and their actions. */
+/** Loads the authors of reservations, and their actions. */
 export const loadAuthorship = ledgerStatement<ReservationKey>(
   'load-authorship',
   RESERVATION_KEY,

@@ -20,14 +20,14 @@ const COLUMNS = {
 const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 
 /**
- * For each user the quotas that ended last, newest first. It walks the index of unexpired quotas down from now, so it
- * costs the same however many have ended.
+ * Reads the quotas of each user that ended last, newest first. It walks the index of unexpired quotas down from now, so
+ * it costs the same however many have ended.
  */
 export const readEndedQuotas = ledgerStatement('read-ended-quotas', USER_KEY, ({ k, bind }) =>
   endedBefore(k, bind(NOW), sql``),
 )
 
-/** The same of users of one shard, through the coordinator of a cluster, which needs to know the shard. */
+/** `read-ended-quotas` of users of one shard, through the coordinator of a cluster, which needs to know the shard. */
 export const readEndedQuotasOfShard = ledgerStatement('read-ended-quotas-of-shard', USER_KEY, ({ k, shards, bind }) =>
   endedBefore(k, bind(NOW), sql`and q.shard = any(${shards})`),
 )

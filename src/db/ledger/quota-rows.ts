@@ -52,7 +52,7 @@ const COLUMNS = {
 
 const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
 
-/** What to select of a quota `q` for `quotasIn`. */
+/** The select list of a quota `q` for `quotasIn`. */
 const QUOTA_LIST = list
 
 export function quotasIn(result: StatementResult | undefined): Stored<Allowance>[] {
@@ -121,5 +121,5 @@ export const loadDrawnQuotas = ledgerStatement(
   parameters => sql`${byId(parameters)} for update of q`,
 )
 
-/** The same without a lock. */
+/** `load-drawn-quotas` without the lock. */
 export const readDrawnQuotas = ledgerStatement('read-drawn-quotas', QUOTA_KEY, byId)

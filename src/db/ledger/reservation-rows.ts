@@ -46,7 +46,7 @@ const COLUMNS = { seq: number, ...FIELDS }
 
 const { list, at: AT } = selectionOf(COLUMNS, sql`r`)
 
-/** What to select of a reservation `r` for `reservationsIn`. */
+/** The select list of a reservation `r` for `reservationsIn`. */
 const RESERVATION_LIST = list
 
 export function reservationsIn(result: StatementResult | undefined): Stored<Reservation>[] {
@@ -77,7 +77,7 @@ function readReservation(cells: Cells): Stored<Reservation> {
   }
 }
 
-/** Who made a reservation and who settled it last, by their ids in the dictionary of principals; null: not known. */
+/** The maker of a reservation and the last to settle it, by their ids in the dictionary of principals; null: not known. */
 export interface Authors {
   readonly made_by: number | null
   readonly settled_by: number | null

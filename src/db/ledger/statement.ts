@@ -3,7 +3,7 @@ import type { StatementCall } from '../connection/pipelined-connection.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import type { ArrayColumn } from './arrays.ts'
 
-/** What all statements of a batch have in common beside its rows: the time of its decisions. */
+/** The time of a batch's decisions, which all its statements share. */
 export interface Scope {
   readonly now: EpochMs
 }
@@ -20,7 +20,7 @@ export interface LedgerCall extends StatementCall {
  * deadlocked.
  */
 export interface LedgerStatement<Row> {
-  /** What connections prepare it as. */
+  /** The name of the prepared statement. */
   readonly name: string
   readonly text: Sql
   call(scope: Scope, rows: readonly Row[]): LedgerCall
@@ -33,7 +33,7 @@ export const NOW: Scalar = (_, now) => formatTimestamp(now)
 /** The number of rows. */
 export const COUNT: Scalar = rows => String(rows.length)
 
-/** How the text of a statement refers to its parameters: no number of a parameter is written by hand. */
+/** The parameters as the text of a statement refers to them: no number of one is written by hand. */
 export interface Parameters {
   /** The columns' names. */
   readonly names: Sql

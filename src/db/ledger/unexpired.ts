@@ -2,10 +2,10 @@ import type { EpochMs } from '../../domain/time.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 
 /**
- * How long after its expiry a quota is still fenced, in milliseconds. A change or a retry gives a new `seq` to those of
- * the user's quotas that another process may still take for unexpired. The clocks of two processes differ by up to 500 ms,
- * and a batch that reaches the server late was decided earlier by no more than the timeouts of its attempts, which sum to
- * less than a minute. The rest is a reserve: a quota that expired in the last ten minutes costs next to nothing.
+ * A quota is still fenced for this many milliseconds after its expiry. A change or a retry gives a new `seq` to those of
+ * the user's quotas that another process may still take for unexpired. The clocks of two processes differ by up to 500
+ * ms, and a batch that reaches the server late was decided earlier by no more than the timeouts of its attempts, which
+ * sum to less than a minute. The rest is a reserve: a quota that expired in the last ten minutes costs next to nothing.
  */
 const FENCE_MARGIN_MS = 10 * 60_000
 

@@ -31,7 +31,7 @@ export function isBehind(positions: Positions, ends: Positions): boolean {
   return ends.some((end, shard) => end > (positions[shard] ?? 0))
 }
 
-/** How many events there are between these positions and the ends of the outbox. */
+/** The number of events between these positions and the ends of the outbox. */
 export function countBehind(positions: Positions, ends: Positions): number {
   return ends.reduce((sum, end, shard) => sum + Math.max(0, end - (positions[shard] ?? 0)), 0)
 }
@@ -86,7 +86,7 @@ export async function readPositionsBefore(tx: Transaction, ends: Positions, coun
   return start
 }
 
-/** How many events there are of each type. */
+/** The number of events of each type. */
 export type EventCounts = readonly { type: string; count: number }[]
 
 /** Counts a shard's events by type, behind a number and up to another one. */

@@ -12,7 +12,7 @@ export interface OutboxHead {
   shard: Shard
   /** The last number. */
   end: number
-  /** Up to which number retention has removed events. */
+  /** The last number that retention has removed. */
   pruned: number
   /** The time of the event at the reader's position; null if that event is not there. */
   passed_at: EpochMs | null
@@ -22,13 +22,13 @@ export interface OutboxHead {
 interface ShardKeys extends OutboxHead {
   numbers: number[]
   times: EpochMs[]
-  /** Up to which number the shard was scanned, unless `isFull`. */
+  /** The last number that was scanned in the shard, unless `isFull`. */
   until: number
   /** Whether there may be more keys behind the last one. */
   isFull: boolean
 }
 
-/** What a page came to. */
+/** The events of a page, and where to go on. */
 export interface OutboxPage {
   /** The heads of all shards, by shard, as of the position that the page was read from. */
   heads: OutboxHead[]
@@ -135,8 +135,8 @@ async function readKeysOfServer(
 }
 
 /**
- * The same in two statements. A cluster refuses lateral joins with a limit, and it would read all heads for a share. Numbers
- * have no gaps, so without a filter a range of them bounds what is read.
+ * `readKeysOfServer` in two statements. A cluster refuses lateral joins with a limit, and it would read all heads for a
+ * share. Numbers have no gaps, so without a filter a range of them bounds what is read.
  */
 async function readKeysOfCluster(
   tx: Transaction,
@@ -239,7 +239,7 @@ export async function readOutboxPage(
   return { heads, events: await readByKeys(tx, keys), reached, reachedAt: await completeTimes(tx, reached, known) }
 }
 
-/** The keys of one shard, of which those from `next` on are not taken. */
+/** The keys of one shard, in order. `next` is the first that is not taken. */
 interface Source extends ShardKeys {
   next: number
   /** Clocks of processes differ a little: an event counts as no older than those before it in its shard. */

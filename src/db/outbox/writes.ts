@@ -12,7 +12,7 @@ import { timestampParam } from '../connection/values.ts'
 import { addEvents, addNumberedEvents, addRoutedEvents } from '../ledger/add-events.ts'
 import { runLedgerCalls } from '../ledger/cluster-statements.ts'
 
-/** By how much the numbers of quotas in a shard grow, by kind. */
+/** The growth of the numbers of quotas in a shard, by kind. */
 export interface QuotaTotals {
   grants: number
   caps: number
@@ -79,7 +79,7 @@ export async function appendSystemEvent(
   })
 }
 
-/** By how much the row of a shard grows. */
+/** The growth of the numbers in the row of a shard. */
 type Growth = QuotaTotals & { shard: Shard; events: number }
 
 /** A statement of its own: the one that writes the events then sees the numbers of the transactions it waited for. */

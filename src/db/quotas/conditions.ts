@@ -1,4 +1,4 @@
-/** What a list of quotas selects, in SQL. */
+/** The conditions of lists of quotas, in SQL. */
 import type { QuotaStatus } from '../../domain/quota.ts'
 import type { QuotaKind } from '../../domain/quota-settings.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -25,7 +25,7 @@ interface QuotaFilterParts {
 
 export type FilterPart = keyof QuotaFilterParts
 
-/** What a list selects. Deleted quotas only if the status says so. */
+/** The filter of a list. It selects deleted quotas only if the status says so. */
 export type QuotaFilter = Partial<QuotaFilterParts>
 
 /** Something about a filter's value, for each part of which it may be made. */
@@ -57,7 +57,7 @@ export function presenceOf({ status }: QuotaFilter): Sql {
 }
 
 /**
- * That a quota `q` which is looked up by its id is not deleted. In words of its own: in those of the partial indexes, they
+ * SQL: a quota `q` that is looked up by its id is not deleted. In words of its own: in those of the partial indexes, they
  * would be eligible, and a planner without statistics took one that begins with the shard and read all of that.
  */
 export const NOT_DELETED = sql`coalesce(q.deleted_at, 'infinity') = 'infinity'`

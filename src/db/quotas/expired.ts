@@ -29,7 +29,10 @@ const SINCE = sql`
     select q.expires_at as since from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit 1
   ) q`
 
-/** The same in a cluster, which refuses a limit there. On one PostgreSQL, the planner may answer the aggregate by another index. */
+/**
+ * `SINCE` in a cluster, which refuses a limit there. On one PostgreSQL, the planner may answer the aggregate by another
+ * index.
+ */
 const SINCE_IN_CLUSTER = sql`
   select h.shard, (select min(q.expires_at) from quota q where ${EXPIRED_AFTER_POSITION}) as since from shard_head h`
 
@@ -83,7 +86,7 @@ export async function findShardsAhead(db: Database, latest: EpochMs): Promise<Sh
   return rows.map(({ shard }) => shard)
 }
 
-/** Of the shard's quotas that have not expired, none counts as emitted. In the engine's order of locks. */
+/** Takes back the mark `expiry_emitted` of the shard's quotas that have not expired. It locks them in the engine's order. */
 export async function unmarkUnexpired(tx: Transaction, shard: Shard, now: EpochMs): Promise<void> {
   await tx.query({ text: BY_KEYS })
   await tx.query({

@@ -1,4 +1,4 @@
-/** What happened to a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
+/** The past of a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
 import { type ClosedWindow, roll } from '../../domain/quota.ts'
 import { shardOfQuota } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -39,9 +39,9 @@ export async function insertChanges(
 }
 
 /**
- * Which of these quotas a request of a principal has changed. Callers choose their request ids, so that one can send the id of
- * another's request. It looks at the changes of each quota: by the index of requests, it would read all changes of a request that
- * has changed a million.
+ * The quotas, of these, that a request of a principal has changed. Callers choose their request ids, so that one can send
+ * the id of another's request. It looks at the changes of each quota: by the index of requests, it would read all changes
+ * of a request that has changed a million.
  */
 export async function changedByRequest(
   tx: Transaction,

@@ -9,7 +9,7 @@ import { timestampParam } from '../connection/values.ts'
 
 export interface RememberedAnswer<Answer> {
   request: Record<string, unknown>
-  /** What the first call was answered. */
+  /** The answer to the first call. */
   answer: Answer
   created_at: EpochMs
 }

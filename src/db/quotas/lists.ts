@@ -31,19 +31,19 @@ export interface QuotaOrder {
   descending: boolean
 }
 
-/** Where a page begins: after a number of rows, or after the row with this key. */
+/** The beginning of a page: after a number of rows, or after the row with this key. */
 export type PageStart = { skip: number } | { after: PageKey }
 
 export interface QuotaSlice {
   quotas: Quota[]
   /**
-   * How many quotas the filter selects: exactly, or if that would read too many rows, at least this many. Absent if the page
-   * began after a key.
+   * The number of quotas that the filter selects: exactly, or if that would read too many rows, at least this many.
+   * Absent if the page began after a key.
    */
   total?: Total
   /**
-   * Where the next page begins; null on the last. A page with a next one may hold fewer quotas than were asked for, even
-   * none, if the filter selects few among many.
+   * The key after which the next page begins; null on the last. A page with a next one may hold fewer quotas than were
+   * asked for, even none, if the filter selects few among many.
    */
   next: PageKey | null
 }

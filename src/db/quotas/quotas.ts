@@ -45,7 +45,7 @@ const TIMESTAMPS = new Set<keyof Quota>([
 
 const quoted = COLUMNS.map(sqlName)
 
-/** What to select for a `Quota`. */
+/** The select list of a `Quota`. */
 export const QUOTA_COLUMNS = joinSql(quoted)
 
 /** Quotas as rows of the table `quota`, in JSON: their fields are its columns. */
@@ -150,7 +150,7 @@ export async function lockQuotasOfUser(
   })
 }
 
-/** Who has the quota with an `external_ref`, which is unique among the user's undeleted quotas. */
+/** A user and the `external_ref` of a quota, which is unique among the user's undeleted quotas. */
 export interface QuotaReference {
   readonly user_id: number
   readonly external_ref: string
@@ -175,8 +175,8 @@ export function quotasByReference(tx: Transaction, references: readonly QuotaRef
 }
 
 /**
- * What `lockQuotasOfUser` selects, of many users whose accounts are locked: their unexpired quotas and those that the
- * changes concern. It locks them by user and id, as the engine does.
+ * Reads the quotas of `lockQuotasOfUser`, of many users whose accounts are locked: their unexpired quotas and those that
+ * the changes concern. It locks them by user and id, as the engine does.
  *
  * @param mode `read` takes no lock, for a transaction that writes nothing
  */

@@ -10,7 +10,7 @@ import { TOTALS } from './conditions.ts'
 const TABLES_OF_QUOTA = ['quota_change', 'quota_alert'] as const
 
 export interface RemovedRows {
-  /** How many rows were removed, by table. */
+  /** The number of rows that were removed, by table. */
   rows: Record<string, number>
   /** Whether the quota is gone. If not, more of it is left. */
   isDone: boolean

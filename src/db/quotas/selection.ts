@@ -7,7 +7,7 @@ import { bind } from '../connection/parameters.ts'
 import { sql } from '../connection/sql.ts'
 import { presenceOf, type QuotaFilter, selectionOf } from './conditions.ts'
 
-/** What a filter selects of users' quotas as of `now`, by user and id. It reads all quotas of these users. */
+/** Selects the quotas of users by a filter as of `now`, by user and id. It reads all quotas of these users. */
 export function selectQuotasOfUsers(
   db: Database,
   userIds: readonly number[],

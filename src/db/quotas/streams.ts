@@ -40,7 +40,7 @@ export const SORT_KEYS: Readonly<Record<IndexedOrder, Sql>> = {
   external_ref: textKey(sql`external_ref`),
 }
 
-/** How rows with a `sort_key` are ordered. */
+/** The order of rows with a `sort_key`. */
 export function orderBy(by: IndexedOrder, descending: boolean): Sql {
   const direction = descending ? sql`desc` : sql`asc`
   return by === 'id' ? sql`sort_key ${direction}` : sql`sort_key ${direction}, id ${direction}`
@@ -81,7 +81,7 @@ export interface Stream {
   readonly fulfills: readonly FilterPart[]
 }
 
-/** Where a stream begins, and in which direction it goes. */
+/** The beginning of a stream, and its direction. */
 export interface Walk {
   by: IndexedOrder
   descending: boolean

@@ -20,7 +20,7 @@ export type LoggedDenial = Denial & DenialKey
 /** A denial with the subject of its sender; null if that is not known. */
 export type ListedDenial = LoggedDenial & { sender: string | null }
 
-/** What a list selects; `from` is included, `to` is not. */
+/** The filter of a list; `from` is included, `to` is not. */
 export interface DenialFilter {
   userId?: number
   /** The sender's id. */
@@ -50,8 +50,9 @@ const COLUMNS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS])
 const SENDER = sql`(select subject from principal where id = d.sender) as sender`
 
 /**
- * What each index orders by: `denial_by_id` for a sender's id and the primary key for one user, `denial_by_time` for all.
- * The last one holds an expression, so that the planner cannot take it for the page of one user.
+ * The expression that each index orders by: `denial_by_id` for a sender's id and the primary key for one user,
+ * `denial_by_time` for all. The last one holds an expression, so that the planner cannot take it for the page of one
+ * user.
  */
 const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc(AT) : AT)
 const AT = sql`at`
@@ -123,7 +124,7 @@ function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: Sql
   return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
-/** What a message did not name. Text of the statement comes from here, never from the filter itself. */
+/** The conditions for what a message did not name. Text of the statement comes from here, never from the filter itself. */
 const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
   country: sql`country is null`,
   message_type: sql`message_type is null`,

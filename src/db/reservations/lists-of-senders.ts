@@ -65,7 +65,7 @@ export function listOfSender(
   }, 'snapshot')
 }
 
-/** Up to where a list of open reservations need not look; `$2`: whether it is one, `$3`: now. */
+/** The expiry up to which a list of open reservations need not look; `$2`: whether it is one, `$3`: now. */
 const CLOSED_UNTIL = sql`case when $2 and w.closed_until <= $3 then w.closed_until else '-infinity' end`
 
 /**

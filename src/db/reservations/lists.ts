@@ -11,7 +11,7 @@ import { timestampParam } from '../connection/values.ts'
 import { AUTHORSHIP } from '../ledger/load-authorship.ts'
 import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
 
-/** What a list selects; `from` is included, `to` is not. */
+/** The filter of a list; `from` is included, `to` is not. */
 export interface ReservationFilter {
   userId?: number
   state?: ReservationState
@@ -48,10 +48,10 @@ export const MAX_SCANNED = 20_000
 type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
 
 /**
- * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an
- * expression, so that the planner cannot take either for another statement. It took the index of all users for the page
- * of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to
- * look up reservations by id.
+ * The expression that each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold
+ * an expression, so that the planner cannot take either for another statement. It took the index of all users for the
+ * page of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user
+ * to look up reservations by id.
  */
 const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc(sql`created_at`) : sql`created_at`)
 const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`

@@ -8,10 +8,10 @@ import { timestampParam } from '../connection/values.ts'
 import { type RemovedRows, removeQuota } from '../quotas/removal.ts'
 import { IS_SETTLED, removalOf, removeReservations } from './settled.ts'
 
-/** What one page came to. */
+/** The outcome of one page. */
 export interface RemovedPage<Position> {
   removed: number
-  /** Where to read on; null: nothing is left before the cutoff. */
+  /** The position to read on from; null: nothing is left before the cutoff. */
   reached: Position | null
 }
 
@@ -49,8 +49,8 @@ export function removeSettled(
 /* ── Windows ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /**
- * How much older than what draws on them reservations may be, by the clocks of two processes and the time that a batch
- * takes; generously.
+ * A reservation may have been made up to this much after the end of a window or the deletion of a quota that it draws on: by
+ * the clocks of two processes and the time that a batch takes, generously.
  */
 const MARGIN = sql`interval '10 minutes'`
 

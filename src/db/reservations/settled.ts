@@ -46,7 +46,7 @@ export function removalOf(page: Sql, condition: Sql, shown: Sql): Sql {
     array(select forced from summed order by quota_id, window_no) as forced`
 }
 
-/** What the removed reservations used, by window: arrays of the same length. */
+/** The units that removed reservations used, by window: arrays of the same length. */
 interface ArchivedWindows {
   quotas: number[]
   windows: number[]

@@ -4,7 +4,7 @@ import type { Database } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 
-/** For each shard: no reservation that expires at that time or before has units outstanding. */
+/** A time per shard: no reservation that expires at that time or before has units outstanding. */
 export type Watermark = Map<Shard, EpochMs>
 
 /** Reads the watermark that all processes share. Negative infinity: not known. */

@@ -9,9 +9,9 @@ import { pendingMigrations } from './migrate.ts'
 
 export interface Check {
   readonly name: string
-  /** What is wrong, and what is accepted or how to mend it; null if nothing is. */
+  /** The fault, with what is accepted or how to mend it; null if there is none. */
   readonly fault: string | null
-  /** What was found. */
+  /** The finding, in words. */
   readonly found: string
 }
 

@@ -10,7 +10,7 @@ import { migrate } from './migrate.ts'
 
 interface DistributeOptions {
   readonly url: string
-  /** How many Citus shards: 1 to 64, fixed once the tables are distributed. Null: as many as there are. */
+  /** The number of Citus shards: 1 to 64, fixed once the tables are distributed. Null: as many as there are. */
   readonly shards: number | null
   /** Whether to do it; otherwise it only looks. */
   readonly isConfirmed: boolean

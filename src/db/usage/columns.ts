@@ -25,10 +25,10 @@ const REASONS = [
 /** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
 const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
 
-/** What a row of `usage`, `usage_day` and `usage_month` counts. */
+/** The counts in a row of `usage`, `usage_day` and `usage_month`. */
 export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
 
-/** What a row of `usage_total` and `usage_busy` counts. */
+/** The counts in a row of `usage_total` and `usage_busy`. */
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
 
 /** The codes of `usage_total.dimension`: what its `key` is. */
@@ -37,7 +37,7 @@ export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
 /** Units and messages of each kind. */
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 
-/** Which columns are null where there is nothing to count. */
+/** The columns of reasons are null where there is nothing to count. */
 const isNullable = (name: string) => REASONS.some(reason => reason === name)
 
 /** A list of columns. */
@@ -71,7 +71,7 @@ export const UNFUNDED_OF_GRANTS = sql`
 /** The last code of `usage_pending.kinds`: another one is of a newer version, and what it counts is not known. */
 export const LAST_KIND = Math.max(...Object.values(USAGE_KIND_CODES))
 
-/** Which codes of `usage_pending.kinds` a column counts: its own, and `denied` those of all reasons and of none. */
+/** The codes of `usage_pending.kinds` that a column counts: its own, and `denied` those of all reasons and of none. */
 const CODES: Record<keyof typeof USAGE_KIND_CODES | 'denied', Sql> = {
   committed: only('committed'),
   refunded: only('refunded'),

@@ -10,7 +10,7 @@ import { usersFrom, walk } from './maintenance.ts'
 /** Rows that are compacted at a time. Each page is a short transaction. */
 export const COMPACTION_PAGE = 2_000
 
-/** What is compacted into what. */
+/** The table that rows are compacted into: days from quarters of an hour, months from days. */
 export type Level = 'day' | 'month'
 
 const TABLES = {
@@ -86,7 +86,7 @@ function moveStatement(level: Level): Sql {
 
 const MOVE = { day: moveStatement('day'), month: moveStatement('month') }
 
-/** The same in a cluster, which inserts nothing in a part of a statement: the rows are locked, added and deleted. */
+/** `moveStatement` in a cluster, which inserts nothing in a part of a statement: the rows are locked, added and deleted. */
 function moveInCluster(level: Level) {
   const [from, to] = [sqlName(TABLES[level].from), sqlName(TABLES[level].to)]
   const isOnPage = sql`shard = $2 and ctid = any($1::text[]::tid[])`

@@ -18,7 +18,7 @@ import { usersFrom } from './maintenance.ts'
 const TABLES = ['usage', 'usage_day', 'usage_month'] as const
 type UsageTable = (typeof TABLES)[number]
 
-/** What a user sent, gave back and was denied in a quarter of an hour, a day or a month from `bucket` on. */
+/** The units that a user sent, gave back and was denied in a quarter of an hour, a day or a month from `bucket` on. */
 export interface StoredUsage extends UsageSums {
   table: UsageTable
   user_id: number
@@ -28,7 +28,10 @@ export interface StoredUsage extends UsageSums {
   message_type: string | null
 }
 
-/** How long an export may run. Compaction moves nothing in that time that is this much younger than what it moves now. */
+/**
+ * The longest time that an export may run. Compaction moves nothing in that time that is this much younger than what it
+ * moves now.
+ */
 const LONGEST_EXPORT_MS = 3 * DAY_MS
 
 /** Users of which the past is read in one snapshot: what an export holds in memory. */
@@ -81,7 +84,7 @@ async function* usersWithUsage(db: Database): AsyncGenerator<{ shard: Shard; use
   }
 }
 
-/** What is old of some users of a shard, by table: rows before `recent` and those that were compacted. */
+/** Reads the old usage of some users of a shard, by table: rows before `recent` and those that were compacted. */
 export function pastUsageOf(
   db: Database,
   shard: Shard,
@@ -105,7 +108,10 @@ export function pastUsageOf(
   }, 'snapshot')
 }
 
-/** What is recent of a shard's users up to `last`, behind `after`: all of the last `bucket`, so it may be more than `size`. */
+/**
+ * Reads the recent usage of a shard's users up to `last`, behind `after`: all of the last `bucket`, so it may be more
+ * than `size`.
+ */
 export function recentUsage(
   db: Database,
   shard: Shard,

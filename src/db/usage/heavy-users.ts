@@ -16,7 +16,7 @@ const STAYS_BUSY = 1 / 8
 /** Days that are summed up in one transaction, each in a statement of its own. */
 const DAYS_PAGE = 4
 
-/** Of the users, those who are busy on the day before `$3` and those who have sums. */
+/** Selects, of the users, those who are busy on the day before `$3` and those who have sums. */
 const FIND_BUSY = sql`
   select k.user_id, r.until as summed_until, c.rows >= case when r.until is null then $4 else $5 end as is_busy
   from unnest($2::bigint[]) with ordinality k (user_id, place)

@@ -1,4 +1,4 @@
-/** How far the upkeep of usage has come in each shard: a walk over the shard's users for each task. */
+/** The progress of the maintenance of usage in each shard: a walk over the shard's users for each task. */
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Queryable } from '../connection/database.ts'

@@ -45,7 +45,7 @@ export function sumTotals(
 const TOTALS = sql`select bucket, key, ${columnsOf(TOTAL_COUNTS)} from usage_total
   where span = any ('{0,1,2}') and bucket >= $1 and bucket < $2`
 
-/** What remains of sums. While the compaction has moved some rows and not others, senders can have more than there is in all. */
+/** SQL: the sums of no sender. While the compaction has moved some rows and not others, senders can have more than there is in all. */
 const REST = joinSql(TOTAL_COUNTS.map(sqlName).map(name => sql`greatest(sum(${name}), 0)::bigint as ${name}`))
 
 /**

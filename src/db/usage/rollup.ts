@@ -41,7 +41,7 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
   return row?.pending ?? 0
 }
 
-/** What a page of batches comes to: an array of each. */
+/** The columns of the sums of a page of batches: an array of each. */
 const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...USAGE_COUNTS] as const
 
 /** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */

@@ -30,7 +30,7 @@ export interface UsageRow extends UsageSums {
   key: number | string | null
 }
 
-/** What a report covers: intervals that begin at `starts`; `to` is the end of the last. */
+/** The intervals of a report: they are those that begin at `starts`; `to` is the end of the last. */
 export interface Intervals {
   starts: readonly EpochMs[]
   to: EpochMs

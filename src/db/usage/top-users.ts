@@ -47,7 +47,7 @@ const exact = (keys: Sql, shard: Sql) => sql`
   select k.user_id, ${REPORTED} from ${keys}, lateral (${usageOf({ shard, user: sql`k.user_id` }, true)}) u
   group by k.user_id`
 const EXACT = exact(sql`unnest($3::smallint[], $4::bigint[]) k (shard, user_id)`, sql`k.shard`)
-/** Of one shard, which the statement names: a cluster joins so in one shard only. */
+/** `EXACT` of one shard, which the statement names: a cluster joins so in one shard only. */
 const EXACT_IN_SHARD = exact(sql`unnest($4::bigint[]) k (user_id)`, sql`$3::smallint`)
 
 /** Users whose sums are read, for each day of the period. */
@@ -65,7 +65,8 @@ export function topUsers(db: Database, from: EpochMs, to: EpochMs, limit: number
     const users: TopUsers['users'] = []
     let read = 0
     for (;;) {
-      // Users who are not read yet can have committed what the next one can, those in no list what the lists missed.
+      // The most that a user who is not read yet can have committed: the next candidate at most as much as its lists say, and a
+      // user in no list as much as the lists have missed.
       const unread = Math.max(candidates[read]?.most ?? 0, missed)
       users.sort((one, other) => other.committed - one.committed || one.user_id - other.user_id)
       const last = users[limit - 1]?.committed ?? 0

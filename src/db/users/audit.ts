@@ -34,7 +34,7 @@ export interface AuditedChange extends AuditKey {
   after: object | null
 }
 
-/** What a list selects; `from` is included, `to` is not. */
+/** The filter of a list; `from` is included, `to` is not. */
 export interface AuditFilter {
   resource?: AuditedResource
   action?: AuditedAction

@@ -13,7 +13,7 @@ import { IS_SETTLED, removalOf, removeReservations } from '../reservations/settl
 import { lockUpkeep } from '../usage/maintenance.ts'
 import type { ErasureKey } from './erasure.ts'
 
-/** What a page removed, by table, and what its caller needs beside that. */
+/** The rows that a page removed, by table, and a result for its caller. */
 interface Page<Result> {
   removed: Record<string, number>
   result: Result
@@ -199,7 +199,10 @@ export function eraseEvents(db: Database, erasure: ErasureKey, rows: number): Pr
   })
 }
 
-/** How many rows a page read, and how many of them it removed: another transaction may have changed or removed the others. */
+/**
+ * The number of rows that a page read, and of those that it removed: another transaction may have changed or removed the
+ * others.
+ */
 interface PageCounts {
   read: number
   removed: number

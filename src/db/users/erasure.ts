@@ -18,7 +18,7 @@ export interface Erasure {
   force: boolean
   /** Null: under way. */
   finished_at: EpochMs | null
-  /** How many rows were removed so far, by table. */
+  /** The number of rows that were removed so far, by table. */
   removed: Record<string, number>
 }
 
@@ -41,7 +41,7 @@ export async function findErasure(db: Queryable, userId: number, lock: 'lock' | 
   return erasure
 }
 
-/** Those of the users whose erasure is under way. Conclusive only under the locks of their accounts. */
+/** The users, of these, whose erasure is under way. Conclusive only under the locks of their accounts. */
 export async function usersBeingErased(db: Queryable, userIds: readonly number[]): Promise<ReadonlySet<number>> {
   const rows = await db.query<{ user_id: number }>({
     text: sql`select user_id from erasure where shard = any ($1::smallint[]) and user_id = any ($2::bigint[])

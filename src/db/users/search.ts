@@ -12,7 +12,7 @@ import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
 import { beginningWith, orderBy } from '../quotas/streams.ts'
 import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
 
-/** What a search finds of each kind: `size` at most of those there are. */
+/** The finds of a search, of each kind: `size` at most of those there are. */
 export interface Found {
   /** Users whose id begins with the text, by id. */
   users: ListedUser[]
@@ -93,7 +93,7 @@ async function byId(
   return tx.query<Quota>({ text: sql`${joinSql(within, sql` union all `)} order by id limit $1`, values })
 }
 
-/** By the indexes of the lists over all users, which hold no deleted quotas. */
+/** Finds quotas by the indexes of the lists over all users, which hold no deleted ones. */
 function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
   return tx.query<Quota>({
     name: `search-quotas-by-${by}`,

@@ -16,7 +16,7 @@ export const counters: RangeProof = {
 }
 
 /**
- * Up to which quota of the shard `$1` a page goes that begins after the quota `$2`: one of `$3` windows and rows of the
+ * The last quota of a page of the shard `$1` that begins after the quota `$2`: one of `$3` windows and rows of the
  * archive each, and those of the same quota.
  */
 export const END_OF_QUOTAS = sql`
@@ -28,8 +28,8 @@ export const END_OF_QUOTAS = sql`
   )}) as up_to`
 
 /**
- * The same for windows and archive rows of quotas that do not exist, which no range of users holds. One shard: `$1`, quotas
- * above `$2` and up to `$3`, `$4` differences.
+ * Proves `counters` for windows and archive rows of quotas that do not exist, which no range of users holds. One shard:
+ * `$1`, quotas above `$2` and up to `$3`, `$4` differences.
  */
 export const ORPHANS = sql`
   with orphans as (

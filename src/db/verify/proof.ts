@@ -1,4 +1,4 @@
-/** What each part of `verify` proves, and how a statement reports its result. */
+/** The proofs of `verify`, and the form in which a statement reports its result. */
 import { joinSql, type Sql, sql, sqlName, sqlText } from '../connection/sql.ts'
 
 export const PROOFS = [
@@ -26,9 +26,9 @@ export interface Difference {
 /** A row of each statement of `verify`: what one proof came to for what the statement covers. */
 export interface Conclusion {
   proof: ProofName
-  /** How many rows it compared: windows, reservations and so on. */
+  /** The number of rows that it compared: windows, reservations and so on. */
   checked: number
-  /** How many of them it could neither confirm nor refute. */
+  /** The number of those that it could neither confirm nor refute. */
   not_provable: number
   /** The first ones. */
   differences: Omit<Difference, 'proof'>[]

@@ -20,9 +20,9 @@ import { live, TOTALS } from './totals.ts'
 import { usage } from './usage.ts'
 
 export interface Proved {
-  /** How many rows were compared: the unit depends on the proof. */
+  /** The number of rows that were compared: the unit depends on the proof. */
   checked: number
-  /** How many of them could neither be confirmed nor refuted. */
+  /** The number of those that could neither be confirmed nor refuted. */
   notProvable: number
 }
 
@@ -121,7 +121,7 @@ function checkRange(db: Database, { shard, after, upTo }: Range, max: number, ma
   return read(db, maxMs, { text: RANGE, values: [shard, after, upTo, max] })
 }
 
-/** What concerns a shard and no single user of it. */
+/** Proves what concerns a shard and no single user of it. */
 async function* checkShard(db: Database, shard: Shard, max: number): AsyncGenerator<Conclusion[]> {
   yield* checkOrphans(db, shard, max)
   yield await checkTotals(db, shard)
@@ -187,9 +187,9 @@ const MAX_MS = 1_000
 /** Sizes are adapted so that a statement takes about this long. */
 const GOAL_MS = 300
 
-/** How much each statement of a walk reads. It follows the time that statements take. */
+/** The size of the statements of a walk. It follows the time that statements take. */
 interface Pace {
-  /** How many users, rows or numbers the next statement shall cover; 1 at least. */
+  /** The number of users, rows or numbers that the next statement shall cover; 1 at least. */
   readonly size: number
   /**
    * Runs a statement of that size, which shall be ended after `maxMs`; 0 means no limit, because the size is 1. Undefined if

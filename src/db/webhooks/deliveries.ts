@@ -38,7 +38,7 @@ export interface Attempt {
   error: string | null
 }
 
-/** What an attempt makes of its delivery. `nextAttemptAt` is null unless the status is `pending`. */
+/** The state in which an attempt leaves its delivery. `nextAttemptAt` is null unless the status is `pending`. */
 export interface Settlement {
   key: EventKey
   attempt: Attempt
@@ -82,7 +82,7 @@ export function sameDelivery(one: Sql, other: Sql): Sql {
  */
 export const IS_PENDING = sql`d.next_attempt_at is not null`
 
-/** What begins a new series of attempts, beside the time of the first. */
+/** SQL: begins a new series of attempts. The time of the first is set beside it. */
 export const RESTART = sql`status = 'pending', began_at = null, failures = 0`
 
 /**

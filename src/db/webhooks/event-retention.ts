@@ -33,7 +33,7 @@ export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs)
   }
 }
 
-/** What one page came to. */
+/** The outcome of one page. */
 export interface RemovedEvents {
   removed: number
   /** Whether the shard may have more to remove. */
@@ -52,7 +52,7 @@ const FIRST_PENDING = sql`
     order by d.number limit 1
   ) d`
 
-/** The same in a cluster, which refuses a limit there. */
+/** `FIRST_PENDING` in a cluster, which refuses a limit there. */
 const FIRST_PENDING_IN_CLUSTER = sql`
   select min(d.number) as number
   from unnest($3::smallint[], $4::bigint[]) w (shard, id)

@@ -117,8 +117,8 @@ export interface RedeliverySpan {
 const CLOCK_MARGIN_MS = 60_000
 
 /**
- * Where a redelivery of all events since a time begins and ends in each shard: at the webhook's cursor, because fan-out
- * delivers the events after it. Undefined if there is no such webhook.
+ * Finds the beginning and the end, in each shard, of a redelivery of all events since a time: at the webhook's cursor,
+ * because fan-out delivers the events after it. Undefined if there is no such webhook.
  */
 export async function findRedelivery(db: Database, id: number, since: EpochMs): Promise<RedeliverySpan[] | undefined> {
   const [cursor] = await db.query<{ positions: Positions }>({
@@ -166,7 +166,7 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
   }, 'snapshot')
 }
 
-/** Which events a redelivery sends again: all, or those whose delivery has failed. */
+/** The events that a redelivery sends again: all, or those whose delivery has failed. */
 export type RedeliveryScope = 'all' | 'failed'
 
 /** A range of a shard's events whose deliveries are made due again, if they happened since a time and the webhook takes them. */
@@ -178,7 +178,7 @@ interface Redelivery extends EventRange {
   scope: RedeliveryScope
 }
 
-/** Of the events `e` of a redelivery. */
+/** SQL: an event `e` belongs to a redelivery. */
 const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
   and ($8::text[] is null or e.type = any($8::text[]))`
 

@@ -1,6 +1,6 @@
 /**
- * What follows in pages on a change of a webhook that has many deliveries: a new beginning, a deletion, and the removal of
- * deliveries that ended long ago.
+ * The work that follows in pages on a change of a webhook with many deliveries: a new beginning, a deletion, and the
+ * removal of deliveries that ended long ago.
  */
 import { LONGEST_WAIT_MS } from '../../domain/backoff.ts'
 import type { EventKey } from '../../domain/event.ts'
@@ -69,7 +69,7 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
   })
 }
 
-/** By how much the clocks of processes may differ, generously. */
+/** A generous bound on how much the clocks of processes differ. */
 const CLOCK_MARGIN_MS = 60_000
 
 /** Deliveries of a page that are taken back. */
@@ -122,12 +122,12 @@ export function listStoredWebhooks(db: Queryable): Promise<StoredWebhook[]> {
   })
 }
 
-/** Where a removal goes on: at the deliveries after this one. The time is a text, to the microsecond. */
+/** The delivery after which a removal goes on. The time is a text, to the microsecond. */
 export interface RemovalPosition extends EventKey {
   created_at: string
 }
 
-/** What one page came to. */
+/** The outcome of one page. */
 export interface RemovedDeliveries {
   removed: number
   /** The last delivery that was read; null: the page was not full, and nothing is left. */

@@ -28,7 +28,7 @@ export class UnreadableSecret extends Error {
   }
 }
 
-/** What an encrypted secret begins with. A plain one is 32 random bytes. */
+/** The first bytes of an encrypted secret. A plain one is 32 random bytes. */
 const MARK = Buffer.from('sealed1:')
 const ID_BYTES = 8
 const NONCE_BYTES = 12

@@ -153,7 +153,7 @@ function DeleteWebhook({ id }: { id: number }) {
     if (!isConfirmed) return
     remove.mutate(undefined, {
       onSuccess: () => {
-        // Changed settings of what is gone.
+        // The settings of a deleted webhook cannot be saved: changes to them must not hold the page.
         releaseInput()
         navigate('/webhooks', { replace: true })
       },
