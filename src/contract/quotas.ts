@@ -70,7 +70,8 @@ const settings = {
   alert_at: Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
     maxItems: 100,
     uniqueItems: true,
-    description: 'Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share.',
+    description:
+      'Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share.',
   }),
   enabled: Type.Boolean({ description: 'false suspends the quota. Its windows go on.' }),
   external_ref: nullable(text(120, { minLength: 1 }), {
