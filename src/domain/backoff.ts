@@ -5,18 +5,41 @@ const GIVE_UP_AFTER_MS = 3 * DAY_MS
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 4 * HOUR_MS
+/** The longest time for which a receiver may ask. */
+const MAX_ASKED_MS = DAY_MS
 /** No attempt is planned for later than this, jitter and the time of an attempt included. */
-export const LONGEST_WAIT_MS = 6 * HOUR_MS
+export const LONGEST_WAIT_MS = 26 * HOUR_MS
 
 /**
  * When to retry a delivery that has failed `failures` times (1…) since `began`: after 5 s, 20 s, 80 s … at most 4 h,
- * with a jitter of ±20 %. The last attempt is at the end of the third day; after it, null.
+ * with a jitter of ±20 %. A receiver may ask for longer, up to 24 h. The last attempt is at the end of the third day; after it, null.
  *
  * @param chance a random number from 0 to 1, for the jitter
+ * @param askedMs the wait that the receiver has asked for; 0 for none
  */
-export function nextAttemptAt(failures: number, began: EpochMs, now: EpochMs, chance: number): EpochMs | null {
+export function nextAttemptAt(
+  failures: number,
+  began: EpochMs,
+  now: EpochMs,
+  chance: number,
+  askedMs = 0,
+): EpochMs | null {
   const end = began + GIVE_UP_AFTER_MS
   if (now >= end) return null
   const delay = Math.min(FIRST_DELAY_MS * 4 ** (failures - 1), MAX_DELAY_MS)
-  return Math.min(Math.round(now + delay * (0.8 + 0.4 * chance)), end)
+  // What waits for one receiver does not come back all at once.
+  const asked = askedMs <= 0 ? 0 : Math.min(askedMs, MAX_ASKED_MS) + FIRST_DELAY_MS * chance
+  return Math.min(Math.round(now + Math.max(delay * (0.8 + 0.4 * chance), asked)), end)
+}
+
+/**
+ * The wait that a header `Retry-After` asks for, in milliseconds: a number of seconds, or a date of HTTP (RFC 9110). 0 for any other
+ * text, and for a time that is over.
+ */
+export function retryAfterMs(header: string, now: EpochMs): number {
+  const text = header.trim()
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000
+  // A date without its zone would be read as one of this machine.
+  const at = /^[A-Z][a-z]+, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now)
 }

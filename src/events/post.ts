@@ -34,6 +34,7 @@ class TooManyInterimResponses extends Error {
 /** What came of one request. The status is null if no response has begun. */
 interface Exchange {
   status: number | null
+  retryAfter: string | undefined
   error: Error | undefined
   /** Whether a kept connection turned out to be closed: the receiver has perhaps not seen the request. */
   isStale: boolean
@@ -89,7 +90,7 @@ class AgentPoster implements Poster {
         result = await this.exchange(request, body)
       }
       const { status, error } = result
-      if (status !== null) return responseOf(status)
+      if (status !== null) return responseOf(status, result.retryAfter)
       return isLate ? { ...failure(error), error: `no answer within ${this.timeoutMs / 1_000} s` } : failure(error)
     } finally {
       clearTimeout(timeout)
@@ -125,9 +126,11 @@ class AgentPoster implements Poster {
   private exchange(request: http.ClientRequest, body: string): Promise<Exchange> {
     const { promise, resolve } = Promise.withResolvers<Exchange>()
     let status: number | null = null
+    let retryAfter: string | undefined
     let error: Error | undefined
     request.on('response', response => {
       status = response.statusCode ?? 0
+      retryAfter = response.headers['retry-after']
       discard(response)
     })
     let interim = 0
@@ -142,7 +145,7 @@ class AgentPoster implements Poster {
     })
     request.on('close', () => {
       this.underWay.delete(request)
-      resolve({ status, error, isStale: status === null && request.reusedSocket && isReset(error) })
+      resolve({ status, retryAfter, error, isStale: status === null && request.reusedSocket && isReset(error) })
     })
     this.underWay.add(request)
     request.end(body)
@@ -162,9 +165,11 @@ function discard(response: http.IncomingMessage): void {
   response.on('close', () => clearTimeout(timeout))
 }
 
-function responseOf(status: number): Attempt {
+function responseOf(status: number, retryAfter: string | undefined): Attempt {
   const delivered = status >= 200 && status < 300
-  return { delivered, response_code: status, error: delivered ? null : 'the answer was not a 2xx' }
+  const asksToWait = (status === 429 || status === 503) && retryAfter !== undefined
+  const error = delivered ? null : 'the answer was not a 2xx'
+  return { delivered, response_code: status, error, ...(asksToWait ? { retry_after: retryAfter } : {}) }
 }
 
 function failure(error: Error | undefined): Attempt {

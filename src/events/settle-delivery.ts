@@ -2,7 +2,7 @@ import { disableWebhook } from '../admin/webhooks.ts'
 import type { Database } from '../db/connection/database.ts'
 import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/webhooks/deliveries.ts'
 import { findWebhook, setFailingSince } from '../db/webhooks/webhooks.ts'
-import { nextAttemptAt } from '../domain/backoff.ts'
+import { nextAttemptAt, retryAfterMs } from '../domain/backoff.ts'
 import type { EpochMs } from '../domain/time.ts'
 
 /** What an attempt made of its delivery. `stale`: another process has it now. */
@@ -81,5 +81,6 @@ function nextAttemptOf(
   chance: number,
 ): EpochMs | null {
   if (attempt.delivered || isGone(attempt) || event === 'gone') return null
-  return nextAttemptAt(failures, claim.began_at, now, chance)
+  const askedMs = attempt.retry_after === undefined ? 0 : retryAfterMs(attempt.retry_after, now)
+  return nextAttemptAt(failures, claim.began_at, now, chance, askedMs)
 }

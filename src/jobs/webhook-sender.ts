@@ -95,7 +95,13 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     },
     async test(webhookId) {
       const webhook = await findSigningWebhook(db, keys, webhookId)
-      return webhook && send(webhook, `evt_test_${randomUUID()}`, testPayloadOf(webhook, clock()))
+      if (webhook === undefined) return undefined
+      const { retry_after: _, ...attempt } = await send(
+        webhook,
+        `evt_test_${randomUUID()}`,
+        testPayloadOf(webhook, clock()),
+      )
+      return attempt
     },
     allowPrivate,
   }

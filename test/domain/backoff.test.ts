@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextAttemptAt } from '../../src/domain/backoff.ts'
+import { LONGEST_WAIT_MS, nextAttemptAt, retryAfterMs } from '../../src/domain/backoff.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 
 const [SECOND, HOUR, DAY] = [1_000, HOUR_MS, DAY_MS]
@@ -22,6 +22,40 @@ test.each([
 ])('%i failures in %i ms, chance %f: the next attempt is after %i ms', (failures, since, chance, delay) => {
   const began = Date.parse('2026-03-15T12:00:00.000Z')
   expect(nextAttemptAt(failures, began, began + since, chance)).toBe(began + since + delay)
+})
+
+test.each([
+  // failures, now, chance, asked → delay
+  [1, 0, 0, HOUR, HOUR],
+  [1, 0, 1, HOUR, HOUR + 5 * SECOND],
+  [1, 0, 0, SECOND, 4 * SECOND],
+  [7, 2 * HOUR, 0.5, HOUR, 4 * HOUR],
+  [1, 0, 0, 2 * DAY, DAY],
+  [1, 0, 0, Number.POSITIVE_INFINITY, DAY],
+  [1, 0, 0, 0, 4 * SECOND],
+  [9, 3 * DAY - HOUR, 0, 5 * HOUR, HOUR],
+])('%i failures in %i ms, chance %f, asked to wait %i ms: after %i ms', (failures, since, chance, asked, delay) => {
+  const began = Date.parse('2026-03-15T12:00:00.000Z')
+  expect(nextAttemptAt(failures, began, began + since, chance, asked)).toBe(began + since + delay)
+  expect(delay).toBeLessThan(LONGEST_WAIT_MS)
+})
+
+test.each<[string, number]>([
+  ['120', 120_000],
+  [' 0 ', 0],
+  ['1.5', 1_500],
+  ['99999999999999999999', 1e23],
+  ['Sun, 15 Mar 2026 12:01:00 GMT', 60_000],
+  ['Sunday, 15-Mar-26 12:01:00 GMT', 60_000],
+  ['Sun, 15 Mar 2026 11:00:00 GMT', 0],
+  ['Sun Mar 15 12:01:00 2026', 0],
+  ['2026-03-15T12:01:00Z', 0],
+  ['-1', 0],
+  ['1e9', 0],
+  ['soon', 0],
+  ['', 0],
+])('Retry-After: %j asks for %i ms', (header, ms) => {
+  expect(retryAfterMs(header, Date.parse('2026-03-15T12:00:00.000Z'))).toBe(ms)
 })
 
 test.each([3 * DAY, 4 * DAY])('there is no attempt after three days: %i ms', since => {

@@ -45,7 +45,7 @@ async function aReceiver() {
     ids,
     most: () => most,
     connections: () => connections,
-    answer: (status = 204) => open.shift()?.writeHead(status).end(),
+    answer: (status = 204, headers = {}) => open.shift()?.writeHead(status, headers).end(),
   }
 }
 
@@ -143,6 +143,38 @@ test('receivers that hang, a hundred attempts or more, slow no other', async () 
   await dispatcher.finish()
   for (const webhook of [quick, ...webhooks]) await disable(webhook)
 })
+
+test.each([
+  [503, '3600', 3_600],
+  [429, '3600', 3_600],
+  [503, new Date(clock.now + 7_200_000).toUTCString(), 7_200],
+  [503, '1000000', 86_400],
+  [503, 'soon', 4],
+  [500, '3600', 4],
+])(
+  'after %i with Retry-After: %s the next attempt is in %i s, and no later than jitter makes it',
+  async (status, header, seconds) => {
+    const receiver = await aReceiver()
+    const webhook = await aWebhook(receiver.url)
+    await addDeliveries(webhook, 1)
+    const dispatcher = aDispatcher()
+    await dispatcher.dispatchOnce(clock.now)
+    await expect.poll(() => receiver.open.length).toBe(1)
+    receiver.answer(status, { 'retry-after': header })
+    await dispatcher.idle()
+    const [row] = await db.query<{ due: number; response_code: number }>({
+      text: sql`select extract(epoch from next_attempt_at)::float8 * 1000 as due, response_code from webhook_delivery
+      where webhook_id = $1`,
+      values: [webhook],
+    })
+    expect(row?.response_code).toBe(status)
+    const waitMs = (row?.due ?? 0) - clock.now
+    expect(waitMs).toBeGreaterThanOrEqual(seconds * 1_000)
+    expect(waitMs).toBeLessThanOrEqual(seconds * 1_000 + 5_000)
+    await dispatcher.finish()
+    await disable(webhook)
+  },
+)
 
 test('an event that the database cannot read does not hold up the others', async () => {
   const receiver = await aReceiver()

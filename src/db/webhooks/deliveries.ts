@@ -36,6 +36,8 @@ export interface Attempt {
   delivered: boolean
   response_code: number | null
   error: string | null
+  /** The header `Retry-After` of an answer that asks to wait: 429 or 503. */
+  retry_after?: string
 }
 
 /** The state in which an attempt leaves its delivery. `nextAttemptAt` is null unless the status is `pending`. */
