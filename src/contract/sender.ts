@@ -169,6 +169,20 @@ export const OPERATIONS: Record<SenderOp, TSchema> = {
   refund: operation('refund'),
 }
 
+/** The fields of each operation that take `null` for "not given". */
+export const OPTIONAL: Record<SenderOp, ReadonlySet<string>> = {
+  check: optionalIn(FIELDS.check),
+  reserve: optionalIn(FIELDS.reserve),
+  consume: optionalIn(FIELDS.consume),
+  commit: optionalIn(FIELDS.commit),
+  release: optionalIn(FIELDS.release),
+  refund: optionalIn(FIELDS.refund),
+}
+
+function optionalIn(fields: TProperties): ReadonlySet<string> {
+  return new Set(Object.keys(fields).filter(name => Type.IsOptional(fields[name])))
+}
+
 /** The fields of a validated body: of these, those of its operation. */
 export interface SenderRequest {
   user_id: number

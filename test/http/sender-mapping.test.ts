@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import pino from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
+import { OPTIONAL, SENDER_OPS } from '../../src/contract/sender.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
@@ -82,6 +83,35 @@ async function ask(op: string, payload: object) {
 beforeEach(() => {
   commands.length = 0
   logged.length = 0
+})
+
+describe('null', () => {
+  const required: Record<string, object> = {
+    check: { user_id: 7, units: 1 },
+    reserve: { user_id: 7, id: 'm', units: 1 },
+    consume: { user_id: 7, id: 'm', units: 1 },
+    commit: { user_id: 7, id: 'm' },
+    release: { user_id: 7, id: 'm' },
+    refund: { user_id: 7, id: 'm' },
+  }
+
+  test.each(SENDER_OPS)('for any optional field of %s is as if it was not given', async op => {
+    outcome = new Unavailable()
+    const { units: _, ...nulls } = Object.fromEntries([...OPTIONAL[op]].map(name => [name, null]))
+    expect(Object.keys(nulls).length).toBeGreaterThan(0)
+    await ask(op, required[op] ?? {})
+    await ask(op, { ...required[op], ...nulls })
+    await ask('batch', { operations: [{ op, ...required[op], ...nulls }] })
+    expect(commands).toHaveLength(3)
+    expect(commands[1]).toEqual(commands[0])
+    expect(commands[2]).toEqual(commands[0])
+  })
+
+  test('for units is as if they were not given, with a message', async () => {
+    outcome = new Unavailable()
+    await ask('check', { user_id: 7, units: null, country: null, message: { to: '+4915112345678', text: 'x' } })
+    expect(commands).toMatchObject([{ units: 1, country: 'DE' }])
+  })
 })
 
 const at = Date.parse('2026-03-15T12:00:00.000Z')

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { OPERATIONS, REQUESTS, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
+import { OPERATIONS, OPTIONAL, REQUESTS, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
 import { DEFAULT_TTL_SECONDS, isUint, MAX_SEGMENTS } from '../../domain/bounds.ts'
 import type { Command, DrawCommand, Origin } from '../../domain/command.ts'
 import { type Measure, measureMessage } from '../../domain/message.ts'
@@ -21,12 +21,12 @@ export function originOf(request: FastifyRequest): Origin {
   return { principal: principalOf(request).subject, requestId: request.id }
 }
 
-/** Validates the body of an operation's own path. */
+/** Validates the body of an operation's own path, and drops optional fields that are null from it. */
 export function requestCheck(op: SenderOp): Check {
   return withFurtherRules(op, compileCheck(REQUESTS[op]))
 }
 
-/** Validates an operation of a batch and returns its name, or its first issues. */
+/** Validates an operation of a batch and returns its name, or its first issues. Optional fields that are null are dropped. */
 export function createOperationCheck(): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
   const checkOp = compileCheck(Type.Object({ op: Type.Enum(SENDER_OPS) }))
   const checks = new Map<unknown, { op: SenderOp; check: Check }>(
@@ -118,13 +118,20 @@ function noCountry({ message }: SenderRequest): ValidationIssue {
 
 /** Adds the rules between fields, and the bound of a text in SMS, to those of the schema, so that all issues are reported together. */
 function withFurtherRules(op: SenderOp, check: Check): Check {
-  if (op !== 'check' && op !== 'reserve' && op !== 'consume') return check
+  const optional = OPTIONAL[op]
+  const draws = op === 'check' || op === 'reserve' || op === 'consume'
   return value => {
+    if (isRecord(value)) dropNulls(value, optional)
     const issues = check(value)
-    const further = isRecord(value) ? furtherIssuesIn(value) : null
+    const further = draws && isRecord(value) ? furtherIssuesIn(value) : null
     if (issues === null || further === null) return issues ?? further
     return [...issues, ...further]
   }
+}
+
+/** Takes `null` for "not given", as many languages write it, and as this service's own answers do. */
+function dropNulls(request: Record<string, unknown>, optional: ReadonlySet<string>): void {
+  for (const name in request) if (request[name] === null && optional.has(name)) delete request[name]
 }
 
 /** Null if there are none, which is nearly always so. */
