@@ -1,6 +1,6 @@
 /** Administrators' calls that change webhooks, each of which takes effect once under its Idempotency-Key. */
 import { createHash } from 'node:crypto'
-import { type Database, type Transaction, within } from '../db/connection/database.ts'
+import { type Database, joinTransaction, type Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { redeliver, redeliverSince } from '../db/webhooks/delivery-lists.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
@@ -38,7 +38,7 @@ export function createWebhookOnce(
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'createWebhook', ...draft }
   return withNumbers(db, () =>
-    changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author), secret),
+    changeOnce(db, key, request, author, tx => createWebhook(joinTransaction(tx), draft, secret, author), secret),
   )
 }
 
@@ -50,7 +50,7 @@ export function updateWebhookOnce(
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'updateWebhook', id, ...patch }
-  return changeOnce(db, key, request, author, tx => updateWebhook(within(tx), id, patch, author))
+  return changeOnce(db, key, request, author, tx => updateWebhook(joinTransaction(tx), id, patch, author))
 }
 
 export function rotateSecretOnce(
@@ -61,7 +61,7 @@ export function rotateSecretOnce(
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'rotateWebhookSecret', id }
-  return changeOnce(db, key, request, author, tx => rotateSecret(within(tx), id, secret, author), secret)
+  return changeOnce(db, key, request, author, tx => rotateSecret(joinTransaction(tx), id, secret, author), secret)
 }
 
 /** What is remembered of a change. The secret itself stays in the webhook's row. */

@@ -2,6 +2,7 @@
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { isUnavailable, sqlStateOf } from '../db/connection/database.ts'
+import { SQLSTATE } from '../db/connection/errors.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
 import { dropRootBeside } from '../drop-root.ts'
@@ -37,7 +38,7 @@ export async function onEmbedded<T>(dataDir: string, work: (url: string) => Prom
 }
 
 /** SQLSTATE of a table or a column that does not exist. */
-const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
+const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set([SQLSTATE.undefinedTable, SQLSTATE.undefinedColumn])
 
 /** Runs a command. An expected failure is printed on stderr as `cannot …`, with its reason, and gives the exit code 1. */
 export async function reportFailure(what: string, config: Config, work: () => Promise<number>): Promise<number> {

@@ -1,6 +1,7 @@
 /** One attempt at a batch, and what its failure means. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ConnectionLost, sqlStateOf } from '../db/connection/database.ts'
+import { SQLSTATE } from '../db/connection/errors.ts'
 import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
 import type { Command, Outcome } from '../domain/command.ts'
@@ -69,23 +70,32 @@ export async function heldUsersOf(
   return heldUsers(earlier, await look())
 }
 
-/** A failed guard, a reservation of another process, a deadlock, a serialization failure: the next attempt sees why. */
+const CONFLICTS: ReadonlySet<string> = new Set([
+  // A guard has failed.
+  SQLSTATE.divisionByZero,
+  // Another process has added a reservation.
+  SQLSTATE.uniqueViolation,
+  SQLSTATE.serializationFailure,
+  SQLSTATE.deadlockDetected,
+])
+
+/** Another transaction came between. The next attempt sees what it did. */
 export function isConflict(error: unknown): boolean {
-  return ['22012', '23505', '40001', '40P01'].includes(sqlStateOf(error) ?? '')
+  return CONFLICTS.has(sqlStateOf(error) ?? '')
 }
 
 /** A reservation that was taken to be new exists. */
 export function isUniqueViolation(error: unknown): boolean {
-  return sqlStateOf(error) === '23505'
+  return sqlStateOf(error) === SQLSTATE.uniqueViolation
 }
 
 /** A check of the counters failed before a guard did: the batch was decided on stale rows. */
 export function isCheckViolation(error: unknown): boolean {
-  return sqlStateOf(error) === '23514'
+  return sqlStateOf(error) === SQLSTATE.checkViolation
 }
 
-export function isLockTimeout(error: unknown): boolean {
-  return sqlStateOf(error) === '55P03'
+export function isLockNotAvailable(error: unknown): boolean {
+  return sqlStateOf(error) === SQLSTATE.lockNotAvailable
 }
 
 /**

@@ -227,13 +227,13 @@ async function commit(
   calls: readonly StatementCall[],
   outcomes: Outcome[],
 ): Promise<Outcome[]> {
-  const finds = loadAuthorshipOfFound(batch, outcomes)
-  const results = await connection.run([...calls, ...finds, COMMIT]).catch(error => {
+  const authorshipCalls = loadAuthorshipOfFound(batch, outcomes)
+  const results = await connection.run([...calls, ...authorshipCalls, COMMIT]).catch(error => {
     throw error instanceof ConnectionLost ? new UnknownOutcome(outcomes, error) : error
   })
   const tag = results.at(-1)?.tag
   if (tag !== 'COMMIT') throw new Error(`the batch was not committed: the server answered ${tag}`)
-  return finds.length === 0 ? outcomes : withAuthorship(batch, outcomes, results.at(-2))
+  return authorshipCalls.length === 0 ? outcomes : withAuthorship(batch, outcomes, results.at(-2))
 }
 
 /** The effects of a batch by command, if it is committed after all. None if it failed before its commit. */

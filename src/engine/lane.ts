@@ -34,7 +34,7 @@ export interface LaneOptions {
 }
 
 /** The parts that a lane has to itself, or shares with the others. */
-interface Place {
+interface LaneParts {
   readonly connect: Connect
   /** The maximum number of batches in flight, each with a connection of its own. */
   readonly connections: number
@@ -78,18 +78,18 @@ const STALL_MS_PER_COMMAND = 0.05
 /** The weight of a command in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
-export function createLane(options: LaneOptions, place: Place): EngineLane {
+export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
   const { now, log, monotonicMs = () => performance.now() } = options
-  const memory = createMemory(place.lanes)
+  const memory = createMemory(parts.lanes)
   const quarantine = createQuarantine()
   const connections = createConnections({
-    connect: place.connect,
+    connect: parts.connect,
     monotonicMs,
     lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS,
     log,
     onLost() {
       memory.forgetAll()
-      place.principals.forgetAll()
+      parts.principals.forgetAll()
     },
   })
   const runner = createRunner(
@@ -97,24 +97,24 @@ export function createLane(options: LaneOptions, place: Place): EngineLane {
       connections,
       memory,
       lost: new WeakMap(),
-      principals: place.principals,
+      principals: parts.principals,
       now,
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
-      denialSampler: place.denialSampler,
+      denialSampler: parts.denialSampler,
       onBatchReport: options.onBatchReport ?? (() => {}),
     },
     quarantine,
   )
   const scheduler = createScheduler<Command, Outcome>({
-    workers: place.connections,
+    workers: parts.connections,
     concurrency: CONCURRENCY,
     stallMs: STALL_MS,
     stallMsPerCommand: STALL_MS_PER_COMMAND,
     batchSize: options.batchSize ?? BATCH_SIZE,
     batchShare: BATCH_SHARE,
-    queueCommands: place.queueCommands,
-    queueBytes: place.queueBytes,
+    queueCommands: parts.queueCommands,
+    queueBytes: parts.queueBytes,
     run: batch => runner.run(batch),
     difficultyOf: quarantine.difficultyOf,
     now: monotonicMs,

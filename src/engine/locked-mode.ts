@@ -8,7 +8,7 @@ import {
   hasLost,
   heldUsersOf,
   isConflict,
-  isLockTimeout,
+  isLockNotAvailable,
   type LostEffects,
   noteLost,
 } from './attempt.ts'
@@ -42,7 +42,7 @@ export async function runUntilDecided(context: EngineContext, commands: readonly
       return asFirstAnswers(commands, committed.outcomes, lost)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
-      const held = isLockTimeout(error) ? await findHeldUsers(context, commands) : NO_USERS
+      const held = isLockNotAvailable(error) ? await findHeldUsers(context, commands) : NO_USERS
       if (held.size > 0) return runWithout(held, context, commands)
       // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {

@@ -98,7 +98,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
   if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
   const queues = createFairQueue<Entry<C, R>>(options.batchShare, options.now)
-  const holds = createHolds<C, R>(batchSize, options.now)
+  const locks = createUserLocks<C, R>(batchSize, options.now)
   const isolated: QueuedBatch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
@@ -120,7 +120,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       return undefined
     },
     take() {
-      const { batch, besides } = formBatch(queues, holds, options)
+      const { batch, besides } = formBatch(queues, locks, options)
       isolated.push(...besides)
       return batch
     },
@@ -131,12 +131,12 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     },
     isolate(batch, users) {
       const before = batch.entries
-      const other = holds.part(batch, users)
+      const other = locks.part(batch, users)
       if (!batch.isIsolated) for (const entry of before) if (users.has(entry.command.user_id)) queues.stop(entry)
       if (other.entries.length > 0) isolated.push(other)
     },
     end(batch) {
-      holds.end(batch)
+      locks.end(batch)
       if (!batch.isIsolated) for (const entry of batch.entries) queues.stop(entry)
       if (batch.followers.length > 0) queues.putBack(batch.followers, batch.followersSince)
     },
@@ -165,15 +165,15 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
 /** A batch of the commands that are next, if any, and those of users in quarantine among them as batches of their own. */
 function formBatch<C extends UserCommand, R>(
   queues: FairQueue<Entry<C, R>>,
-  holds: Holds<C, R>,
+  locks: UserLocks<C, R>,
   { batchSize, difficultyOf }: QueueOptions,
 ): { batch: QueuedBatch<C, R> | undefined; besides: Iterable<QueuedBatch<C, R>> } {
   queues.startRound()
-  const batch = holds.newBatch(false)
+  const batch = locks.newBatch(false)
   const besides = new Map<string, QueuedBatch<C, R>>()
   const batchFor = (difficulty: string | undefined) => {
     if (difficulty === undefined) return batch
-    const beside = besides.get(difficulty) ?? holds.newBatch(true)
+    const beside = besides.get(difficulty) ?? locks.newBatch(true)
     besides.set(difficulty, beside)
     return beside
   }
@@ -182,8 +182,8 @@ function formBatch<C extends UserCommand, R>(
     const entry = queues.next()
     if (entry === undefined) break
     const { user_id } = entry.command
-    const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))
-    holds.give(holder, entry, queues.since)
+    const holder = locks.holderOf(user_id) ?? locks.hold(user_id, batchFor(difficultyOf(user_id)))
+    locks.give(holder, entry, queues.since)
     if (holder !== batch) passed += 1
   }
   batch.isRunning = true
@@ -191,10 +191,10 @@ function formBatch<C extends UserCommand, R>(
   return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
 }
 
-type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
+type UserLocks<C extends UserCommand, R> = ReturnType<typeof createUserLocks<C, R>>
 
 /** Keeps which batch holds which user. */
-function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {
+function createUserLocks<C extends UserCommand, R>(batchSize: number, now: () => number) {
   const holders = new Map<number, QueuedBatch<C, R>>()
 
   function newBatch(isIsolated: boolean): QueuedBatch<C, R> {

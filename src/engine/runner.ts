@@ -7,7 +7,7 @@ import {
   heldUsersOf,
   isCheckViolation,
   isConflict,
-  isLockTimeout,
+  isLockNotAvailable,
   isUniqueViolation,
   noteLost,
 } from './attempt.ts'
@@ -111,10 +111,10 @@ class BatchRunner implements Runner {
           return runUntilDecided(this.context, commands)
         }
         if (isUniqueViolation(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
-        const isTransient = isConflict(error) || isCheckViolation(error) || isLockTimeout(error)
+        const isTransient = isConflict(error) || isCheckViolation(error) || isLockNotAvailable(error)
         if (!isTransient && !isUnavailable(error)) throw error
         const shouldRetry =
-          isTransient && failures < MAX_FAILURES && (await this.resolve(error, batch, decidedOn, failures))
+          isTransient && failures < MAX_FAILURES && (await this.isolateCause(error, batch, decidedOn, failures))
         if (!shouldRetry) return runUntilDecided(this.context, batch.commands)
       }
     }
@@ -141,14 +141,14 @@ class BatchRunner implements Runner {
   }
 
   /** Whether the rest of a batch may go again: the database has said which users are concerned. */
-  private async resolve(
+  private async isolateCause(
     error: unknown,
     batch: RunningBatch<Command>,
     decidedOn: UserStates | undefined,
     failures: number,
   ): Promise<boolean> {
     try {
-      if (isLockTimeout(error)) return await this.isolateHeldUsers(batch)
+      if (isLockNotAvailable(error)) return await this.isolateHeldUsers(batch)
       if (decidedOn !== undefined) await this.resolveConflict(batch, decidedOn, failures)
       return true
     } catch (failure) {

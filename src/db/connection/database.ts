@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../../domain/time.ts'
-import { endsConnection, leavesCommitOpen, reasonOf } from './errors.ts'
+import { endsConnection, leavesCommitOpen, reasonOf, SQLSTATE } from './errors.ts'
 import { clientsOf, createHosts, type Hosts } from './hosts.ts'
 import { createPoolConnections, type PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
@@ -57,7 +57,7 @@ export interface Database extends Queryable {
 }
 
 /** An open transaction as a place for work that would begin its own. */
-export function within(tx: Transaction): Pick<Database, 'transaction'> {
+export function joinTransaction(tx: Transaction): Pick<Database, 'transaction'> {
   return { transaction: work => work(tx) }
 }
 
@@ -141,18 +141,18 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   const query = <R extends object>(statement: Statement) =>
-    withConnection(connection => connection.alone.query<R>(statement))
+    withConnection(connection => connection.autocommit.query<R>(statement))
 
   return {
     query,
-    onConnection: work => withConnection(connection => work(connection.alone)),
+    onConnection: work => withConnection(connection => work(connection.autocommit)),
 
     async transaction(work, mode = 'write') {
       for (let n = 1; ; n++) {
         try {
           return await attempt(work, mode)
         } catch (error) {
-          if (n === ATTEMPTS || !isConflict(error)) throw error
+          if (n === ATTEMPTS || !isTransactionRollback(error)) throw error
           await pause(Math.random() * 20 * n)
         }
       }
@@ -235,7 +235,7 @@ class Connection implements Transaction {
   }
 
   /** For statements that are transactions of their own. */
-  get alone(): Queryable {
+  get autocommit(): Queryable {
     return {
       isCluster: this.isCluster,
       query: async <R extends object>(statement: Statement) => rowsOf(await this.sendLast<R>(statement)),
@@ -313,20 +313,24 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true
   const state = sqlStateOf(error)
   if (state === undefined) return false
-  return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isConflict(error)
+  return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isTransactionRollback(error)
 }
 
 /** A statement timeout, a lock timeout, and a server that became a read-only standby. */
-const TRANSIENT: ReadonlySet<string> = new Set(['57014', '55P03', '25006'])
+const TRANSIENT: ReadonlySet<string> = new Set([
+  SQLSTATE.queryCanceled,
+  SQLSTATE.lockNotAvailable,
+  SQLSTATE.readOnlyTransaction,
+])
 
 /** Whether a statement ran longer than it may. */
 export function isStatementTimeout(error: unknown): boolean {
-  return sqlStateOf(error) === '57014'
+  return sqlStateOf(error) === SQLSTATE.queryCanceled
 }
 
 /** Whether the rows of this statement are the problem, and not the database: it took too long, or met other writers. */
 export function concernsRows(error: unknown): boolean {
-  return isStatementTimeout(error) || sqlStateOf(error) === '55P03' || isConflict(error)
+  return isStatementTimeout(error) || sqlStateOf(error) === SQLSTATE.lockNotAvailable || isTransactionRollback(error)
 }
 
 /** Whether the server refuses the values: out of range, malformed, or against a constraint. */
@@ -334,7 +338,10 @@ export function isDataError(error: unknown): boolean {
   return /^2[23]/.test(sqlStateOf(error) ?? '')
 }
 
-const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
+const ROLLBACKS: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected])
+
+/** The server rolled the transaction back because of another one. */
+const isTransactionRollback = (error: unknown) => ROLLBACKS.has(sqlStateOf(error) ?? '')
 
 /** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
 export function sqlStateOf(error: unknown): string | undefined {

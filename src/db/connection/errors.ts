@@ -1,6 +1,26 @@
 /** The meaning of errors of PostgreSQL and of a cluster. */
 import pg from 'pg'
 
+/** The codes of errors that decide what follows, by their names in PostgreSQL. */
+export const SQLSTATE = {
+  invalidParameterValue: '22023',
+  divisionByZero: '22012',
+  uniqueViolation: '23505',
+  checkViolation: '23514',
+  readOnlyTransaction: '25006',
+  invalidSqlStatementName: '26000',
+  invalidPassword: '28P01',
+  serializationFailure: '40001',
+  deadlockDetected: '40P01',
+  insufficientPrivilege: '42501',
+  undefinedColumn: '42703',
+  undefinedTable: '42P01',
+  duplicatePreparedStatement: '42P05',
+  lockNotAvailable: '55P03',
+  queryCanceled: '57014',
+  internalError: 'XX000',
+} as const
+
 /**
  * The name of the unique constraint or index that a statement violated; undefined for any other error. A node of a cluster has
  * the number of the shard's table behind the name, and may say it only in its message.
@@ -8,7 +28,9 @@ import pg from 'pg'
 export function violatedUnique(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError)) return undefined
   // A coordinator that copies rows to their nodes passes on the text of an error without its code.
-  const isUnique = error.code === '23505' || (error.code === 'XX000' && /^duplicate key .* "\w+"$/.test(error.message))
+  const isUnique =
+    error.code === SQLSTATE.uniqueViolation ||
+    (error.code === SQLSTATE.internalError && /^duplicate key .* "\w+"$/.test(error.message))
   if (!isUnique) return undefined
   return (error.constraint ?? /"(\w+)"/.exec(error.message)?.[1])?.replace(/_\d{5,}$/, '')
 }

@@ -1,6 +1,7 @@
 /** Whether each connection has a session of its own, which a pooler in transaction mode does not give. */
 import { randomUUID } from 'node:crypto'
 import { type Queryable, sqlStateOf } from './database.ts'
+import { SQLSTATE } from './errors.ts'
 import { sql } from './sql.ts'
 
 const SHARED =
@@ -9,8 +10,11 @@ const SHARED =
 /** A connection that breaks in between looks the same once; a pooler does it again. */
 const ROUNDS = 3
 
-/** SQLSTATE of a prepared statement that does not exist, and of one that exists already. */
-const WRONG_STATEMENTS: ReadonlySet<string | undefined> = new Set(['26000', '42P05'])
+/** A prepared statement that does not exist, and one that exists already. */
+const WRONG_STATEMENTS: ReadonlySet<string | undefined> = new Set([
+  SQLSTATE.invalidSqlStatementName,
+  SQLSTATE.duplicatePreparedStatement,
+])
 
 /** Refuses connections that share sessions: `synchronous_commit`, time limits and prepared statements belong to a session. */
 export async function assertOwnSessions(one: Queryable, other: Queryable): Promise<void> {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { ConnectionLost, type Log } from './database.ts'
-import { leavesCommitOpen } from './errors.ts'
+import { leavesCommitOpen, SQLSTATE } from './errors.ts'
 import {
   CONNECT_TIMEOUT_MS,
   configureSession,
@@ -202,7 +202,7 @@ class ClientConnection implements PipelinedConnection {
    * now, as a statement of `onBegin` has found, or because they were removed from this server.
    */
   private endsWith({ code = '' }: pg.DatabaseError): boolean {
-    return /^(08|57P)/.test(code) || (this.beginCalls.length > 1 && code === '42P01')
+    return /^(08|57P)/.test(code) || (this.beginCalls.length > 1 && code === SQLSTATE.undefinedTable)
   }
 
   private lose(): void {

@@ -1,6 +1,7 @@
 /** Sessions on the server: how the service sets them up, gives up on them, and ends those that it gave up on. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { SQLSTATE } from './errors.ts'
 import { type Sql, sql } from './sql.ts'
 
 /** Longest to wait for a connection, and then for its setup, in milliseconds. */
@@ -84,7 +85,7 @@ export async function configureSession(
     // The server cancels a statement soon after its client has gone. Some platforms cannot detect that and refuse it.
     await client.query("set client_connection_check_interval = '1s'")
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError && error.code === '22023')) throw error
+    if (!(error instanceof pg.DatabaseError && error.code === SQLSTATE.invalidParameterValue)) throw error
   }
   const [session] = rows
   if (session === undefined) throw new Error('the server does not list this session in pg_stat_activity')
@@ -137,7 +138,7 @@ async function terminate(client: pg.ClientBase, sessions: readonly Session[]): P
   const { rows } = await ask(sql`select lost.pid::text as pid, pg_terminate_backend(lost.pid) ${STILL_ALIVE}`).catch(
     error => {
       // Every role may end its own sessions, unless an administrator has taken the function away.
-      if (!(error instanceof pg.DatabaseError && error.code === '42501')) throw error
+      if (!(error instanceof pg.DatabaseError && error.code === SQLSTATE.insufficientPrivilege)) throw error
       return ask(sql`select lost.pid::text as pid ${STILL_ALIVE}`)
     },
   )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Log, sqlStateOf } from '../connection/database.ts'
+import { SQLSTATE } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'
 import { accountFor } from './account.ts'
 import { findBinaries } from './binaries.ts'
@@ -122,7 +123,7 @@ async function connect(folders: Folders, socketFolder: string): Promise<Answer> 
       version: rows[0]?.version ?? '',
     }
   } catch (error) {
-    if (sqlStateOf(error) === INVALID_PASSWORD) {
+    if (sqlStateOf(error) === SQLSTATE.invalidPassword) {
       throw new Error(`the database in ${folders.dataDir} rejects the password in ${folders.password}`)
     }
     return { reason: error instanceof Error ? error.message : String(error) }
@@ -130,8 +131,6 @@ async function connect(folders: Folders, socketFolder: string): Promise<Answer> 
     await client.end().catch(() => {})
   }
 }
-
-const INVALID_PASSWORD = '28P01'
 
 /**
  * Whether the server's files are those in this folder: it must see a file that is created here. Paths prove nothing: a

@@ -7,15 +7,15 @@ import {
 } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey, USER_KEY } from './keys.ts'
-import { number, selectionOf, text } from './rows.ts'
+import { number, selectListOf, text } from './rows.ts'
 import { ledgerStatement, NOW, type Parameters, type Scope } from './statement.ts'
 import { unexpiredAt } from './unexpired.ts'
 
 /** A row's key within its table, and the transaction that has locked it, if one has. An account's key is its user. */
 const COLUMNS = { user_id: number, xmax: text, id: text }
-const { list: QUOTA_ROW, at: AT } = selectionOf(COLUMNS, sql`q`)
-const { list: RESERVATION_ROW } = selectionOf(COLUMNS, sql`r`)
-const { list: ACCOUNT_ROW } = selectionOf({ user_id: number, xmax: text }, sql`a`)
+const { list: QUOTA_ROW, at: AT } = selectListOf(COLUMNS, sql`q`)
+const { list: RESERVATION_ROW } = selectListOf(COLUMNS, sql`r`)
+const { list: ACCOUNT_ROW } = selectListOf({ user_id: number, xmax: text }, sql`a`)
 
 const accountsOf = ({ k }: Parameters) => sql`select ${ACCOUNT_ROW} from ${k}
     join account a on a.shard = k.shard and a.user_id = k.user_id`

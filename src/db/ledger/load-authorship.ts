@@ -2,7 +2,7 @@ import type { AuthoredAction, Authorship } from '../../domain/authorship.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
-import { number, selectionOf, text, textOrNull } from './rows.ts'
+import { number, selectListOf, text, textOrNull } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
 
 /** The most actions that are shown of a reservation: the last ones. */
@@ -10,7 +10,7 @@ const MAX_ACTIONS = 100
 
 const COLUMNS = { user_id: number, id: text, made_by: textOrNull, settled_by: textOrNull, actions: text }
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`a`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`a`)
 
 const subjectOf = (id: Sql) => sql`(select subject from principal where id = ${id})`
 

@@ -3,7 +3,7 @@ import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USER_KEY } from './keys.ts'
-import { number, oneOf, selectionOf, timestamp } from './rows.ts'
+import { number, oneOf, selectListOf, timestamp } from './rows.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 import { EXPIRY, expiredAt } from './unexpired.ts'
 
@@ -17,7 +17,7 @@ const COLUMNS = {
   expires_at: timestamp,
 }
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
 
 /**
  * Reads the quotas of each user that ended last, newest first. It walks the index of unexpired quotas down from now, so

@@ -11,7 +11,7 @@ import {
   number,
   numberOrNull,
   numbers,
-  selectionOf,
+  selectListOf,
   text,
   textOrNull,
   timestamp,
@@ -45,7 +45,7 @@ const COLUMNS = {
   expiry_emitted: boolean,
 }
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
 
 export const selectQuotaDetails = ledgerStatement<Allowance>(
   sql`select-quota-details`,

@@ -1,7 +1,7 @@
 import type { StatementResult } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { texts } from './arrays.ts'
-import { number, selectionOf, text } from './rows.ts'
+import { number, selectListOf, text } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
 
 /** The most principals that the dictionary holds. An issuer of tokens can make any number of subjects, so their number is bounded. */
@@ -18,7 +18,7 @@ export const addPrincipals = ledgerStatement(
 
 const COLUMNS = { id: number, subject: text }
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`p`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`p`)
 
 /** The principals with these subjects, those that the dictionary has. */
 export const loadPrincipals = ledgerStatement(

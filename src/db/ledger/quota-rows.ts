@@ -13,7 +13,7 @@ import {
   oneOf,
   oneOfOrNull,
   type Stored,
-  selectionOf,
+  selectListOf,
   text,
   timestamp,
   timestampOrNull,
@@ -50,7 +50,7 @@ const COLUMNS = {
   alerted: numbers,
 } satisfies Record<keyof Stored<Allowance>, CellColumn<unknown>>
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`q`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
 
 /** The select list of a quota `q` for `quotasIn`. */
 const QUOTA_LIST = list

@@ -11,7 +11,7 @@ import {
   oneOf,
   oneOfOrNull,
   type Stored,
-  selectionOf,
+  selectListOf,
   text,
   textOrNull,
   timestamp,
@@ -44,7 +44,7 @@ export const RESERVATION_COLUMNS = joinSql(Object.keys(FIELDS).map(sqlName))
 
 const COLUMNS = { seq: number, ...FIELDS }
 
-const { list, at: AT } = selectionOf(COLUMNS, sql`r`)
+const { list, at: AT } = selectListOf(COLUMNS, sql`r`)
 
 /** The select list of a reservation `r` for `reservationsIn`. */
 const RESERVATION_LIST = list

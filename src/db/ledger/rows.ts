@@ -23,7 +23,7 @@ export interface CellColumn<Value> {
  * `COLUMNS.name.read(cells[AT.name])` per field. It takes as long as positions written by hand, because V8 inlines it; a
  * loop over the columns takes twice as long, and a reader that is a new arrow function per result 5 to 9 % longer.
  */
-export function selectionOf<Name extends string>(
+export function selectListOf<Name extends string>(
   columns: Readonly<Record<Name, CellColumn<unknown>>>,
   table: Sql,
 ): { readonly list: Sql; readonly at: Readonly<Record<Name, number>> } {

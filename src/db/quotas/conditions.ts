@@ -82,7 +82,7 @@ const conditionOf = (part: FilterPart, filter: QuotaFilter, values: SqlValue[], 
   applyPart(CONDITIONS, part, filter, null, values, now)
 
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
-export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
+export function whereClauseOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): Sql {
   const conditions = PARTS.map(part => conditionOf(part, filter, values, now)).filter(condition => condition !== null)
   return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }

@@ -8,7 +8,7 @@ import { bind } from '../connection/parameters.ts'
 import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { LISTS } from '../connection/transaction-settings.ts'
-import { conditionalPartsOf, presenceOf, type QuotaFilter, selectionOf, TOTALS } from './conditions.ts'
+import { conditionalPartsOf, presenceOf, type QuotaFilter, TOTALS, whereClauseOf } from './conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import {
   afterKey,
@@ -123,7 +123,7 @@ async function listByUse(
   const values: SqlValue[] = []
   const quotas = await tx.query<Quota>({
     text: sql`select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.userId, values)}) s
-           where ${selectionOf(filter, now, values)}`,
+           where ${whereClauseOf(filter, now, values)}`,
     values,
   })
   const sign = order.descending ? -1 : 1
@@ -235,7 +235,7 @@ function walkedRows(
   const values: SqlValue[] = []
   const rows = stream.rows(values, scanBound(query, stream, skip))
   return tx.query<Row>({
-    text: sql`select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${selectionOf(filter, now, values)}
+    text: sql`select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${whereClauseOf(filter, now, values)}
            order by ${orderBy(order.by, order.descending)}
            limit ${bind(values, limit)} offset ${bind(values, skip)}`,
     values,
@@ -291,7 +291,7 @@ async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | unde
   const stream = narrow ?? streamOf(filter, { by: 'id', descending: false }, now)
   const bound = narrow === undefined ? bounds.counted : bounds.scanned
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1, sql`${selectionOf(filter, now, values)} as is_selected`)
+  const rows = stream.rows(values, bound + 1, sql`${whereClauseOf(filter, now, values)} as is_selected`)
   const [row] = await tx.query<{ read: number; selected: number }>({
     text: sql`select count(*) as read, count(*) filter (where is_selected) as selected from (${rows}) s`,
     values,
@@ -314,7 +314,7 @@ async function sortedPage(
   const { by, descending } = order
   const values: SqlValue[] = []
   const from = rows(values)
-  const selected = selectionOf(filter, now, values)
+  const selected = whereClauseOf(filter, now, values)
   const after = 'after' in start ? sql` and ${afterKey(by, descending, start.after, values, sql`sort_key`)}` : sql``
   const found = await tx.query<Row & { read: number; total: number }>({
     text: sql`with candidate as materialized (

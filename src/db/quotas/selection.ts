@@ -5,7 +5,7 @@ import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { sql } from '../connection/sql.ts'
-import { presenceOf, type QuotaFilter, selectionOf } from './conditions.ts'
+import { presenceOf, type QuotaFilter, whereClauseOf } from './conditions.ts'
 
 /** Selects the quotas of users by a filter as of `now`, by user and id. It reads all quotas of these users. */
 export function selectQuotasOfUsers(
@@ -21,7 +21,7 @@ export function selectQuotasOfUsers(
                   from unnest(${shards}::smallint[], ${bind(values, users)}::bigint[]) k (of_shard, of_user) cross join lateral (
                     select id, created_at from quota
                     where ${presenceOf(filter)} and shard = of_shard and user_id = of_user ${shardFilter(tx, sql`shard`, shards)}
-                      and ${selectionOf(filter, now, values)} offset 0
+                      and ${whereClauseOf(filter, now, values)} offset 0
                   ) q order by of_user, q.id`
     return tx.query<Pick<Quota, 'user_id' | 'id' | 'created_at'>>({ text, values })
   }

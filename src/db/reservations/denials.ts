@@ -68,7 +68,7 @@ export function listDenials(
 ): Promise<DenialSlice> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
-  const selected = selectionOf(filter, values)
+  const selected = whereClauseOf(filter, values)
   const page = sql`select ${COLUMNS}, ${SENDER} from (
       select shard, ${COLUMNS}, sender, ${timeOf(filter)} as denied_at from denial where ${among}
       order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
@@ -132,7 +132,7 @@ const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
 }
 
 /** The conditions that are read from the rows. */
-function selectionOf(
+function whereClauseOf(
   { userId, id, reason, country, messageType, sender, without }: DenialFilter,
   values: SqlValue[],
 ): Sql {

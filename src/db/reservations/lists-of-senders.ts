@@ -61,7 +61,7 @@ export function listOfSender(
     })
     if (principal === undefined) return { reservations: [], next: null }
     const starts = await startsOf(tx, filter, after, page.now)
-    return walk(tx, starts, values => selectionOf(filter, principal.id, values), page)
+    return walk(tx, starts, values => whereClauseOf(filter, principal.id, values), page)
   }, 'snapshot')
 }
 
@@ -161,7 +161,7 @@ function readShard(
   })
 }
 
-function selectionOf({ state, users, before }: SenderFilter, principal: number, values: SqlValue[]): Sql {
+function whereClauseOf({ state, users, before }: SenderFilter, principal: number, values: SqlValue[]): Sql {
   const conditions = [sql`coalesce(made_by = ${bind(values, principal)}, false)`, STATE_CONDITIONS[state]]
   if (users !== 'all') conditions.push(sql`user_id = any(${bind(values, [...users])}::bigint[])`)
   if (before !== undefined) conditions.push(sql`created_at < ${bind(values, timestampParam(before))}::timestamptz`)

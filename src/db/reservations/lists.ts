@@ -68,7 +68,7 @@ export function listReservations(
 ): Promise<ReservationSlice> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
-  const selected = selectionOf(filter, values)
+  const selected = whereClauseOf(filter, values)
   const page = sql`select ${RESERVATION_COLUMNS}, ${subjectOf(sql`made_by`)}, ${subjectOf(sql`settled_by`)} from (
       select ${RESERVATION_COLUMNS}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, maxScanned)}
@@ -147,7 +147,7 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
 }
 
 /** The conditions that are read from the rows. */
-function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
+function whereClauseOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
   const conditions: Sql[] = []
   if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
   if (quotaId !== undefined) {

@@ -7,6 +7,7 @@ import { VERSION } from '../../version.ts'
 import { distributeTables, undistributedTables } from '../cluster/tables.ts'
 import { assertNoWorker, findTopology } from '../cluster/topology.ts'
 import { type Database, type Log, openDatabase, type Queryable, sqlStateOf } from '../connection/database.ts'
+import { SQLSTATE } from '../connection/errors.ts'
 import { type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { type ConcurrentIndex, isOlder, type Migration, readMigrations } from './migration-files.ts'
 
@@ -160,9 +161,6 @@ async function createTables(db: Queryable): Promise<void> {
 
 // -- applying --------------------------------------------------------------------------------------------------------
 
-/** SQLSTATE of a lock that was not available in time. */
-const LOCK_NOT_AVAILABLE = '55P03'
-
 /** Applies a migration. While other transactions hold the locks that it needs, it lets them pass, and tries again. */
 async function applyPatiently(db: Database, migration: Migration, options: MigrateOptions): Promise<void> {
   const { log, lockWaitMs = LOCK_WAIT_MS } = options
@@ -175,7 +173,7 @@ async function applyPatiently(db: Database, migration: Migration, options: Migra
         : applyConcurrently(db, migration, migration.concurrent))
       return
     } catch (error) {
-      const mustWait = sqlStateOf(error) === LOCK_NOT_AVAILABLE
+      const mustWait = sqlStateOf(error) === SQLSTATE.lockNotAvailable
       const pauseMs = Math.min(LOCK_TIMEOUT_MS * 2 ** n, MAX_PAUSE_MS)
       if (!mustWait || performance.now() + pauseMs > giveUpAt) throw failureOf(migration, error, mustWait, lockWaitMs)
       log?.warn({ migration: migration.name, ms: pauseMs }, 'migrate: a lock is taken, trying again')

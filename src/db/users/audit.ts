@@ -154,7 +154,7 @@ async function listOf(
 ): Promise<AuditSlice> {
   const values: SqlValue[] = []
   const scanned = scanOf(source, filter, after, values)
-  const selected = selectionOf(filter, values)
+  const selected = whereClauseOf(filter, values)
   const rows = await tx.query<AuditedChange>({
     text: sql`select * from (
         select ${source.columns} from (${scanned} limit ${bind(values, maxScanned)}) scanned
@@ -233,7 +233,7 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 }
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
-function selectionOf(filter: AuditFilter, values: SqlValue[]): Sql {
+function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
   const { action, actor, requestId, userId, from, to } = filter
   const conditions: Sql[] = []
   for (const [column, value] of Object.entries({ action, actor, request_id: requestId, user_id: userId })) {

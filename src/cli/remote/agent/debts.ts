@@ -11,7 +11,7 @@ import type { Later } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
 import { checkSame, checkWhole, closed, debtGranted, debtSettled, notBooked } from './debt-answers.ts'
-import { createHolds, type Holds } from './holds.ts'
+import { createHeldDebts, type HeldDebts } from './held-debts.ts'
 
 export interface DebtOptions {
   /** The file of the journal. */
@@ -68,8 +68,8 @@ export async function openDebts(options: DebtOptions, { client, log, later }: De
   const refused = new WeakMap<Debt, string>()
   const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)
   const debtSettler = createDebtSettler(journal, client, () => performance.now())
-  const holds = createHolds({ journal, debtSettler, log, later })
-  const settle = createSettling(holds, request => find(journal, request)?.outcome)
+  const held = createHeldDebts({ journal, debtSettler, log, later })
+  const settle = createSettling(held, request => find(journal, request)?.outcome)
   debtSettler.wake()
   return {
     has: request => find(journal, request) !== undefined,
@@ -83,12 +83,12 @@ export async function openDebts(options: DebtOptions, { client, log, later }: De
       // The same message, called at the same time.
       const debt = find(journal, request)
       if (debt !== undefined) return settle(op, request, debt)
-      return op === 'reserve' ? hold(holds, request, false) : consume(holds, request, false)
+      return op === 'reserve' ? hold(held, request, false) : consume(held, request, false)
     },
-    list: () => journal.debts().map(debt => viewOf(debt, holds, refused.get(debt) ?? null)),
+    list: () => journal.debts().map(debt => viewOf(debt, held, refused.get(debt) ?? null)),
     isFull: () => journal.debts().length >= maxDebts,
     async close() {
-      const count = holds.abandon()
+      const count = held.abandon()
       if (count > 0) log(`${count} allowed messages are neither committed nor released`)
       await journal.close()
     },
@@ -100,23 +100,23 @@ function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | und
 }
 
 /** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
-function createSettling(holds: Holds, outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined) {
+function createSettling(held: HeldDebts, outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined) {
   async function repeat(op: 'reserve' | 'consume', owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'not-sent') throw closed('The message was released.', owed, 'released')
-    if (op === 'consume') return consume(holds, owed, outcome === 'sent')
-    return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(holds, owed, true)
+    if (op === 'consume') return consume(held, owed, outcome === 'sent')
+    return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, owed, true)
   }
 
   async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
     if (outcome === 'not-sent' && !isForced) throw closed('The message was released.', owed, 'released')
-    await holds.end(owed, 'sent')
+    await held.end(owed, 'sent')
     return debtSettled(owed, 'committed', outcome === 'sent')
   }
 
   async function release(owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'sent') throw closed('The message was committed.', owed, 'committed')
-    if (outcome === 'unknown' && !holds.has(owed)) throw notBooked()
-    await holds.end(owed, 'not-sent')
+    if (outcome === 'unknown' && !held.has(owed)) throw notBooked()
+    await held.end(owed, 'not-sent')
     // An earlier agent, or its time, had left open whether it was sent.
     if (outcomeOf(owed) === 'unknown') throw notBooked()
     return debtSettled(owed, 'released', outcome === 'not-sent')
@@ -134,19 +134,19 @@ function createSettling(holds: Holds, outcomeOf: (request: SenderRequest) => Deb
   }
 }
 
-async function hold(holds: Holds, request: SenderRequest, replayed: boolean): Promise<object> {
-  const expiresAt = await holds.hold(request)
+async function hold(held: HeldDebts, request: SenderRequest, replayed: boolean): Promise<object> {
+  const expiresAt = await held.hold(request)
   return { ...debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
 }
 
-async function consume(holds: Holds, request: SenderRequest, replayed: boolean): Promise<object> {
-  await holds.end(request, 'sent')
+async function consume(held: HeldDebts, request: SenderRequest, replayed: boolean): Promise<object> {
+  await held.end(request, 'sent')
   return debtGranted(request, 'committed', replayed)
 }
 
-function viewOf(debt: Debt, holds: Holds, refused: string | null): DebtView {
+function viewOf(debt: Debt, held: HeldDebts, refused: string | null): DebtView {
   const { user_id, id, ...view } = writtenViewOf(debt)
-  return { user_id, id, ...view, state: holds.has({ user_id, id }) ? 'held' : view.state, refused }
+  return { user_id, id, ...view, state: held.has({ user_id, id }) ? 'held' : view.state, refused }
 }
 
 /** What the journal says of a debt. What an agent holds reads as unknown. */

@@ -9,7 +9,7 @@ import { DEFAULT_TTL_SECONDS } from '../../../domain/bounds.ts'
 import { Problem } from '../../../errors.ts'
 
 /** Both reject with a Problem, or with the `UnavailableError` of a full journal. */
-export interface Holds {
+export interface HeldDebts {
   /**
    * Holds the debt of a message until it ends, at the latest after `ttl_seconds`: then its outcome is unknown.
    * Resolves when it is on disk, to when that is, in milliseconds since 1970. Holding it again changes nothing.
@@ -29,14 +29,14 @@ interface Held {
   readonly cancelExpiry: () => void
 }
 
-interface HoldParts {
+interface HeldDebtsParts {
   readonly journal: Journal
   readonly debtSettler: DebtSettler
   readonly log: (line: string) => void
   readonly later: Later
 }
 
-export function createHolds({ journal, debtSettler, log, later }: HoldParts): Holds {
+export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsParts): HeldDebts {
   const held = new Map<string, Held>()
 
   async function begin(request: SenderRequest): ReturnType<Journal['begin']> {
