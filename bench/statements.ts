@@ -1,8 +1,10 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
 import { previewBulkStep } from '../src/admin/bulk-change.ts'
+import { type GiveTerms, previewGiveStep } from '../src/admin/give-units.ts'
 import type { Database, Queryable } from '../src/db/connection/database.ts'
 import { listAlerts } from '../src/db/quotas/alerts.ts'
 import type { QuotaFilter } from '../src/db/quotas/conditions.ts'
+import { changesOfRequest } from '../src/db/quotas/gifts.ts'
 import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quotas/lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas/quotas.ts'
 import { selectQuotasOfUsers } from '../src/db/quotas/selection.ts'
@@ -27,6 +29,8 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
   const busiestUser = 1
   const ids = (await quotasOfUser(loaded, user, now)).quotas.map(({ id }) => id)
   const someId = ids[0] ?? 0
+  const author = { now, actor: 'plans', requestId: 'plans' }
+  const receivers = Array.from({ length: 10 }, (_, n) => ({ user_id: user + n, units: 5 }))
   const tenth = { after: { value: null, id: quotaIdOf(Math.ceil(quotas / 10), shardFrom(0)) } }
   return [
     { name: 'A quota by its id', run: db => findQuota(db, someId) },
@@ -50,7 +54,18 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     },
     {
       name: "A dry run of a bulk change of a user's quotas",
-      run: db => previewBulkStep(db, ids, { action: 'suspend' }, { now, actor: 'plans', requestId: 'plans' }),
+      run: db => previewBulkStep(db, ids, { action: 'suspend' }, author),
+    },
+    {
+      name: 'A dry run of units for 10 users',
+      run: db => previewGiveStep(db, receivers, GIFT, author),
+    },
+    {
+      name: 'What a request has changed of 10 users',
+      run: db => {
+        const userIds = receivers.map(({ user_id }) => user_id)
+        return db.transaction(tx => changesOfRequest(tx, userIds, { ...author, since: now }), 'keyed snapshot')
+      },
     },
     { name: 'All users, newest first', run: list({}, NEWEST) },
     { name: 'All users, newest first, deep by cursor', run: list({}, NEWEST, tenth) },
@@ -140,5 +155,13 @@ export const PAGE_SIZE = 20
 export const DAY = DAY_MS
 export const NEWEST: QuotaOrder = { by: 'id', descending: true }
 export const SOONEST: QuotaOrder = { by: 'expires_at', descending: false }
+const GIFT: GiveTerms = {
+  period: 'month',
+  until: 'window_end',
+  monthZone: 'UTC',
+  reason: 'plans',
+  again: true,
+  name: 'Extra units for',
+}
 const LATEST: QuotaOrder = { by: 'expires_at', descending: true }
 export const FIRST: PageStart = { skip: 0 }

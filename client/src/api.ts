@@ -571,6 +571,165 @@ export type BulkRecord =
       readonly failed: number
     }
 
+/** More units for many users. */
+export type GiveReq = {
+  /** Who gets units, each user once. */
+  readonly users: ReadonlyArray<{
+    readonly userId: number
+    /** For this user. Without it, the `units` of all. */
+    readonly units?: number
+  }>
+  /** For each user without units of its own. */
+  readonly units?: number
+  /** Which grant of each user gets the units: the one with this period, null for a one-time grant. If a user has several, the one that pays first. */
+  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** When the units end. `window_end`: with the current window of the grant, or with a one-time grant; `month_end`: with the calendar month, for one-time grants only. These units are a grant of their own for the same messages, given once for the same reason in each window or month. `for_good`: never, for grants with a period only; the limit is raised in every window, by each call. */
+  readonly until?: 'window_end' | 'month_end' | 'for_good'
+  /** Where the calendar month ends. By default in the time zone of most monthly grants of the users; without any, in UTC. */
+  readonly timeZone?: string
+  /** Your reason. The history shows it. */
+  readonly reason: string
+  /** Also gives to users who have other extra units of the grant until the same end. */
+  readonly again?: boolean
+  /** How the names of the new grants begin. The name of the grant that gets the units follows. */
+  readonly name?: string
+}
+
+/** What a record of a gift shows of a quota. */
+export type GiftQuota = {
+  readonly id: number
+  /** The user that the quota belongs to. */
+  readonly userId: number
+  /** A display name. */
+  readonly name: string | null
+  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+  readonly kind: 'grant' | 'cap'
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Units per window; null is unlimited (grants only). */
+  readonly limit: number | null
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** Derived when the quota is read. If several apply, the first of this list. */
+  readonly status: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  readonly createdAt: string
+}
+
+/** What to know about a user who gets units. */
+export type GiftNote =
+  | { readonly note: 'several' }
+  | { readonly note: 'has_extra'; readonly extra: GiftQuota }
+  | {
+      readonly note: 'cap'
+      readonly cap: GiftQuota
+      /** Whether nothing can be sent under it now. */
+      readonly reached: boolean
+      /** About how many units of all grants it lets pass before the added ones end; null: any number. */
+      readonly capacity: number | null
+      /** How many units that end by then the user has without the added ones; null: unlimited. */
+      readonly ending: number | null
+      /** How many of the added units can be sent in addition, at most. */
+      readonly usable: number
+    }
+
+/** What a user gets. `quota` is the grant that gets the units. */
+export type Gift = {
+  readonly quota: GiftQuota
+  readonly units: number
+  /** When the units end; null for never. */
+  readonly until: string | null
+  /** Where the units end at midnight. */
+  readonly timeZone: string
+  /** Whether the units end with the calendar month, not with the grant. */
+  readonly monthEnd: boolean
+  /** The `external_ref` of the new grant, the same for the same gift; null if the limit of the grant is raised instead. */
+  readonly reference: string | null
+  /** Grants of other extra units that the user has until the same end; of a one-time grant all. With `again` only. */
+  readonly earlier: ReadonlyArray<GiftQuota>
+  readonly notes: ReadonlyArray<GiftNote>
+  /** How many of the units caps let the user send at most; null if none is in the way. */
+  readonly usable: number | null
+}
+
+/** A line of the response to a gift. Check that the last line is `end`. */
+export type GiveRecord =
+  | {
+      readonly record: 'begin'
+      /** The `request_id` of all changes of this gift in histories and in the audit, also of repeated calls. */
+      readonly bulkId: string
+    }
+  | {
+      readonly record: 'given'
+      /** The user that the quota belongs to. */
+      readonly userId: number
+      readonly gift: Gift
+    }
+  | {
+      readonly record: 'given_before'
+      /** The user that the quota belongs to. */
+      readonly userId: number
+      /** The grant that got the units. */
+      readonly quotaId: number
+      readonly units: number
+      /** When the units end; null for never. */
+      readonly until: string | null
+      /** The `external_ref` of the new grant, the same for the same gift; null if the limit of the grant is raised instead. */
+      readonly reference: string | null
+    }
+  | {
+      readonly record: 'left_out'
+      /** The user that the quota belongs to. */
+      readonly userId: number
+      /** `no_quota`, `only_caps`: the user has no grant. `unlimited`: the grant needs no units. `not_live`: it is suspended, has not begun or has ended. `only_one_time`, `other_period`: it has another period than the asked one, or none. `had_before`: the user got these units for this reason. `got_others`: the user got other units until the same end, and `again` is false. */
+      readonly reason:
+        | 'no_quota'
+        | 'only_caps'
+        | 'unlimited'
+        | 'not_live'
+        | 'only_one_time'
+        | 'other_period'
+        | 'had_before'
+        | 'got_others'
+      /** The grant that does not fit, or the one that gave units before. */
+      readonly quota: GiftQuota | null
+      /** What the user would get with the period of that grant; null if nothing. */
+      readonly offer: Gift | null
+    }
+  | {
+      readonly record: 'failed'
+      /** The user that the quota belongs to. */
+      readonly userId: number
+      /** A code of the error catalog. */
+      readonly code: string
+      /** What was wrong. */
+      readonly detail: string
+    }
+  | {
+      readonly record: 'stopped'
+      /** Users who got units by this call; in a dry run, who would. */
+      readonly given: number
+      /** Users who got them by an earlier call with the same key. */
+      readonly givenBefore: number
+      /** Users who get none. */
+      readonly leftOut: number
+      /** Users whose units were refused. */
+      readonly failed: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+    }
+  | {
+      readonly record: 'end'
+      /** Users who got units by this call; in a dry run, who would. */
+      readonly given: number
+      /** Users who got them by an earlier call with the same key. */
+      readonly givenBefore: number
+      /** Users who get none. */
+      readonly leftOut: number
+      /** Users whose units were refused. */
+      readonly failed: number
+    }
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -2254,6 +2413,17 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<AsyncIterable<BulkRecord>>
   /**
+   * Give many users more units.
+   *
+   * Gives each user units on the grant with the chosen period, in small steps, each a transaction, and reports what becomes of each user as newline-delimited JSON: a line for each, in the order of the request. A user without a fitting grant is left out. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`, and each user gets the units at most once. Check that the last line of the response is `end`.
+   */
+  giveUnits(
+    input: {
+      /** Whether to only report what each user would get. */ readonly dryRun?: 'true' | 'false'
+    } & GiveReq,
+    options?: Options,
+  ): Promise<AsyncIterable<GiveRecord>>
+  /**
    * List users.
    *
    * By ascending id.
@@ -2729,6 +2899,14 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   bulkChangeQuotas: {
     method: 'POST',
     path: '/api/sms/admin/quota/bulk',
+    query: ['dryRun'],
+    hasBody: true,
+    takesKey: true,
+    isLines: true,
+  },
+  giveUnits: {
+    method: 'POST',
+    path: '/api/sms/admin/quota/give',
     query: ['dryRun'],
     hasBody: true,
     takesKey: true,

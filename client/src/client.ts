@@ -4,6 +4,8 @@ import {
   type BulkRecord,
   type BulkReq,
   type EventPage,
+  type GiveRecord,
+  type GiveReq,
   type Granted,
   type ImportRecord,
   type OperationId,
@@ -13,7 +15,7 @@ import {
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import { createDebtSettler, type Journal, type OnUnavailable } from './debts.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
-import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
+import { type BulkOptions, bulk, give, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
 import { callBatchAsFirst, createMessages, createRepetitions, createSends, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, withReservation } from './reservation.ts'
@@ -95,6 +97,13 @@ export interface Client extends Api<CallOptions> {
    */
   bulk(input: BulkReq, options?: BulkOptions): AsyncIterable<BulkRecord>
   /**
+   * Gives many users more units, and goes on after a break until it is done. Each user has one record, in the order of the
+   * input; the last record is `end`. After a break, users whose records were lost are `given_before`.
+   *
+   * @throws QuotaError, and UnavailableError if the service stays away: call again with the same `idempotencyKey`
+   */
+  give(input: GiveReq, options?: BulkOptions): AsyncIterable<GiveRecord>
+  /**
    * Creates and updates quotas by their `externalRef`, in calls of at most 2,000 rows that are repeated after a break. The
    * `line` of a record is the number of the row, from 1; the last record is `end`. Rows whose response was lost count as
    * `unchanged`.
@@ -167,6 +176,7 @@ export function createClient(options: ClientOptions): Client {
     lease: input => createLease(api, input, timers),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     bulk: (input, options = {}) => bulk(api, input, options, { now, sleep }),
+    give: (input, options = {}) => give(api, input, options, { now, sleep }),
     importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),
     follow: (input, options) => follow(api, input, options),
     unsettled: () => settler.list(),

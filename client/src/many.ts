@@ -1,5 +1,5 @@
 /** Changes of many quotas, which the service reports line by line: repeated until all is done. */
-import type { Api, BulkRecord, BulkReq, ImportRecord, ImportRow } from './api.ts'
+import type { Api, BulkRecord, BulkReq, GiveRecord, GiveReq, ImportRecord, ImportRow } from './api.ts'
 import { UnavailableError } from './errors.ts'
 import { toSnake } from './names.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -30,13 +30,46 @@ const TIMEOUT_MS = 60_000
 const MAX_CALL_MS = 86_400_000
 const RETRY_MS = 500
 
-/** @param sleep waits for this many milliseconds */
-export async function* bulk(
+/** Of the client: its clock, and what waits for this many milliseconds. */
+interface Timing {
+  now(): number
+  sleep(ms: number): Promise<void>
+}
+
+export function bulk(
   api: Pick<Api<CallOptions>, 'bulkChangeQuotas'>,
   input: BulkReq,
-  { signal, timeoutMs = TIMEOUT_MS, dryRun = false, idempotencyKey = crypto.randomUUID() }: BulkOptions,
-  { now, sleep }: { now: () => number; sleep: (ms: number) => Promise<void> },
+  options: BulkOptions,
+  timing: Timing,
 ): AsyncGenerator<BulkRecord, void> {
+  const dryRun = options.dryRun === true ? 'true' : 'false'
+  return repeated(call => api.bulkChangeQuotas({ ...input, dryRun }, call), options, timing)
+}
+
+/** Each user has one record, also after a break. */
+export async function* give(
+  api: Pick<Api<CallOptions>, 'giveUnits'>,
+  input: GiveReq,
+  options: BulkOptions,
+  timing: Timing,
+): AsyncGenerator<GiveRecord, void> {
+  const dryRun = options.dryRun === true ? 'true' : 'false'
+  const reported = new Set<number>()
+  for await (const record of repeated(call => api.giveUnits({ ...input, dryRun }, call), options, timing)) {
+    if ('userId' in record) {
+      if (reported.has(record.userId)) continue
+      reported.add(record.userId)
+    }
+    yield record
+  }
+}
+
+/** The records of a call that is repeated until it has ended. */
+async function* repeated<Record extends BulkRecord | GiveRecord>(
+  ask: (options: CallOptions) => Promise<AsyncIterable<Record>>,
+  { signal, timeoutMs = TIMEOUT_MS, idempotencyKey = crypto.randomUUID() }: BulkOptions,
+  { now, sleep }: Timing,
+): AsyncGenerator<Record, void> {
   /** When it last came on; undefined until the service has answered. */
   let lastAt: number | undefined
   for (;;) {
@@ -44,7 +77,7 @@ export async function* bulk(
     try {
       const signals = signal === undefined ? [silence.signal] : [silence.signal, signal]
       const call = { idempotencyKey, timeoutMs: MAX_CALL_MS, signal: AbortSignal.any(signals) }
-      const records = await api.bulkChangeQuotas({ ...input, dryRun: dryRun ? 'true' : 'false' }, call)
+      const records = await ask(call)
       lastAt ??= now()
       for await (const record of records) {
         silence.end()

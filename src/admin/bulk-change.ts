@@ -32,18 +32,18 @@ export type BulkOutcome =
 /**
  * Begins a bulk change, or finds the one that has begun under the key.
  *
- * @param request what a repeated call must ask for again
+ * @param asked what a repeated call must ask for again. Its `operation` tells the calls apart
  */
 export function beginBulk(
   db: Database,
   key: string,
-  { select, change }: { select: object; change: BulkChange },
+  { select, ...asked }: { operation: string; select: object },
   author: Author,
 ): Promise<BegunBulk | Repeated<BegunBulk>> {
   const call = {
     key,
     // A selection may have 10,000 ids: its digest tells selections apart.
-    request: { operation: 'bulkChangeQuotas', select: digestOf(select), change },
+    request: { ...asked, select: digestOf(select) },
     answerOf: (begun: BegunBulk) => begun,
   }
   return once(db, call, author, async () => ({

@@ -5,6 +5,7 @@ import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
 import { EXPORT_COMPONENTS } from './exports.ts'
+import { GIVE_COMPONENTS } from './give.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { NAME_COMPONENTS } from './names.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
@@ -28,6 +29,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_HISTORY_COMPONENTS,
   ...IMPORT_COMPONENTS,
   ...BULK_COMPONENTS,
+  ...GIVE_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

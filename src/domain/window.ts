@@ -36,6 +36,11 @@ export function addDuration(at: EpochMs, duration: string, timeZone: string): Ep
   return zonedAt(timeZone, at).add(duration).epochMilliseconds
 }
 
+/** The year and month of a time by the calendar of a time zone: 2026-03. */
+export function monthIn(timeZone: string, at: EpochMs): string {
+  return zonedAt(timeZone, at).toPlainDate().toPlainYearMonth().toString()
+}
+
 /** The first boundary after `at`. */
 export function nextBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
   return windowAt(period, timeZone, at).end

@@ -90,6 +90,25 @@ test('a bulk change goes on after breaks, and changes each quota once', async ()
   expect(end).toMatchObject({ record: 'end', changed: 1 })
 })
 
+test('a gift goes on after breaks, and each user has one record', async () => {
+  await listOf(admin.importQuotas(rowsOf(8_000, 300)))
+  const users = Array.from({ length: 301 }, (_, n) => ({ userId: 8_000 + n }))
+  const input = { users, units: 10, period: null, reason: 'More' } as const
+  const { client, calls } = breaking(2, 90)
+  const records = await listOf(client.give(input))
+  expect(calls()).toBe(3)
+  expect(records.flatMap(record => ('userId' in record ? [record.userId] : []))).toEqual(users.map(user => user.userId))
+  const last = records.at(-1)
+  if (last?.record !== 'end') throw new Error(`the last record is ${last?.record}`)
+  expect([last.given + last.givenBefore, last.leftOut]).toEqual([300, 1])
+  expect(await Promise.all([8_000, 8_299].map(limitsOf))).toEqual([
+    [0, 10],
+    [4, 10],
+  ])
+  const again = await listOf(admin.give(input, { dryRun: true }))
+  expect(again[0]).toMatchObject({ record: 'left_out', reason: 'had_before', quota: { userId: 8_000 } })
+})
+
 test('a bulk change goes on after a line that was cut', async () => {
   await listOf(admin.importQuotas(rowsOf(6_000, 3)))
   const change = { action: 'adjust', delta: 10, reason: 'More' } as const

@@ -9,10 +9,10 @@ import {
   isException,
   proposalOf,
 } from '../../console/src/model/demand.ts'
-import { extraGrant, isExtra } from '../../console/src/model/extra-grant.ts'
 import { isBlock } from '../../console/src/model/quota-status.ts'
 import { canRaiseForWindow, currentRaise, followingCap, withMarks } from '../../console/src/model/raised-cap.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
+import { extraGrant, isExtra } from '../../src/domain/extra-grant.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const CAP: SmsQuota = {

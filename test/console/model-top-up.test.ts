@@ -1,11 +1,11 @@
 /** Who of a file gets more units, and who is left out and why. */
 import { expect, test } from 'vitest'
 import { whyNoExtra } from '../../console/src/model/bulk-change.ts'
-import { parseCsv, UnclosedQuote } from '../../console/src/model/csv.ts'
 import { readRows } from '../../console/src/model/import-rows.ts'
 import { onceEndOf, type TopUpInput } from '../../console/src/model/top-up-input.ts'
 import { extrasOf, type Plan, planOf, withGiftsOf, withoutEarlier } from '../../console/src/model/top-up-plan.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
+import { parseCsv, UnclosedQuote } from '../../src/domain/csv-rows.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')

@@ -2,8 +2,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseCsv } from '../../console/src/model/csv.ts'
 import { csvLine, readCell } from '../../src/domain/csv.ts'
+import { parseCsv } from '../../src/domain/csv-rows.ts'
 
 const TEXT = { type: 'string' }
 

@@ -41,6 +41,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   createQuota: { body: { user_id: 7, limit: 5 } },
   importQuotas: { body: '{"user_id":7,"external_ref":"K-1","limit":5}\n', type: 'application/x-ndjson' },
   bulkChangeQuotas: { body: { select: { ids: [64] }, change: { action: 'suspend' } }, key: 'every-route' },
+  giveUnits: { body: { users: [{ user_id: 7 }], units: 5, period: 'month', reason: 'Goodwill' }, key: 'every-route' },
   updateQuota: { body: { limit: 5 } },
   reportUsage: { query: `${PERIOD}&interval=day` },
   listTopUsers: { query: PERIOD },

@@ -78,6 +78,14 @@ export function selectOf(selection: Selection, now: number): BulkCall['select'] 
   return Object.fromEntries(set)
 }
 
+/** Units that a grant gets for a time. */
+export interface Extra {
+  quota: Quota
+  units: number
+  /** When the units end; null for never. */
+  end: string | null
+}
+
 /** Why a quota cannot get units for one window; null if it can. */
 export function whyNoExtra({
   kind,

@@ -1,7 +1,7 @@
+import { CONTINUED_BY } from '../../../src/domain/extra-grant.ts'
+import { counts, messageKindOf, sendableUnits } from '../../../src/domain/sendable.ts'
 import type { Api } from '../api/types.ts'
 import { isLive } from './quota-status.ts'
-import { CONTINUED_BY } from './raised-cap.ts'
-import { counts, messageKindOf, sendableUnits } from './sendable.ts'
 
 /** Which caps keep a user from sending units that are added to a grant. */
 

@@ -1,5 +1,5 @@
+import { isExtra } from '../../../src/domain/extra-grant.ts'
 import type { Api } from '../api/types.ts'
-import { isExtra } from './extra-grant.ts'
 import { dayOf } from './local-time.ts'
 
 type Event = Api['Event']

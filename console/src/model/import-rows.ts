@@ -1,9 +1,9 @@
 import type { ImportRow } from '../../../src/contract/import.ts'
 import { type FieldSchema, readCell } from '../../../src/domain/csv.ts'
+import type { CsvRow } from '../../../src/domain/csv-rows.ts'
 import { namedValues } from '../../../src/domain/named-values.ts'
 import { QUOTA_SETTINGS, SETTING_NAMES, type SettingName, type ValueType } from '../../../src/domain/quota-settings.ts'
 import type { Api } from '../api/types.ts'
-import type { CsvRow } from './csv.ts'
 import type { LeftLine, UserLine } from './top-up-plan.ts'
 import { uint } from './url-parameters.ts'
 

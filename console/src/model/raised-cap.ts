@@ -1,3 +1,4 @@
+import { CONTINUED_BY } from '../../../src/domain/extra-grant.ts'
 import type { Api } from '../api/types.ts'
 
 /**
@@ -9,8 +10,6 @@ type Quota = Api['SmsQuota']
 
 /** The limit before, in the metadata of the raised cap. */
 export const RAISED_FROM = 'raised_from'
-/** The id of the cap that follows, in the metadata of the raised cap. */
-export const CONTINUED_BY = 'continued_by'
 /** The id of the raised cap, in the metadata of the cap that follows. */
 export const CONTINUES = 'continues_quota'
 

@@ -1,6 +1,7 @@
+import { isExtra } from '../../../src/domain/extra-grant.ts'
 import type { Api } from '../api/types.ts'
+import type { Extra } from './bulk-change.ts'
 import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
-import { type Extra, isExtra } from './extra-grant.ts'
 import { isLive } from './quota-status.ts'
 import { addsGrant, inputFor, onceEndOf, type TopUpInput, type Which } from './top-up-input.ts'
 import { wholeNumber } from './typed.ts'

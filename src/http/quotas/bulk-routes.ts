@@ -2,10 +2,13 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import type { Author } from '../../admin/author.ts'
 import { type BegunBulk, beginBulk, bulkStep, previewBulkStep } from '../../admin/bulk-change.ts'
-import type { Repeated } from '../../admin/idempotency.ts'
+import { type GiveTerms, giveStep, monthZoneOf, previewGiveStep } from '../../admin/give-units.ts'
 import { BulkHeaders, BulkQuery, type BulkRecord, BulkReq } from '../../contract/bulk.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { GiveHeaders, GiveQuery, type GiveRecord, GiveReq } from '../../contract/give.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { DAY_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
 import { UNBUFFERED } from '../platform/headers.ts'
@@ -13,7 +16,8 @@ import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { keyMismatch } from '../platform/problems.ts'
 import { bulkOf } from './bulk.ts'
-import { checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
+import { CLOCK_MARGIN_MS, checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
+import { giveOf, giveRequestOf, needsMonthZone } from './give.ts'
 import { authorOf } from './requests.ts'
 import type { Steps } from './step-pacer.ts'
 
@@ -58,7 +62,8 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
       const author = authorOf(request, now())
       const isDryRun = request.query.dry_run === 'true'
       const key = request.headers['idempotency-key']
-      const begun = isDryRun ? null : begunOrThrow(await beginBulk(db, key, { select, change }, author), author.now)
+      const asked = { operation: 'bulkChangeQuotas', select, change }
+      const begun = isDryRun ? null : await begin(db, key, asked, author)
       const step = isDryRun ? previewBulkStep : bulkStep
       const records = bulkOf(selectedIds(db, select, begun?.begunAt ?? author.now, now), {
         author: () => ({ ...author, now: now(), ...(begun === null ? {} : { requestId: begun.id }) }),
@@ -67,16 +72,88 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
         isDryRun,
         onStopped: error => request.log.error({ err: error }, 'http: bulk change stopped'),
       })
-      const lines = async function* () {
-        if (begun !== null) yield lineOf({ record: 'begin', bulk_id: begun.id })
-        for await (const record of records) yield lineOf(record)
-      }
-      return reply.type(NDJSON).headers(UNBUFFERED).send(Readable.from(lines()))
+      return reply
+        .type(NDJSON)
+        .headers(UNBUFFERED)
+        .send(Readable.from(linesOf(begun, records)))
     },
   )
 }
 
-const lineOf = (record: BulkRecord) => `${JSON.stringify(record)}\n`
+/** The maximum size of a body, in bytes: 10,000 users with units, and the rest. */
+const MAX_GIVE_BYTES = 768 * 1024
+
+/** More units for many users. Its scope must be its own, because its bodies may be larger. */
+export function giveRoute(server: FastifyInstance, { db, now }: RouteContext, { pacer, slots }: Steps): void {
+  parseJsonBodies(server, server.bodyReader, MAX_GIVE_BYTES)
+
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
+    '/give',
+    {
+      bodyLimit: MAX_GIVE_BYTES,
+      schema: {
+        ...operation(
+          'Administrator',
+          'giveUnits',
+          'Give many users more units',
+          'Gives each user units on the grant with the chosen period, in small steps, each a transaction, and reports what becomes of each user as newline-delimited JSON: a line for each, in the order of the request. A user without a fitting grant is left out. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`, and each user gets the units at most once. Check that the last line of the response is `end`.',
+        ),
+        querystring: GiveQuery,
+        headers: GiveHeaders,
+        body: GiveReq,
+        response: {
+          ...changeResponses({}, ['idempotency_mismatch', 'overloaded']),
+          200: {
+            description: 'One JSON object a line.',
+            content: { [NDJSON]: { schema: Type.Ref('GiveRecord#') } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { receivers, terms: asked } = giveRequestOf(request.body)
+      slots.hold(reply)
+      const author = authorOf(request, now())
+      const isDryRun = request.query.dry_run === 'true'
+      const key = request.headers['idempotency-key']
+      const userIds = receivers.map(({ user_id }) => user_id)
+      const computed = asked.monthZone === null && needsMonthZone(asked)
+      const monthZone = asked.monthZone ?? (computed ? await monthZoneOf(db, userIds, author.now) : 'UTC')
+      const terms: GiveTerms = { ...asked, monthZone }
+      const call = { operation: 'giveUnits', select: { users: receivers }, ...asked }
+      const begun = isDryRun ? null : await begin(db, key, call, author)
+      const records = giveOf(receivers, {
+        now,
+        pacer,
+        step: part =>
+          begun === null
+            ? previewGiveStep(db, part, terms, { ...author, now: now() })
+            : giveStep(
+                db,
+                part,
+                terms,
+                { ...author, now: now(), requestId: begun.id },
+                begun.begunAt - CLOCK_MARGIN_MS,
+              ),
+        onStopped: error => request.log.error({ err: error }, 'http: gift of units stopped'),
+      })
+      return reply
+        .type(NDJSON)
+        .headers(UNBUFFERED)
+        .send(Readable.from(linesOf(begun, records)))
+    },
+  )
+}
+
+async function* linesOf(
+  begun: BegunBulk | null,
+  records: AsyncIterable<BulkRecord | GiveRecord>,
+): AsyncGenerator<string, void> {
+  if (begun !== null) yield lineOf({ record: 'begin', bulk_id: begun.id })
+  for await (const record of records) yield lineOf(record)
+}
+
+const lineOf = (record: BulkRecord | GiveRecord) => `${JSON.stringify(record)}\n`
 
 /**
  * The bulk change of a key.
@@ -84,10 +161,16 @@ const lineOf = (record: BulkRecord) => `${JSON.stringify(record)}\n`
  * @throws Problem `idempotency_mismatch` if the key came with another request, or so long ago that the history of a quota may
  *   not tell any more what the bulk change has done
  */
-function begunOrThrow(begun: BegunBulk | Repeated<BegunBulk>, now: EpochMs): BegunBulk {
+async function begin(
+  db: Database,
+  key: string,
+  asked: Parameters<typeof beginBulk>[2],
+  author: Author,
+): Promise<BegunBulk> {
+  const begun = await beginBulk(db, key, asked, author)
   if (begun.outcome === 'begun') return begun
   if (begun.outcome === 'mismatch') throw keyMismatch(begun.fields)
-  if (begun.at > now - DAY_MS) return begun.answer
+  if (begun.at > author.now - DAY_MS) return begun.answer
   const detail = 'This Idempotency-Key belongs to a bulk change that has begun more than 24 hours ago. Use a new key.'
   throw new Problem('idempotency_mismatch', detail, {
     members: { errors: [{ path: '/idempotency-key', message: 'is older than 24 hours' }] },

@@ -18,7 +18,7 @@ import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
 import { createSlots } from '../platform/slots.ts'
-import { bulkRoute } from './bulk-routes.ts'
+import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
 import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
@@ -133,9 +133,10 @@ const MAX_RUNNING = 8
 /** Rows of a step, and how long it should take: docs/import-export.md has the figures. */
 const STEP_SIZE = { minRows: 50, maxRows: 200, targetMs: 100 }
 
-/** Changes of many quotas, in steps: `/api/sms/admin/quota/import` and `…/bulk`. Each reads its body in its own way. */
+/** Changes of many quotas, in steps: `/api/sms/admin/quota/import`, `…/bulk` and `…/give`. Each reads its body in its own way. */
 export function quotaStepRoutes(server: FastifyInstance, context: RouteContext): void {
   const steps = { pacer: createStepPacer(STEP_SIZE), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
   server.register(async scope => importRoute(scope, context, steps))
   server.register(async scope => bulkRoute(scope, context, steps))
+  server.register(async scope => giveRoute(scope, context, steps))
 }

@@ -1,5 +1,6 @@
+import { extraGrant } from '../../../../src/domain/extra-grant.ts'
 import { quotaName } from '../../components/quota-labels.ts'
-import { type Extra, extraGrant } from '../../model/extra-grant.ts'
+import type { Extra } from '../../model/bulk-change.ts'
 import type { ImportLine } from '../../queries/jobs.ts'
 import { texts } from '../../texts/texts.ts'
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { quotaName } from '../../components/quota-labels.ts'
 import { formatTimestamp, formatUnits } from '../../formats.ts'
-import type { Extra } from '../../model/extra-grant.ts'
+import type { Extra } from '../../model/bulk-change.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIRST_SHOWN } from './jobs/job-view.tsx'
 import { PreviewTable } from './jobs/preview-table.tsx'

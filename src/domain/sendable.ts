@@ -1,6 +1,16 @@
-import type { Api } from '../api/types.ts'
+import type { QuotaKind } from './quota-settings.ts'
 
-type Quota = Api['SmsQuota']
+/** What of a quota decides about a kind of message: of one that is stored, or as the API shows it. */
+interface Counted {
+  readonly kind: QuotaKind
+  readonly limit: number | null
+  readonly rolled_over: number
+  readonly overage_limit: number
+  readonly used: number
+  readonly reserved: number
+  readonly countries: readonly string[] | null
+  readonly message_types: readonly string[] | null
+}
 
 /** What a message is, as far as quotas distinguish: quotas with a scope count only messages that name one of its values. */
 export interface MessageKind {
@@ -9,7 +19,7 @@ export interface MessageKind {
 }
 
 /** A kind of message that a quota counts: the first country and type of its scope. */
-export function messageKindOf({ countries, message_types }: Pick<Quota, 'countries' | 'message_types'>): MessageKind {
+export function messageKindOf({ countries, message_types }: Pick<Counted, 'countries' | 'message_types'>): MessageKind {
   return { country: countries?.[0] ?? null, message_type: message_types?.[0] ?? null }
 }
 
@@ -20,9 +30,9 @@ export function messageKindOf({ countries, message_types }: Pick<Quota, 'countri
  * @param quotas all live quotas of the user, and no others
  * @returns null if nothing bounds it
  */
-export function sendableUnits(quotas: readonly Quota[], kind: MessageKind): number | null {
+export function sendableUnits(quotas: readonly Counted[], kind: MessageKind): number | null {
   const matching = quotas.filter(quota => counts(quota, kind))
-  const left = (of: Quota['kind']) => matching.filter(quota => quota.kind === of).map(headroom)
+  const left = (of: QuotaKind) => matching.filter(quota => quota.kind === of).map(headroom)
   const units = Math.min(
     left('grant').reduce((sum, one) => sum + one, 0),
     ...left('cap'),
@@ -31,13 +41,16 @@ export function sendableUnits(quotas: readonly Quota[], kind: MessageKind): numb
 }
 
 /** Whether a quota counts a kind of message. */
-export function counts({ countries, message_types }: Quota, { country, message_type }: MessageKind): boolean {
-  const isIn = (list: string[] | null, value: string | null) =>
+export function counts(
+  { countries, message_types }: Pick<Counted, 'countries' | 'message_types'>,
+  { country, message_type }: MessageKind,
+): boolean {
+  const isIn = (list: readonly string[] | null, value: string | null) =>
     list === null || (value !== null && list.includes(value))
   return isIn(countries, country) && isIn(message_types, message_type)
 }
 
-function headroom({ limit, rolled_over, overage_limit, used, reserved }: Quota): number {
+function headroom({ limit, rolled_over, overage_limit, used, reserved }: Counted): number {
   if (limit === null) return Number.POSITIVE_INFINITY
   return Math.max(0, limit + rolled_over + overage_limit - used - reserved)
 }

@@ -1,0 +1,144 @@
+/** Gives units to many users, step by step, and says what becomes of each. */
+import type { GiveOutcome, GiveTerms, Receiver } from '../../admin/give-units.ts'
+import type { GiveRecord, GiveReq } from '../../contract/give.ts'
+import type { Gift, GiftNote } from '../../domain/gift.ts'
+import type { Quota } from '../../domain/quota.ts'
+import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
+import { viewOf } from '../../domain/view.ts'
+import { timeZoneName } from '../../domain/window.ts'
+import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { problemOf } from '../platform/problems.ts'
+import { refusal } from './responses.ts'
+import type { StepPacer } from './step-pacer.ts'
+
+/** What a request asks for. `monthZone` is null if it names none. */
+export interface GiveRequest {
+  receivers: readonly Receiver[]
+  terms: Omit<GiveTerms, 'monthZone'> & { monthZone: string | null }
+}
+
+/** @throws Problem `invalid_request` if fields contradict each other */
+export function giveRequestOf({ users, units: unitsOfAll, ...body }: GiveReq): GiveRequest {
+  const { period, until = 'window_end', time_zone, reason, again = false, name = 'Extra units for' } = body
+  const issues: ValidationIssue[] = []
+  if (until === 'month_end' && period !== null)
+    issues.push({ path: '/until', message: 'month_end is for one-time grants: period must be null' })
+  if (until === 'for_good' && period === null)
+    issues.push({
+      path: '/until',
+      message: 'for_good is for grants with a period; a one-time grant has one window only',
+    })
+  const known = new Set<number>()
+  const receivers = users.map(({ user_id, units = unitsOfAll }, index) => {
+    if (known.has(user_id)) issues.push({ path: `/users/${index}/user_id`, message: `${user_id} is there twice` })
+    known.add(user_id)
+    if (units === undefined)
+      issues.push({ path: `/users/${index}/units`, message: 'is required without units for all' })
+    return { user_id, units: units ?? 0 }
+  })
+  const [first, ...others] = issues
+  if (first !== undefined) throw invalidRequest([first, ...others.slice(0, 9)])
+  const monthZone = time_zone === undefined ? null : (timeZoneName(time_zone) ?? time_zone)
+  return { receivers, terms: { period, until, monthZone, reason, again, name } }
+}
+
+/** Whether some of the units, or of those that are offered to users who are left out, may end with the calendar month. */
+export function needsMonthZone({ period, until }: Pick<GiveTerms, 'period' | 'until'>): boolean {
+  return until === 'month_end' || (until === 'window_end' && period === 'month')
+}
+
+export interface GiveOptions {
+  now: () => EpochMs
+  pacer: StepPacer
+  /** Gives units in one transaction, or in a dry run decides who would get them. */
+  step(receivers: readonly Receiver[]): Promise<GiveOutcome[]>
+  /** Called with an error that stops it. */
+  onStopped(error: unknown): void
+}
+
+/** Gives units, and yields the records of the response after each step. If the call breaks off, the steps so far stay. */
+export async function* giveOf(
+  receivers: readonly Receiver[],
+  { now, pacer, step, onStopped }: GiveOptions,
+): AsyncGenerator<GiveRecord, void> {
+  const counts = { given: 0, given_before: 0, left_out: 0, failed: 0 }
+  try {
+    for (let from = 0; from < receivers.length; ) {
+      const part = receivers.slice(from, from + pacer.rows)
+      from += part.length
+      const outcomes = await pacer.run(part, step)
+      const at = now()
+      for (const [index, { user_id }] of part.entries()) {
+        const outcome = outcomes[index]
+        if (outcome === undefined) throw new Error(`user ${user_id} has no outcome`)
+        const record = recordOf(user_id, outcome, at)
+        counts[record.record] += 1
+        yield record
+      }
+    }
+    yield { record: 'end', ...counts }
+  } catch (error) {
+    onStopped(error)
+    const { code, message } = problemOf(error, Number.POSITIVE_INFINITY)
+    yield { record: 'stopped', ...counts, code, detail: message }
+  }
+}
+
+type UserRecord = Extract<GiveRecord, { user_id: number }>
+
+function recordOf(user_id: number, outcome: GiveOutcome, now: EpochMs): UserRecord {
+  switch (outcome.outcome) {
+    case 'given':
+      return { record: 'given', user_id, gift: giftView(outcome, now) }
+    case 'given_before': {
+      const { quotaId, units, until, reference } = outcome
+      return { record: 'given_before', user_id, quota_id: quotaId, units, until, reference }
+    }
+    case 'left_out': {
+      const { reason, quota, offer } = outcome
+      return {
+        record: 'left_out',
+        user_id,
+        reason,
+        quota: quota && quotaView(quota, now),
+        offer: offer && giftView(offer, now),
+      }
+    }
+    default: {
+      const { code, message } = refusal(outcome)
+      return { record: 'failed', user_id, code, detail: message }
+    }
+  }
+}
+
+function quotaView(stored: Quota, now: EpochMs) {
+  const { id, user_id, name, kind, period, limit, metadata, status, created_at } = viewOf(stored, now)
+  return { id, user_id, name, kind, period, limit, metadata, status, created_at }
+}
+
+function giftView({ quota, units, end, timeZone, isMonthEnd, reference, earlier, notes, usable }: Gift, now: EpochMs) {
+  return {
+    quota: quotaView(quota, now),
+    units,
+    until: formatTimestampOrNull(end),
+    time_zone: timeZone,
+    month_end: isMonthEnd,
+    reference,
+    earlier: earlier.map(extra => quotaView(extra, now)),
+    notes: notes.map(note => noteView(note, now)),
+    usable,
+  }
+}
+
+function noteView(note: GiftNote, now: EpochMs) {
+  switch (note.note) {
+    case 'several':
+      return { note: note.note }
+    case 'has_extra':
+      return { note: note.note, extra: quotaView(note.extra, now) }
+    case 'cap': {
+      const { cap, isReached, capacity, ending, usable } = note
+      return { note: note.note, cap: quotaView(cap, now), reached: isReached, capacity, ending, usable }
+    }
+  }
+}
