@@ -1,6 +1,6 @@
 import { MAX_INTEGER } from './bounds.ts'
-import { CONTINUED_BY } from './extra-grant.ts'
 import { isLive, type Quota, remainingOf, shownWindowEnd, statusOf } from './quota.ts'
+import { CONTINUED_BY } from './raised-cap.ts'
 import { counts, messageKindOf, sendableUnits } from './sendable.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
 

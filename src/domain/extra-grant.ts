@@ -3,9 +3,6 @@
 /** The API accepts no longer values of metadata. */
 export const MAX_REASON = 500
 
-/** In the metadata of a cap that is raised for its current window only: the id of the cap with the old limit that follows. */
-export const CONTINUED_BY = 'continued_by'
-
 /** Whether a grant gives units to another one for a time. */
 export const isExtra = ({ metadata }: { readonly metadata: Readonly<Record<string, string>> }) =>
   'extends_quota' in metadata

@@ -1,35 +1,23 @@
-/** Who of a file gets more units, and who is left out and why. */
+/** Who of a file gets more units as the service says, what is asked of it, and what files mean. */
 import { expect, test } from 'vitest'
+import type { Api } from '../../console/src/api/types.ts'
 import { whyNoExtra } from '../../console/src/model/bulk-change.ts'
 import { readRows } from '../../console/src/model/import-rows.ts'
-import { onceEndOf, type TopUpInput } from '../../console/src/model/top-up-input.ts'
-import { extrasOf, type Plan, planOf, withGiftsOf, withoutEarlier } from '../../console/src/model/top-up-plan.ts'
+import { giftRequest, type TopUpInput } from '../../console/src/model/top-up-input.ts'
+import {
+  inputFor,
+  planOf,
+  requestsOf,
+  type UserRecord,
+  withGiftsOf,
+  withoutEarlier,
+} from '../../console/src/model/top-up-plan.ts'
+import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { parseCsv, UnclosedQuote } from '../../src/domain/csv-rows.ts'
 import { QUOTA } from './quota-fixture.ts'
 
-const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-const MONTH_END = '2026-03-31T22:00:00.000Z'
-
-const MONTHLY: SmsQuota = {
-  ...QUOTA,
-  limit: 1_000,
-  remaining: 1_000,
-  period: 'month',
-  time_zone: 'Europe/Berlin',
-  window_start: '2026-02-28T23:00:00.000Z',
-  window_end: MONTH_END,
-}
-const PACK: SmsQuota = { ...MONTHLY, id: 2, period: null, time_zone: 'UTC', window_end: null }
-const DAILY_CAP: SmsQuota = {
-  ...MONTHLY,
-  id: 3,
-  kind: 'cap',
-  period: 'day',
-  limit: 20,
-  remaining: 20,
-  window_end: '2026-03-15T23:00:00.000Z',
-}
+const MONTHLY: SmsQuota = { ...QUOTA, limit: 1_000, remaining: 1_000, period: 'month', time_zone: 'Europe/Berlin' }
 const INPUT: TopUpInput = {
   units: '500',
   which: 'month',
@@ -39,152 +27,125 @@ const INPUT: TopUpInput = {
   reason: 'Outage',
 }
 
-/** The plan for one user per list of quotas, from user 1 on. */
-function plan(quotas: readonly (readonly Partial<SmsQuota>[])[], input: Partial<TopUpInput> = {}): Plan {
-  const users = quotas.map((_, index) => ({ line: index + 2, user_id: index + 1, units: null }))
-  const found = quotas.map(
-    (list, index) => [index + 1, list.map(quota => ({ ...MONTHLY, user_id: index + 1, ...quota }))] as const,
+const gift = (user_id: number, more: Partial<Api['Gift']> = {}, quota: Partial<SmsQuota> = {}): Api['Gift'] => ({
+  quota: { ...MONTHLY, user_id, ...quota },
+  units: 500,
+  until: '2026-03-31T22:00:00.000Z',
+  time_zone: 'Europe/Berlin',
+  month_end: false,
+  reference: `top-up-${user_id}`,
+  earlier: [],
+  notes: [],
+  usable: null,
+  ...more,
+})
+
+/** What the service says of users 1 to 5, of whom two would get units with another choice. */
+const once = gift(2, { month_end: true }, { period: null })
+const RECORDS: UserRecord[] = [
+  { record: 'given', user_id: 1, gift: gift(1) },
+  { record: 'left_out', user_id: 2, reason: 'only_one_time', quota: once.quota, offer: once },
+  {
+    record: 'left_out',
+    user_id: 3,
+    reason: 'other_period',
+    quota: { ...MONTHLY, period: 'day' },
+    offer: gift(3, {}, { period: 'day' }),
+  },
+  { record: 'left_out', user_id: 4, reason: 'no_quota', quota: null, offer: null },
+  { record: 'failed', user_id: 5, code: 'too_many_quotas', detail: 'Too many.' },
+]
+
+const plan = (records: readonly UserRecord[]) =>
+  planOf(
+    records.map(({ user_id }) => ({ line: user_id + 1, user_id, units: null })),
+    new Map(records.map(record => [record.user_id, record])),
   )
-  return planOf(users, new Map(found), { ...INPUT, ...input }, NOW)
-}
-
-test.each<[string, Partial<SmsQuota>[], object]>([
-  ['has no quota', [], { reason: 'noQuota' }],
-  ['has only caps', [DAILY_CAP], { reason: 'onlyCaps' }],
-  ['has an unlimited grant', [{ limit: null }], { reason: 'unlimited' }],
-  ['has an unlimited grant of another period', [{ ...PACK, limit: null }], { reason: 'unlimited', quota: null }],
-  ['has a suspended grant', [{ status: 'suspended' }], { reason: 'notLive' }],
-  ['has only a grant that has ended', [{ ...PACK, status: 'expired' }], { reason: 'notLive' }],
-  ['has only a one-time grant', [PACK], { reason: 'onlyOneTime' }],
-  ['has a grant of another period', [PACK, { period: 'day' }], { reason: 'otherPeriod' }],
-])('a user who %s is left out', (_title, quotas, why) => {
-  const { gifts, left } = plan([quotas])
-  expect(gifts).toEqual([])
-  expect(left).toMatchObject([{ line: 2, user: '1', why }])
-})
-
-test('the grant that pays first gets the units, and the others are named', () => {
-  const grants = [{ id: 9 }, { id: 8, priority: 100 }, { id: 10, priority: 1, metadata: { extends_quota: '8' } }]
-  const { gifts } = plan([grants])
-  expect(gifts).toMatchObject([
-    { quota: { id: 8 }, units: 500, end: MONTH_END, zone: 'Europe/Berlin', notes: [{ note: 'several' }] },
-  ])
-  expect(plan([[...grants, { id: 11, priority: 5 }]]).gifts[0]?.quota.id).toBe(11)
-})
-
-test('the same units for the same reason are given once in a window, by any author of the reason', () => {
-  const [gift] = plan([[MONTHLY]]).gifts
-  const given: SmsQuota = {
-    ...MONTHLY,
-    id: 5,
-    period: null,
-    external_ref: gift?.reference ?? null,
-    expires_at: MONTH_END,
-    metadata: { extends_quota: String(MONTHLY.id), reason: 'Outage' },
-  }
-  const before = { why: { reason: 'hadBefore', at: given.created_at } }
-  expect(plan([[MONTHLY, given]]).left).toMatchObject([before])
-  expect(plan([[MONTHLY, given]], { reason: ' OUTAGE ' }).left).toMatchObject([before])
-  // Another window, number of units or reason is another gift. Who got one in this window is asked about.
-  expect(plan([[{ ...MONTHLY, window_start: MONTH_END }, given]]).gifts).toHaveLength(1)
-  expect(plan([[MONTHLY, given]], { units: '400' }).gifts).toMatchObject([{ earlier: [{ id: 5 }] }])
-  const other = plan([[MONTHLY, given], [MONTHLY]], { reason: 'Excuse' })
-  expect(other.gifts.map(({ earlier }) => earlier.length)).toEqual([1, 0])
-  const { gifts, left } = withoutEarlier(other)
-  expect([gifts.map(({ line }) => line), left]).toMatchObject([
-    [3],
-    [{ line: 2, why: { reason: 'gotOthers', earlier: { id: 5 } } }],
-  ])
-  // One that ended with an earlier window, or was deleted, is none.
-  for (const gone of [{ expires_at: '2026-02-28T23:00:00.000Z' }, { status: 'expired' as const }])
-    expect(plan([[MONTHLY, { ...given, ...gone }]], { reason: 'Excuse' }).gifts[0]?.earlier).toEqual([])
-})
 
 test('who is left out gets units with another choice', () => {
-  const first = plan([[MONTHLY], [PACK], [{ period: 'day' }], []])
+  const first = plan(RECORDS)
   expect(first.gifts.map(({ line }) => line)).toEqual([2])
-  expect(first.left.map(({ line }) => line)).toEqual([3, 4, 5])
+  expect(first.left.map(({ line, reason }) => [line, reason])).toEqual([
+    [3, 'only_one_time'],
+    [4, 'other_period'],
+    [5, 'no_quota'],
+    [6, 'refused'],
+  ])
   expect(first.offers.map(({ which, gifts }) => [which, gifts.map(({ line }) => line)])).toEqual([
     ['once', [3]],
     ['day', [4]],
   ])
-  // Who had the units before gets none with the other choice either, and that is why.
-  const [once] = plan([[PACK]]).offers
-  const external_ref = once?.gifts[0]?.reference ?? null
-  const given = { ...PACK, id: 5, external_ref, metadata: { extends_quota: String(PACK.id) } }
-  expect(plan([[PACK, given]])).toMatchObject({ offers: [], left: [{ why: { reason: 'hadBefore' } }] })
+  const [ofPack, ofDay] = first.offers.map(offer => inputFor(offer, INPUT))
+  expect(ofPack).toEqual({ ...INPUT, which: 'once', onceEnd: 'month', monthZone: 'Europe/Berlin' })
+  expect(ofDay).toEqual({ ...INPUT, which: 'day', onceEnd: 'pack' })
   const all = first.offers.reduce(withGiftsOf, first)
   expect([all.gifts.map(({ line }) => line), all.left.map(({ line }) => line), all.offers]).toEqual([
     [2, 3, 4],
-    [5],
+    [5, 6],
     [],
   ])
-})
-
-test('units on a one-time grant end with the month where most monthly grants start anew, or with the grant', () => {
-  const packs = { which: 'once' } as const
-  expect(plan([[PACK]], packs).gifts).toMatchObject([
-    { end: '2026-04-01T00:00:00.000Z', zone: 'UTC', isMonthEnd: true },
+  // A request for each choice, so that all are given as they were shown.
+  const common = { reason: 'Outage', again: false }
+  expect(requestsOf(all.gifts, common)).toEqual([
+    { ...common, users: [{ user_id: 1, units: 500 }], period: 'month', until: 'window_end' },
+    {
+      ...common,
+      users: [{ user_id: 2, units: 500 }],
+      period: null,
+      until: 'month_end',
+      time_zone: 'Europe/Berlin',
+    },
+    { ...common, users: [{ user_id: 3, units: 500 }], period: 'day', until: 'window_end' },
   ])
-  expect(plan([[PACK], [MONTHLY]], packs).gifts).toMatchObject([{ end: MONTH_END, zone: 'Europe/Berlin' }])
-  expect(plan([[PACK]], { ...packs, onceEnd: 'pack' }).gifts).toMatchObject([{ end: null, isMonthEnd: false }])
-  const ends = '2027-01-10T00:00:00.000Z'
-  expect(plan([[{ ...PACK, window_end: ends }]], { ...packs, onceEnd: 'pack' }).gifts).toMatchObject([{ end: ends }])
-  const zones = [[PACK], [{ time_zone: 'Asia/Tokyo' }], [MONTHLY], [MONTHLY]]
-  expect(plan(zones, packs).monthZone).toBe('Europe/Berlin')
-  expect(onceEndOf({ ...INPUT, which: 'day' })).toBe('pack')
-  expect(onceEndOf({ ...INPUT, isThisWindowOnly: false })).toBe('pack')
+  const raised = planOf(
+    [{ line: 2, user_id: 1, units: 5 }],
+    new Map([[1, { record: 'given', user_id: 1, gift: gift(1, { reference: null, until: null }) }]]),
+  )
+  expect(requestsOf(raised.gifts, common)).toMatchObject([{ period: 'month', until: 'for_good' }])
 })
 
-test('units from now on raise the limit', () => {
-  const { gifts } = plan([[MONTHLY, { id: 5, period: null, metadata: { extends_quota: '1' } }]], {
-    isThisWindowOnly: false,
-  })
-  expect(gifts).toMatchObject([
-    { reference: null, end: null, earlier: [], notes: [{ note: 'hasExtra', extra: { id: 5 } }] },
+test('who already got units can be left out', () => {
+  const earlier = { ...MONTHLY, id: 5 }
+  const { gifts, left } = withoutEarlier(
+    plan([
+      { record: 'given', user_id: 1, gift: gift(1, { earlier: [earlier] }) },
+      { record: 'given', user_id: 2, gift: gift(2) },
+    ]),
+  )
+  expect([gifts.map(({ line }) => line), left]).toMatchObject([
+    [3],
+    [{ line: 2, user: '1', reason: 'got_others', quota: { id: 5 } }],
   ])
-  expect(extrasOf(gifts)).toEqual([])
 })
 
-test.each<[string, Partial<SmsQuota>[], Partial<TopUpInput>, object | null, number | null]>([
-  ['none', [], {}, null, null],
-  ['what is left today, and 16 days more', [DAILY_CAP], {}, { capacity: 340, ending: 1_000, isReached: false }, 0],
+test.each<[Partial<TopUpInput>, object]>([
+  [{}, { units: 500, period: 'month', until: 'window_end' }],
+  [{ isThisWindowOnly: false }, { until: 'for_good' }],
+  [{ which: 'once' }, { period: null, until: 'month_end' }],
   [
-    'the old limit after a raise',
-    [
-      { ...DAILY_CAP, limit: 100, remaining: 100, metadata: { continued_by: '4' } },
-      { ...DAILY_CAP, id: 4, status: 'scheduled' },
-    ],
-    {},
-    { capacity: 420, cap: { id: 4 } },
-    0,
+    { which: 'once', onceEnd: 'pack' },
+    { period: null, until: 'window_end' },
   ],
   [
-    'nothing this month',
-    [{ ...DAILY_CAP, period: 'month', window_end: MONTH_END, remaining: 0 }],
-    {},
-    { capacity: 0, isReached: true },
-    0,
+    { which: 'once', isThisWindowOnly: false },
+    { period: null, until: 'window_end' },
   ],
-  [
-    'nothing, ever, of a block',
-    [{ ...DAILY_CAP, limit: 0, remaining: 0 }],
-    { isThisWindowOnly: false },
-    { capacity: 0, isReached: true },
-    0,
-  ],
-  ['enough from tomorrow on', [{ ...DAILY_CAP, remaining: 0 }], { isThisWindowOnly: false }, { isReached: true }, 500],
-  [
-    'part of them',
-    [{ ...DAILY_CAP, period: 'year', limit: 1_200, remaining: 1_200, window_end: '2026-12-31T23:00:00.000Z' }],
-    {},
-    { capacity: 1_200 },
-    200,
-  ],
-])('a cap lets pass %s', (_title, caps, input, note, usable) => {
-  const [gift] = plan([[MONTHLY, ...caps]], input).gifts
-  expect(gift?.usable).toBe(usable)
-  expect(gift?.notes).toMatchObject(note === null ? [] : [{ note: 'cap', units: 500, ...note }])
+  [{ which: 'once', monthZone: 'Asia/Tokyo' }, { time_zone: 'Asia/Tokyo' }],
+])('the input %o asks for %o', (input, request) => {
+  const users = [
+    { user_id: 7, units: 20 },
+    { user_id: 8, units: null },
+  ]
+  const asked = giftRequest(users, { ...INPUT, ...input })
+  expect(asked).toMatchObject({ users: [{ user_id: 7, units: 20 }, { user_id: 8 }], reason: 'Outage', ...request })
+})
+
+test.each([
+  ['Europe/Berlin', '2026-04-01T00:00:00+02:00'],
+  ['UTC', '2026-03-31T22:00:00+00:00'],
+  ['America/St_Johns', '2026-03-31T19:30:00-02:30'],
+])('a time in %s', (zone, text) => {
+  expect(zonedTime('2026-03-31T22:00:00.000Z', zone)).toBe(text)
 })
 
 test.each<[Partial<SmsQuota>, ReturnType<typeof whyNoExtra>]>([
@@ -217,10 +178,10 @@ test('users of a file, with their units, and lines that name none', () => {
     about: 'users',
     users: [{ line: 4, user_id: 8, units: 5 }],
     failures: [
-      { line: 2, user: '1042', why: { reason: 'notUnits', text: '1.000' } },
-      { line: 3, user: '7', why: { reason: 'notUnits', text: '0' } },
-      { line: 5, user: 'ada', why: { reason: 'notAUser', text: 'ada' } },
-      { line: 6, user: '8', why: { reason: 'twice' } },
+      { line: 2, reason: 'not_units', user: '1042', text: '1.000' },
+      { line: 3, reason: 'not_units', user: '7', text: '0' },
+      { line: 5, reason: 'not_a_user', user: 'ada', text: 'ada' },
+      { line: 6, reason: 'twice', user: '8', text: '8' },
     ],
   })
   expect(read('1042\n7\n')).toMatchObject({

@@ -4,6 +4,7 @@ import type { BULK_COMPONENTS } from '../../../src/contract/bulk.ts'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
+import type { GIVE_COMPONENTS } from '../../../src/contract/give.ts'
 import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
 import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
@@ -19,6 +20,7 @@ import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
   typeof BULK_COMPONENTS &
+  typeof GIVE_COMPONENTS &
   typeof IMPORT_COMPONENTS &
   typeof SENDER_COMPONENTS &
   typeof RESERVATION_COMPONENTS &

@@ -3,9 +3,8 @@ import { type FieldSchema, readCell } from '../../../src/domain/csv.ts'
 import type { CsvRow } from '../../../src/domain/csv-rows.ts'
 import { namedValues } from '../../../src/domain/named-values.ts'
 import { QUOTA_SETTINGS, SETTING_NAMES, type SettingName, type ValueType } from '../../../src/domain/quota-settings.ts'
+import { type BadLine, readUsers, type UserLine } from '../../../src/domain/user-file.ts'
 import type { Api } from '../api/types.ts'
-import type { LeftLine, UserLine } from './top-up-plan.ts'
-import { uint } from './url-parameters.ts'
 
 /** The rows of a file: quotas, or users who get more units. */
 
@@ -78,12 +77,10 @@ export interface LongLine {
 /** What a file asks for. */
 export type FileContent =
   | { about: 'quotas'; lines: readonly { line: number; json: string }[]; failures: readonly LongLine[] }
-  | { about: 'users'; users: readonly UserLine[]; failures: readonly LeftLine[] }
+  | { about: 'users'; users: readonly UserLine[]; failures: readonly BadLine[] }
   | { about: 'nothing'; problem: FileProblem }
 
 const NEEDED = ['user_id', 'external_ref', 'limit']
-export const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
-export const UNIT_NAMES = ['units', 'delta', 'amount']
 
 /** Finds out what a file is about by its columns, and reads its rows. */
 export function readRows(rows: readonly CsvRow[]): FileContent {
@@ -93,11 +90,11 @@ export function readRows(rows: readonly CsvRow[]): FileContent {
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) < index)
   if (twice !== undefined) return { about: 'nothing', problem: { reason: 'twice', name: twice } }
   if (NEEDED.every(name => names.includes(name))) return quotaRows(names, rest)
-  return userRows(
-    first,
-    names.map(name => name.toLowerCase()),
-    rest,
-  )
+  const read = readUsers(rows)
+  if (read === null) return { about: 'nothing', problem: { reason: 'neededColumns' } }
+  const { users, bad } = read
+  const isEmpty = users.length === 0 && bad.length === 0
+  return isEmpty ? { about: 'nothing', problem: { reason: 'noRows' } } : { about: 'users', users, failures: bad }
 }
 
 function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileContent {
@@ -125,30 +122,4 @@ function jsonOf(names: readonly string[], cells: readonly string[]): string {
     if (text !== '' && isColumn(name)) row[name] = readCell(COLUMNS[name], text)
   }
   return JSON.stringify(row)
-}
-
-/** Users and units, by the names of the columns; a file of ids alone needs no header. */
-function userRows(first: CsvRow, names: readonly string[], rest: readonly CsvRow[]): FileContent {
-  const isHeadless = first.cells.length === 1 && uint(first.cells[0]?.trim() ?? '') !== null
-  const userAt = isHeadless ? 0 : names.findIndex(name => USER_NAMES.includes(name))
-  const unitsAt = names.findIndex(name => UNIT_NAMES.includes(name))
-  if (userAt === -1) return { about: 'nothing', problem: { reason: 'neededColumns' } }
-  const users: UserLine[] = []
-  const failures: LeftLine[] = []
-  const known = new Set<number>()
-  for (const { line, cells } of isHeadless ? [first, ...rest] : rest) {
-    const text = cells[userAt]?.trim() ?? ''
-    const unitsText = cells[unitsAt]?.trim() ?? ''
-    const user_id = uint(text)
-    const units = unitsAt === -1 ? null : uint(unitsText)
-    const fail = (why: LeftLine['why']) => failures.push({ line, user: text, why })
-    if (user_id === null) fail({ reason: 'notAUser', text })
-    else if (unitsAt !== -1 && (units === null || units === 0)) fail({ reason: 'notUnits', text: unitsText })
-    else if (known.has(user_id)) fail({ reason: 'twice' })
-    else users.push({ line, user_id, units })
-    if (user_id !== null) known.add(user_id)
-  }
-  return users.length === 0 && failures.length === 0
-    ? { about: 'nothing', problem: { reason: 'noRows' } }
-    : { about: 'users', users, failures }
 }

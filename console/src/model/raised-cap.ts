@@ -1,17 +1,7 @@
-import { CONTINUED_BY } from '../../../src/domain/extra-grant.ts'
+import { CONTINUED_BY, CONTINUES, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
 import type { Api } from '../api/types.ts'
 
-/**
- * A cap that is raised for its current window only. It ends with the window, and another cap with the old limit follows
- * it (docs/decisions/console.md). The metadata of both hold what the console tells of them.
- */
-
 type Quota = Api['SmsQuota']
-
-/** The limit before, in the metadata of the raised cap. */
-export const RAISED_FROM = 'raised_from'
-/** The id of the raised cap, in the metadata of the cap that follows. */
-export const CONTINUES = 'continues_quota'
 
 /** The API accepts 16, and raising adds two. */
 const MAX_KEYS = 14

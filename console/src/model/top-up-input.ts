@@ -1,8 +1,13 @@
+import type { Api } from '../api/types.ts'
+import { wholeNumber } from './typed.ts'
+
 /** What the user has chosen about the units that the users of a file get. */
 
 /** Which grant of each user gets the units: the one with this period, or the one-time one. */
 export const WHICH = ['hour', 'day', 'week', 'month', 'year', 'once'] as const
 export type Which = (typeof WHICH)[number]
+
+export const periodOf = ({ period }: Pick<Api['GiftQuota'], 'period'>): Which => period ?? 'once'
 
 /** When units on a one-time grant end: with the calendar month, or with the grant. */
 export const ONCE_ENDS = ['pack', 'month'] as const
@@ -15,15 +20,13 @@ export interface TopUpInput {
   isThisWindowOnly: boolean
   /** When units on a one-time grant end; null if not chosen: as `isThisWindowOnly` means. */
   onceEnd: OnceEnd | null
-  /** Where the calendar month ends; null for the zone of most monthly grants. */
+  /** Where the calendar month ends; null for the zone that the service finds. */
   monthZone: string | null
   reason: string
 }
 
-/** When units on one-time grants end, also of users who are left out with this choice. "Today" is no month. */
-export function onceEndOf({ which, isThisWindowOnly, onceEnd }: TopUpInput): OnceEnd {
-  if (onceEnd !== null) return onceEnd
-  return isThisWindowOnly && (which === 'month' || which === 'once') ? 'month' : 'pack'
+export function onceEndOf({ isThisWindowOnly, onceEnd }: TopUpInput): OnceEnd {
+  return onceEnd ?? (isThisWindowOnly ? 'month' : 'pack')
 }
 
 /** Whether the units are a grant of their own, which a repeated file does not give twice. */
@@ -31,7 +34,21 @@ export function addsGrant({ which, isThisWindowOnly }: TopUpInput): boolean {
   return which === 'once' || isThisWindowOnly
 }
 
-/** The input for users who are left out with the input of the file. Their month ends in the same time zone. */
-export function inputFor(which: Which, input: TopUpInput, monthZone: string): TopUpInput {
-  return { ...input, which, onceEnd: onceEndOf(input), monthZone }
+/** Units as the API gives them. */
+export function giftRequest(
+  users: readonly { user_id: number; units: number | null }[],
+  input: TopUpInput,
+): Api['GiveReq'] {
+  const { which, isThisWindowOnly, monthZone, reason } = input
+  const ofAll = wholeNumber(input.units)
+  const once = onceEndOf(input) === 'pack' ? 'window_end' : 'month_end'
+  const lasting = isThisWindowOnly ? 'window_end' : 'for_good'
+  return {
+    users: users.map(({ user_id, units }) => ({ user_id, ...(units === null ? {} : { units }) })),
+    ...(typeof ofAll === 'number' ? { units: ofAll } : {}),
+    period: which === 'once' ? null : which,
+    until: which === 'once' ? once : lasting,
+    ...(monthZone === null ? {} : { time_zone: monthZone }),
+    reason,
+  }
 }

@@ -64,7 +64,7 @@ export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<
 }
 
 /** One job that does others, one after the other. */
-export function inSequence(jobs: readonly Job[]): Job {
+function inSequence(jobs: readonly Job[]): Job {
   const results = jobs.map(() => NOTHING_DONE)
   return async ({ report, signal }) => {
     for (const [index, job] of jobs.entries()) {
@@ -110,7 +110,7 @@ function bulkFailure(record: Extract<BulkRecord, { record: 'failed' }>, { change
 }
 
 /** Why the service refused or stopped: in the language of the page, or in its own words for a code of a newer service. */
-function reasonOf({ code, detail }: { code: string; detail: string }): string {
+export function reasonOf({ code, detail }: { code: string; detail: string }): string {
   return problemTexts(code)?.text ?? detail
 }
 
@@ -196,6 +196,7 @@ function importFailures(
   })
 }
 
-function brokenOff(): Stopped {
+/** The answer ended before its last record. */
+export function brokenOff(): Stopped {
   return new Stopped(texts.manyQuotas.jobs.brokenOff)
 }

@@ -1,11 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE, MAX_SAMPLES } from '../../../src/domain/bounds.ts'
+import { MAX_SAMPLES } from '../../../src/domain/bounds.ts'
 import { csvLine } from '../../../src/domain/csv.ts'
-import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall, Selection } from '../model/bulk-change.ts'
 import { type Filters, filterOf } from '../model/quota-lists.ts'
-import { request, requestLines } from '../session/client.ts'
+import { requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { previewBulk, type Sample } from './jobs.ts'
 
@@ -33,7 +32,7 @@ export const bulkPreviewQuery = (call: BulkCall, caps: number | null) =>
   })
 
 /** The most quotas that one change reads into the browser. */
-export const MAX_SELECTED = 10_000
+const MAX_SELECTED = 10_000
 
 /** The selected quotas themselves. */
 export const selectedQuotasQuery = (selection: Selection) =>
@@ -115,46 +114,4 @@ export async function exportToFile(
   }
   onCount(count)
   save('sms-quota-quotas.csv', [...parts, ...lines])
-}
-
-/** Users that are looked up at the same time. */
-const LOOKUPS = 4
-
-/** The quotas of each user. @param onProgress gets how many users are done */
-export const quotasOfUsersQuery = (users: readonly { user_id: number }[], onProgress: (done: number) => void) =>
-  queryOptions({
-    queryKey: ['quotas-of-users', users],
-    queryFn: async ({ signal }) => {
-      const found = new Map<number, readonly Quota[]>()
-      const rest = users.values()
-      const lookUp = async () => {
-        for (const { user_id } of rest) {
-          found.set(user_id, await quotasOf(user_id, signal))
-          onProgress(found.size)
-        }
-      }
-      await Promise.all(Array.from({ length: LOOKUPS }, lookUp))
-      return found
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  })
-
-/** A user has at most 200 quotas that have not ended, and a page holds as many. */
-async function quotasOf(user_id: number, signal: AbortSignal): Promise<readonly Quota[]> {
-  const query = { user_id, page_size: MAX_PAGE_SIZE, sort: '-expires_at' }
-  const { items } = await patiently(() => request<Api['QuotaPage']>('/admin/quota/list', { query, signal }))
-  return items
-}
-
-/** Repeats a reading that the service refuses because there are too many, so that one user does not fail them all. */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    const delayMs = retryDelayOf(error)
-    if (delayMs === null) throw error
-    await new Promise(resolve => setTimeout(resolve, delayMs))
-    return patiently(call)
-  }
 }

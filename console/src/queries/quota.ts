@@ -1,10 +1,10 @@
 import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import { CONTINUED_BY } from '../../../src/domain/extra-grant.ts'
+import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { untilNextWindow } from '../model/next-window.ts'
-import { followingCap, RAISED_FROM } from '../model/raised-cap.ts'
+import { followingCap } from '../model/raised-cap.ts'
 import { request } from '../session/client.ts'
 
 /** One quota: what its page, forms and dialogs read and change. */

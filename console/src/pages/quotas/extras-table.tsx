@@ -6,7 +6,8 @@ import { texts } from '../../texts/texts.ts'
 import { FIRST_SHOWN } from './jobs/job-view.tsx'
 import { PreviewTable } from './jobs/preview-table.tsx'
 
-interface Row extends Extra {
+interface Row extends Omit<Extra, 'quota'> {
+  quota: Pick<Extra['quota'], 'id' | 'user_id' | 'kind' | 'name' | 'limit'>
   /** Units that the grant got before, as grants of their own. */
   earlier?: readonly Pick<Extra['quota'], 'limit'>[]
 }
@@ -28,7 +29,7 @@ export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   ]
   const ends = {
     label: end,
-    cell: (extra: Extra) => (extra.end === null ? texts.quotas.never : formatTimestamp(extra.end)),
+    cell: (extra: Row) => (extra.end === null ? texts.quotas.never : formatTimestamp(extra.end)),
   }
   const shown = extras.slice(0, count)
   return (

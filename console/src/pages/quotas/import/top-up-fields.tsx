@@ -1,7 +1,7 @@
 import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
+import type { UserLine } from '../../../../../src/domain/user-file.ts'
 import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from '../../../model/top-up-input.ts'
-import type { UserLine } from '../../../model/top-up-plan.ts'
 import { texts } from '../../../texts/texts.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 

@@ -1,22 +1,22 @@
 import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import type { UserLine } from '../../../../../src/domain/user-file.ts'
 import { saveFile } from '../../../components/download.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
-import { addsGrant, type TopUpInput, type Which } from '../../../model/top-up-input.ts'
-import type { LeftLine, UserLine } from '../../../model/top-up-plan.ts'
+import { addsGrant, periodOf, type TopUpInput, type Which } from '../../../model/top-up-input.ts'
 import {
   extrasOf,
   type Gift,
   inOrder,
+  type LeftLine,
   type Plan,
-  periodOf,
   planOf,
   withGiftsOf,
   withoutEarlier,
 } from '../../../model/top-up-plan.ts'
-import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
+import { giftPreviewQuery } from '../../../queries/gifts.ts'
 import { texts } from '../../../texts/texts.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { Failures } from '../jobs/job-view.tsx'
@@ -26,23 +26,28 @@ import { earlierGifts, leftFailure } from './top-up-words.ts'
 
 const { topUp, bulk, jobs } = texts.manyQuotas
 
+/** A plan, and whether those of it who already got units get them again. */
+export interface ConfirmedPlan extends Plan {
+  again: boolean
+}
+
 interface PreviewProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
   failures: readonly LeftLine[]
   input: TopUpInput
-  onConfirm: (plan: Plan) => void
+  onConfirm: (plan: ConfirmedPlan) => void
   onBack: () => void
 }
 
-/** Finds a grant for each user, and says who gets units and who does not. */
+/** Asks the service who gets units and who does not. */
 export function TopUpPreview({ users, failures, input, ...props }: PreviewProps) {
   const [done, setDone] = useState(0)
-  const found = useQuery(quotasOfUsersQuery(users, setDone))
+  const found = useQuery(giftPreviewQuery(users, input, setDone))
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
-      {quotasOf => {
-        const plan = planOf(users, quotasOf, input, Date.now())
+      {records => {
+        const plan = planOf(users, records)
         return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
       }}
     </Loaded>
@@ -94,13 +99,15 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       {!isDecided && <Text size="sm">{topUp.decideFirst}</Text>}
       <Group gap="xs">
         {gifts.length > 0 && (
-          <Button disabled={!isDecided} onClick={() => onConfirm(plan)}>
+          <Button disabled={!isDecided} onClick={() => onConfirm({ ...plan, again: again === 'give' })}>
             {topUp.confirm(gifts.length)}
           </Button>
         )}
         <Button
           variant="default"
-          onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf([{ plan, progress: null }])])}
+          onClick={() =>
+            saveFile('sms-quota-units-preview.csv', [reportOf([{ plan, progress: null, given: new Map() }])])
+          }
         >
           {jobs.report}
         </Button>
@@ -110,7 +117,7 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       </Group>
       {/* Long lists come last: the button is seen without them. */}
       <Notes gifts={gifts} />
-      <ExtrasTable extras={gifts} />
+      <ExtrasTable extras={gifts.map(gift => ({ ...gift, end: gift.until }))} />
     </Stack>
   )
 }

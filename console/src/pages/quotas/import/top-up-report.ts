@@ -5,7 +5,7 @@ import { type Failure, type Progress, whyOf } from '../../../model/job.ts'
 import { extrasOf, type Gift, inOrder, type LeftLine, type Plan } from '../../../model/top-up-plan.ts'
 import { zonedTime } from '../../../model/zoned-time.ts'
 import { texts } from '../../../texts/texts.ts'
-import { leftFailure, noteFailures, placeOf } from './top-up-words.ts'
+import { leftFailure, noteFailures } from './top-up-words.ts'
 
 /** What users of a file get, or have got, in words and as CSV. */
 
@@ -16,6 +16,8 @@ export interface Run {
   plan: Pick<Plan, 'gifts' | 'left'>
   /** null before the units are given */
   progress: Progress | null
+  /** What the service has given since, by user. */
+  given: ReadonlyMap<number, Partial<Gift>>
 }
 
 /** For example "500 units each". @param hasSum whether the sum of several follows: "500 units each (1,500 in all)" */
@@ -36,7 +38,7 @@ export function untilText(gifts: readonly Gift[]): string {
 }
 
 function untilEndOf(extras: readonly Gift[]): string {
-  const [end, ...others] = new Set(extras.map(({ end }) => end))
+  const [end, ...others] = new Set(extras.map(({ until }) => until))
   if (end === undefined || others.length > 0)
     return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
   return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
@@ -54,7 +56,7 @@ export function lastingText(gifts: readonly Gift[]): string {
 function lastingOf(extras: readonly Gift[]): string {
   const { never, until, between, someNever, monthIn } = topUp.lasting
   const times = extras
-    .flatMap(({ end }) => (end === null ? [] : [end]))
+    .flatMap(({ until }) => (until === null ? [] : [until]))
     .sort((one, other) => Date.parse(one) - Date.parse(other))
   const [first, last] = [times[0], times.at(-1)]
   if (first === undefined || last === undefined) return never
@@ -63,7 +65,7 @@ function lastingOf(extras: readonly Gift[]): string {
       ? until(formatTimestamp(first), LOCAL_ZONE)
       : between(formatTimestamp(first), formatTimestamp(last), LOCAL_ZONE)
   const [one] = extras
-  if (one !== undefined && extras.every(({ isMonthEnd }) => isMonthEnd)) return `${text} ${monthIn(one.zone)}`
+  if (one !== undefined && extras.every(gift => gift.month_end)) return `${text} ${monthIn(one.time_zone)}`
   return times.length === extras.length ? text : `${text} ${someNever(extras.length - times.length)}`
 }
 
@@ -91,7 +93,11 @@ export function summaryOf(runs: readonly Run[]): string {
 }
 
 export function giftsOf(runs: readonly Run[]): readonly Gift[] {
-  return runs.flatMap(({ plan }) => plan.gifts)
+  return runs.flatMap(giftsIn)
+}
+
+function giftsIn({ plan, given }: Run): Gift[] {
+  return plan.gifts.map(gift => ({ ...gift, ...given.get(gift.quota.user_id) }))
 }
 
 /** The users who are left out after the last run: a later run gives to some that an earlier one left out. */
@@ -116,14 +122,15 @@ export function reportOf(runs: readonly Run[]): string {
 }
 
 /** The rows of those who get units in a run. */
-function rowsOf({ plan: { gifts }, progress }: Run): { line: number; cells: string[] }[] {
+function rowsOf(run: Run): { line: number; cells: string[] }[] {
+  const { progress } = run
   const failures = Map.groupBy(progress?.failures ?? [], ({ subject }) => subject)
-  const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= failures.size
+  const gifts = giftsIn(run)
+  const settled = progress !== null && progress.done >= gifts.length ? 'received' : 'unknown'
   return gifts.map(gift => {
     const { line, quota, units, reference } = gift
-    const failed = failures.get(placeOf(gift)) ?? failures.get(quota.id)
+    const failed = failures.get(quota.user_id)
     const why = (failed ?? noteFailures(gift)).map(whyOf).join('; ')
-    const settled = isCertain ? 'received' : 'unknown'
     const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
     const user = String(quota.user_id)
     const result = topUp.report.results[code]
@@ -135,8 +142,8 @@ function rowsOf({ plan: { gifts }, progress }: Run): { line: number; cells: stri
 }
 
 /** When units end, in the zone where they end at midnight. */
-function endCells({ reference, end, zone }: Gift): [end: string, zone: string] {
+function endCells({ reference, until, time_zone }: Gift): [end: string, zone: string] {
   const { limitRaised, never } = topUp.report
   if (reference === null) return [limitRaised, '']
-  return end === null ? [never, ''] : [zonedTime(end, zone), zone]
+  return until === null ? [never, ''] : [zonedTime(until, time_zone), time_zone]
 }

@@ -4,12 +4,15 @@ import { quotaName } from '../../../components/quota-labels.ts'
 import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
 import type { FileProblem, LongLine } from '../../../model/import-rows.ts'
 import type { Failure } from '../../../model/job.ts'
-import { type Gift, type LeftLine, type Note, periodOf } from '../../../model/top-up-plan.ts'
+import { periodOf } from '../../../model/top-up-input.ts'
+import type { Gift, LeftLine } from '../../../model/top-up-plan.ts'
+import { reasonOf } from '../../../queries/jobs.ts'
 import { texts } from '../../../texts/texts.ts'
 
 /** Words for what a file asks for, who of it gets units, and who is left out. */
 
-type Quota = Api['SmsQuota']
+type GiftQuota = Api['GiftQuota']
+type LeftOutReason = Extract<Api['GiveRecord'], { record: 'left_out' }>['reason']
 
 const { topUp, jobs, importing } = texts.manyQuotas
 
@@ -23,84 +26,82 @@ function userPlace(line: number, user_id: number): string {
 }
 
 /** Why a line gives nothing. */
-export function leftFailure({ line, user, why }: LeftLine): Failure {
+export function leftFailure(left: LeftLine): Failure {
   const words = topUp.why
-  const place = userPlace(line, Number(user))
-  switch (why.reason) {
-    case 'notAUser':
-    case 'notUnits':
-      return { place: jobs.line(line), reason: topUp[why.reason], detail: words.named(why.text) }
+  const place = userPlace(left.line, Number(left.user))
+  switch (left.reason) {
+    case 'not_a_user':
+    case 'not_units':
+      return { place: jobs.line(left.line), reason: topUp[left.reason], detail: words.named(left.text) }
     case 'twice':
-      return { place: jobs.line(line), reason: topUp.twice, detail: topUp.user(Number(user)) }
-    case 'noQuota':
-    case 'onlyCaps':
-      return { place, reason: words[why.reason] }
-    case 'unlimited':
-      return {
-        place,
-        reason: words.unlimited,
-        ...(why.quota === null ? {} : { detail: words.named(quotaName(why.quota)) }),
-      }
-    case 'notLive':
-      return { place, reason: notLiveText(why.quota), detail: words.named(quotaName(why.quota)) }
-    case 'onlyOneTime':
-      return { place, reason: words.onlyOneTime, detail: words.named(quotaName(why.quota)) }
-    case 'otherPeriod':
-      return {
-        place,
-        reason: words.otherPeriod,
-        detail: words.grantOf(quotaName(why.quota), topUp.periods[periodOf(why.quota)]),
-      }
-    case 'hadBefore':
-      return { place, reason: words.hadBefore, detail: words.on(formatTimestamp(why.at)) }
-    case 'gotOthers':
-      return { place, reason: words.gotOthers, detail: giftText(why.earlier) }
+      return { place: jobs.line(left.line), reason: topUp.twice, detail: topUp.user(Number(left.user)) }
+    case 'refused':
+      return { place, reason: reasonOf({ code: left.code, detail: left.text }) }
+  }
+  const { reason, quota } = left
+  const because = reason === 'not_live' ? notLiveText(quota?.status ?? 'expired') : words[reason]
+  return { place, reason: because, ...(quota === null ? {} : { detail: detailOf(reason, quota) }) }
+}
+
+function detailOf(reason: LeftOutReason, quota: GiftQuota): string {
+  const { named, grantOf, on } = topUp.why
+  switch (reason) {
+    case 'other_period':
+      return grantOf(quotaName(quota), topUp.periods[periodOf(quota)])
+    case 'had_before':
+      return on(formatTimestamp(quota.created_at))
+    case 'got_others':
+      return giftText(quota)
+    default:
+      return named(quotaName(quota))
   }
 }
 
-function notLiveText({ status }: Quota): string {
-  const toDo: Partial<Record<Quota['status'], string>> = topUp.why.toDo
+function notLiveText(status: GiftQuota['status']): string {
+  const toDo: Partial<Record<GiftQuota['status'], string>> = topUp.why.toDo
   return topUp.why.notLive(STATUS_LABELS[status], toDo[status])
 }
 
 /** What the reader should know of a user who gets units. */
 export function noteFailures(gift: Gift): Failure[] {
-  return gift.notes.map(note => ({ place: placeOf(gift), ...noteText(note) }))
+  return gift.notes.map(note => ({ place: placeOf(gift), ...noteText(note, gift) }))
 }
 
-function noteText(note: Note): Omit<Failure, 'place'> {
-  const { several, hasExtra } = topUp.note
+function noteText(note: Api['GiftNote'], gift: Gift): Omit<Failure, 'place'> {
+  const { several, has_extra } = topUp.note
   switch (note.note) {
     case 'several':
-      return { reason: several, detail: topUp.why.named(quotaName(note.quota)) }
-    case 'hasExtra': {
-      const given = [giftText(note.extra), reasonOf(note.extra)].filter(text => text !== '')
-      return { reason: hasExtra, detail: `(${given.join(': ')})` }
+      return { reason: several, detail: topUp.why.named(quotaName(gift.quota)) }
+    case 'has_extra': {
+      const given = [giftText(note.extra), whyGiven(note.extra)].filter(text => text !== '')
+      return { reason: has_extra, detail: `(${given.join(': ')})` }
     }
     case 'cap':
-      return capText(note)
+      return capText(note, gift)
   }
 }
 
-function capText({ cap, isReached, capacity, ending, usable, units, end }: Extract<Note, { note: 'cap' }>) {
+type CapNote = Extract<Api['GiftNote'], { note: 'cap' }>
+
+function capText({ cap, reached, capacity, ending, usable }: CapNote, { units, until }: Gift) {
   const { capReached, capSome, capNone, caps, passes, has, isUsedUp, anotherUnlimited } = topUp.note
   const reason = usable === 0 ? capNone : usable < units ? capSome : capReached
   const named = caps[periodOf(cap)](formatUnits(cap.limit ?? 0))
   const parts =
     usable === units
       ? [has(named)]
-      : ending === null
+      : ending === null || capacity === null
         ? [anotherUnlimited]
-        : [passes(named, { isUntilEnd: end !== null, capacity, ending, usable, units })]
-  return { reason, detail: [...parts, ...(isReached && usable < units ? [isUsedUp] : [])].join(' ') }
+        : [passes(named, { isUntilEnd: until !== null, capacity, ending, usable, units })]
+  return { reason, detail: [...parts, ...(reached && usable < units ? [isUsedUp] : [])].join(' ') }
 }
 
 /** For example "500 units on 1 March 2026". */
-function giftText({ limit, created_at }: Quota): string {
+function giftText({ limit, created_at }: GiftQuota): string {
   return topUp.given(limit ?? 0, formatLongDate(created_at))
 }
 
-const reasonOf = ({ metadata }: Quota) => metadata.reason ?? ''
+const whyGiven = ({ metadata }: GiftQuota) => metadata.reason ?? ''
 
 /** Users who already got units until the same end, together with others who got as many on that day for that reason. */
 export interface EarlierGift {
@@ -114,7 +115,7 @@ export interface EarlierGift {
 export function earlierGifts(gifts: readonly Gift[]): EarlierGift[] {
   const given = gifts
     .flatMap(({ earlier }) => earlier)
-    .map(quota => ({ text: giftText(quota), reason: reasonOf(quota) }))
+    .map(quota => ({ text: giftText(quota), reason: whyGiven(quota) }))
   return [...Map.groupBy(given, ({ text, reason }) => `${text} ${reason}`).values()]
     .flatMap(([first, ...others]) => (first === undefined ? [] : [{ ...first, users: others.length + 1 }]))
     .sort((one, other) => other.users - one.users)

@@ -2,24 +2,30 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import { MAX_BULK_IDS } from '../../../../../src/domain/bounds.ts'
+import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
 import { newIdempotencyKey } from '../../../api/http.ts'
-import type { BulkCall } from '../../../model/bulk-change.ts'
-import { NOTHING_DONE, type Progress } from '../../../model/job.ts'
+import { type Failure, NOTHING_DONE, type Progress } from '../../../model/job.ts'
 import { searchOf } from '../../../model/quota-lists.ts'
-import { inputFor, type TopUpInput } from '../../../model/top-up-input.ts'
-import type { LeftLine, UserLine } from '../../../model/top-up-plan.ts'
-import { extrasOf, type Gift, type Offer, type Plan } from '../../../model/top-up-plan.ts'
-import { bulkJob, importJob, inSequence, type Job } from '../../../queries/jobs.ts'
-import { MAX_SELECTED } from '../../../queries/many-quotas.ts'
+import type { TopUpInput } from '../../../model/top-up-input.ts'
+import {
+  extrasOf,
+  type Gift,
+  inputFor,
+  leftOf as leftLineOf,
+  type Offer,
+  requestsOf,
+  type UserRecord,
+} from '../../../model/top-up-plan.ts'
+import { giveJob } from '../../../queries/gifts.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
-import { extraLine } from '../extra-grants.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import classes from './import.module.css'
 import { TopUpFields } from './top-up-fields.tsx'
-import { CapsInTheWay, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
+import { CapsInTheWay, type ConfirmedPlan, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
 import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
-import { placeOf } from './top-up-words.ts'
+import { leftFailure } from './top-up-words.ts'
 import { Undo } from './undo.tsx'
 
 const { topUp, importing, bulk } = texts.manyQuotas
@@ -30,7 +36,7 @@ const EXTRAS = `/quotas?${searchOf({ name: texts.manyQuotas.extra.name('').trim(
 interface TopUpProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
-  failures: readonly LeftLine[]
+  failures: readonly BadLine[]
 }
 
 const FIRST_INPUT: TopUpInput = {
@@ -53,7 +59,7 @@ interface Part {
 /** Gives each user of a file more units: asks how, finds the users' grants, shows what would change, and does it. */
 export function TopUp({ users: all, failures }: TopUpProps) {
   const [inputOfAll, setInputOfAll] = useState(FIRST_INPUT)
-  const [step, setStep] = useState<'input' | 'preview' | Plan>('input')
+  const [step, setStep] = useState<'input' | 'preview' | ConfirmedPlan>('input')
   const [part, setPart] = useState<Part | null>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   // Buttons stand below long lists: what comes next begins above them.
@@ -61,7 +67,7 @@ export function TopUp({ users: all, failures }: TopUpProps) {
   useEffect(() => {
     void heading.current?.scrollIntoView({ block: 'center' })
   }, [step])
-  if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
+  if (all.length > MAX_BULK_IDS) return <Text role="alert">{topUp.tooMany(MAX_BULK_IDS)}</Text>
   const { users, input, runs } = part ?? { users: all, input: inputOfAll, runs: [] }
   const unnamed = part === null ? failures : []
   const change = (next: TopUpInput) => (part === null ? setInputOfAll(next) : setPart({ ...part, input: next }))
@@ -99,7 +105,7 @@ export function TopUp({ users: all, failures }: TopUpProps) {
 }
 
 interface GivingProps {
-  plan: Plan
+  plan: ConfirmedPlan
   users: readonly UserLine[]
   input: TopUpInput
   /** What was given to others of the file before, which the summary and the report have, too. */
@@ -111,17 +117,21 @@ interface GivingProps {
 /** Gives the units, and says who has received them and who has not. */
 function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
   const { gifts } = plan
-  const [key] = useState(newIdempotencyKey)
   const [isUndoing, setUndoing] = useState(false)
   const queryClient = useQueryClient()
-  const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress }]
+  const [givenNow] = useState(() => new Map<number, Partial<Gift>>())
+  const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress, given: givenNow }]
   const runs = runsWith(NOTHING_DONE)
   const given = giftsOf(runs)
   const extras = extrasOf(given)
+  const [job] = useState(() => {
+    const requests = requestsOf(gifts, { reason: input.reason, again: plan.again })
+    return giveJob(requests, newIdempotencyKey(), settler(gifts, givenNow))
+  })
   return (
     <>
       <JobView
-        job={jobOf(gifts, input.reason, key)}
+        job={job}
         total={gifts.length}
         reportName="sms-quota-units"
         summary={progress => summaryOf(runsWith(progress))}
@@ -138,7 +148,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
                   const lines = new Set(offer.gifts.map(({ line }) => line))
                   onPart({
                     users: users.filter(({ line }) => lines.has(line)),
-                    input: inputFor(offer.which, input, plan.monthZone),
+                    input: inputFor(offer, input),
                     runs: runsWith(progress),
                   })
                 }}
@@ -167,6 +177,21 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
   )
 }
 
+/** Keeps what the service gives, by user, and says why a user gets nothing after all. */
+function settler(gifts: readonly Gift[], given: Map<number, Partial<Gift>>) {
+  const lineOf = new Map(gifts.map(({ line, quota }) => [quota.user_id, line]))
+  return (record: UserRecord): Failure | null => {
+    const { user_id } = record
+    if (record.record === 'given') given.set(user_id, record.gift)
+    if (record.record === 'given_before') {
+      const { units, until, reference } = record
+      given.set(user_id, { units, until, reference })
+    }
+    const left = leftLineOf(lineOf.get(user_id) ?? 0, record)
+    return left && { ...leftFailure(left), subject: user_id }
+  }
+}
+
 /** Goes on to a preview for users who are left out, and says how long their units would last. */
 function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPress: () => void }) {
   return (
@@ -177,20 +202,4 @@ function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPre
       <Text size="sm">{lastingText(gifts)}</Text>
     </Group>
   )
-}
-
-/** A bulk adjustment for each number of units by which limits are raised, and an import of extra grants. */
-function jobOf(gifts: readonly Gift[], reason: string, key: string): Job {
-  const raised = gifts.filter(({ reference }) => reference === null)
-  const calls = [...Map.groupBy(raised, ({ units }) => units)].map(
-    ([delta, group]): BulkCall => ({
-      select: { ids: group.map(({ quota }) => quota.id) },
-      change: { action: 'adjust', delta, reason },
-      key: `${key}-${delta}`,
-    }),
-  )
-  const extras = gifts.flatMap(gift =>
-    gift.reference === null ? [] : [extraLine(gift, reason, gift.reference, placeOf(gift))],
-  )
-  return inSequence([bulkJob(calls), importJob(extras, { isDryRun: false })])
 }
