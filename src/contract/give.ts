@@ -175,7 +175,7 @@ export const GiveRecord = Type.Union(
         until: end,
         reference,
       },
-      { description: 'A user to whom an earlier call with the same key has given the units.' },
+      { description: 'A user who got the units by an earlier call with the same key.' },
     ),
     Type.Object(
       {

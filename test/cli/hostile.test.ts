@@ -80,6 +80,28 @@ test.each([['--yes'], ['--dry-run']])('the report of a bulk change with escapes:
   expect(rawIn(stdout + stderr)).toEqual([])
 })
 
+test('the report of a gift with escapes', async () => {
+  const quota = { id: ESCAPES, name: ESCAPES, status: ESCAPES, period: ESCAPES }
+  const gift = { quota, units: 1, until: ESCAPES, time_zone: ESCAPES, reference: ESCAPES, earlier: [], usable: null }
+  const records = [
+    { record: 'begin', bulk_id: ESCAPES },
+    { record: 'given', user_id: 7, gift },
+    { record: 'left_out', user_id: 8, reason: 'not_live', quota },
+    { record: 'failed', user_id: 9, code: ESCAPES, detail: ESCAPES },
+    { record: 'end' },
+  ]
+  const at = await serving('application/x-ndjson', records.map(record => `${JSON.stringify(record)}\n`).join(''))
+  const file = join(folder, 'users')
+  await writeFile(file, `user\n7\n8\n9\n${ESCAPES}\n`)
+  const words = ['quota', 'give', file, '--period', 'month', '--units', '5', '--reason', 'x']
+  for (const option of ['--yes', '--dry-run']) {
+    const { stdout, stderr } = await runOn(at, ...words, option)
+    expect(stdout).toContain('given 1, left out 2, refused 1')
+    expect(stderr).toContain('title')
+    expect(rawIn(stdout + stderr)).toEqual([])
+  }
+})
+
 test.each([
   ['a column of CSV', `user_id,external_ref,li${ESCAPES}mit\n1,a,5\n`],
   ['a field of JSON', `${safeJson(JSON.stringify({ user_id: 1, external_ref: 'a', limit: 5, [`x${ESCAPES}`]: 1 }))}\n`],
@@ -117,6 +139,7 @@ test.each([
   ['export quotas', 500],
   ['import FILE', 200],
   ['quota bulk suspend --user-id 7 --yes', 200],
+  ['quota give FILE --period month --reason x --yes', 200],
 ])('an answer without an end is not read on: %s', async (words, status) => {
   const at = await listen((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/x-ndjson' })

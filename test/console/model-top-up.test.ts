@@ -40,7 +40,7 @@ const gift = (user_id: number, more: Partial<Api['Gift']> = {}, quota: Partial<S
   ...more,
 })
 
-/** What the service says of users 1 to 5, of whom two would get units with another choice. */
+/** What the service says of users 1 to 5. Users 2 and 3 would get units with another choice. */
 const once = gift(2, { month_end: true }, { period: null })
 const RECORDS: UserRecord[] = [
   { record: 'given', user_id: 1, gift: gift(1) },

@@ -86,6 +86,19 @@ describe.each([
     },
   )
 
+  test('fails alone in a gift of units', async () => {
+    const users = [newer, other].map(user_id => ({ user_id }))
+    const body = { users, units: 1, period: null, until: 'month_end', reason: 'more' }
+    const headers = { 'idempotency-key': `${value}-gift` }
+    const answer = await call('POST', '/api/sms/admin/quota/give', { body, headers })
+    expect(linesOf(answer.body)).toMatchObject([
+      { record: 'begin' },
+      { record: 'failed', user_id: newer, code: 'unavailable', detail: refusal.body.detail },
+      { user_id: other },
+      { record: 'end', failed: 1 },
+    ])
+  })
+
   test('fails alone in an import', async () => {
     const rows = [
       { user_id: newer, external_ref: 'newer', limit: 1 },

@@ -100,3 +100,31 @@ test('after all kills, counters, changes and events agree', async () => {
   expect(quotas).toBe(ledger.acknowledged())
   expect(sums).toMatchObject({ counted: quotas, changes: versions, events: versions, numbered: versions })
 })
+
+test('kill -9 in the middle of a gift: the same key gives the rest, and no user twice', async () => {
+  const users = Array.from({ length: 1_000 }, (_, n) => ({ user_id: 500_000 + n }))
+  const ask = async (path: string, type: string, body: string) =>
+    fetch(`${service.url}/api/sms/admin/quota/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.token}`, 'content-type': type, 'idempotency-key': 'killed' },
+      body,
+    })
+  const grants = users.map(user => JSON.stringify({ ...user, external_ref: 'M', limit: 100, period: 'month' }))
+  expect(await (await ask('import', 'application/x-ndjson', grants.join('\n'))).text()).toContain('"created":1000')
+  const gift = JSON.stringify({ users, units: 5, period: 'month', until: 'for_good', reason: 'Killed' })
+  const give = () => ask('give', 'application/json', gift)
+  const reader = (await give()).body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let text = ''; !text.includes('"given"'); ) text += (await reader?.read())?.value ?? ''
+  await service.kill()
+  await reader?.cancel().catch(() => {})
+  service = await site.start()
+  const end = JSON.parse((await (await give()).text()).trimEnd().split('\n').at(-1) ?? '')
+  expect(end).toMatchObject({ record: 'end', left_out: 0, failed: 0 })
+  expect(end.given_before).toBeGreaterThan(0)
+  expect(end.given + end.given_before).toBe(1_000)
+  const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
+  const limits = sql`select "limit", count(*) from quota where user_id >= 500000 group by "limit"`
+  const found = await db.query({ text: limits })
+  await db.close()
+  expect(found).toEqual([{ limit: 105, count: 1_000 }])
+})

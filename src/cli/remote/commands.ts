@@ -19,7 +19,7 @@ import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
 import { AGENT_COMMAND } from './agent/command.ts'
 import { decision, done, lastSevenDays, PERIOD_OPTIONS, record, usage } from './answers.ts'
-import { BULK_COMMAND } from './bulk/command.ts'
+import { BULK_COMMAND, GIVE_COMMAND } from './bulk/command.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
@@ -330,6 +330,7 @@ const SENDER_COMMANDS: readonly Command[] = [
 export const REMOTE_COMMANDS: readonly Command[] = [
   ...QUOTA_COMMANDS,
   BULK_COMMAND,
+  GIVE_COMMAND,
   IMPORT_COMMAND,
   EXPORT_COMMAND,
   ...READ_COMMANDS,

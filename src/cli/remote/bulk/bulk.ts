@@ -1,74 +1,29 @@
 /** The command `quota bulk`: shows what would change, asks, and reports what was done. */
-import { randomUUID } from 'node:crypto'
 import type { BulkRecord, BulkReq, SmsQuota } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
-import { type Arguments, UsageError } from '../../arguments.ts'
+import type { Arguments } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
-import { connect } from '../connection.ts'
-import { FAILED, failureOf } from '../failures.ts'
+import { FAILED } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
+import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
 import { readRequests } from './requests.ts'
 
-/** Quotas that could not be changed, and examples, that are printed. */
-const MAX_PRINTED = 20
 const MAX_EXAMPLES = 5
-
-type Progress = ((text: string) => void) | undefined
 
 /** @returns the exit code: 0 if all quotas are as the change makes them, 1 if some could not be changed */
 export async function changeMany(
   args: Arguments,
   service: Address,
   terminal: Terminal,
-  progress: Progress,
+  progress: RunOptions['progress'],
 ): Promise<number> {
   const requests = (await readRequests(args, terminal.timeZone)).map(request => toCamel(request) as BulkReq)
-  const isDryRun = args.has('dry-run')
-  const asks = !isDryRun && !args.has('yes')
-  if (asks && terminal.ask === null) throw new UsageError('give --yes: there is no terminal to ask on')
-  const key = args.one('idempotency-key') ?? randomUUID()
-  const { client } = connect(service)
-  let signal: AbortSignal | undefined
-  const run = (dryRun: boolean) => {
-    // A dry run is interrupted by the end of the process.
-    signal = dryRun ? undefined : terminal.interruption()
-    const interruptible = signal === undefined ? {} : { signal }
-    const calls = requests.map((request, part) => {
-      const idempotencyKey = part === 0 ? key : `${key}-${part + 1}`
-      return client.bulk(request, { idempotencyKey, dryRun, ...interruptible })
-    })
-    return new Run(calls, { terminal, progress, isDryRun: dryRun, isJson: args.has('json') && dryRun === isDryRun })
-  }
-  try {
-    if (isDryRun || asks) {
-      const preview = run(true)
-      await preview.finish()
-      await preview.report()
-      if (isDryRun) return preview.exitCode
-      if (preview.counts.changed === 0) return preview.exitCode
-      const answer = await terminal.ask?.(`Change ${inWords(preview.counts.changed)}? [y/N] `)
-      if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
-        terminal.complain('Nothing was changed.')
-        return FAILED
-      }
-    }
-    const made = run(false)
-    await made.finish()
-    await made.report()
-    return made.exitCode
-  } catch (error) {
-    progress?.('')
-    if (signal?.aborted === true) {
-      terminal.complain(`Interrupted. To go on: the same command with --idempotency-key ${key}`)
-      return FAILED
-    }
-    const failure = failureOf(error, { url: service.url, idempotencyKey: key, nameOf })
-    if (failure === undefined) throw error
-    terminal.complain(`sms-quota: ${failure.message}`)
-    return failure.exitCode
-  }
+  return runConfirmed({ args, service, terminal, progress }, nameOf, (client, callOf, options) => {
+    const calls = requests.map((request, part) => client.bulk(request, callOf(part)))
+    return new Run(calls, options)
+  })
 }
 
 /** How the command line names a field of the request: `/select/user_ids`. */
@@ -80,13 +35,6 @@ function nameOf(path: string): string {
 }
 
 const inWords = (count: number) => (count === 1 ? '1 quota' : `${count.toLocaleString('en')} quotas`)
-
-interface RunOptions {
-  terminal: Terminal
-  progress: Progress
-  isDryRun: boolean
-  isJson: boolean
-}
 
 /** One run over all calls, real or dry. */
 class Run {
@@ -104,6 +52,10 @@ class Run {
 
   get exitCode(): number {
     return this.counts.failed === 0 ? 0 : FAILED
+  }
+
+  get question(): string | null {
+    return this.counts.changed === 0 ? null : `Change ${inWords(this.counts.changed)}?`
   }
 
   async finish(): Promise<void> {

@@ -1,10 +1,12 @@
 import { BULK_ACTIONS } from '../../../domain/bulk-change.ts'
+import { UNIT_NAMES, USER_NAMES } from '../../../domain/user-file.ts'
 import type { Options } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { optionsOf } from '../fields.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
-import { CHANGE_FIELDS, SELECTION_FIELDS } from './requests.ts'
+import { CONFIRMED_OPTIONS } from './confirmed.ts'
+import { CHANGE_FIELDS, GIVE_FIELDS, SELECTION_FIELDS } from './requests.ts'
 
 const FILES: Options = {
   'ids-from': {
@@ -27,10 +29,7 @@ ${EXIT_CODES}`,
     ...optionsOf(SELECTION_FIELDS),
     ...FILES,
     ...optionsOf(CHANGE_FIELDS),
-    'dry-run': { means: 'only show what would change' },
-    yes: { short: 'y', means: 'change without asking' },
-    'idempotency-key': { value: 'KEY', means: 'go on with the bulk change of this key; default a new one' },
-    json: { means: 'print what the API reports, a line of JSON for each record' },
+    ...CONFIRMED_OPTIONS,
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,
   },
@@ -44,5 +43,39 @@ ${EXIT_CODES}`,
     const { progressLine } = await import('../../on-database.ts')
     const { changeMany } = await import('./bulk.ts')
     return changeMany(args, service, terminal, progressLine())
+  },
+}
+
+/** The command `quota give`. */
+export const GIVE_COMMAND: Command = {
+  name: 'quota give',
+  summary: 'Gives the users of a file more units.',
+  more: () => `The file is CSV with a column of user ids (${USER_NAMES.join(', ')}), and ${UNIT_NAMES.join(', ')} if the units differ; a file of ids
+alone needs no title. - reads stdin. Of the grants with the chosen period, the one that pays first gets the units; a user without one is left
+out. First it shows who would get units and who not, and asks; --yes does not ask, --dry-run only shows. The same units for the same reason
+are given once in each window, also by another run; those for_good by each run. If it is interrupted, run it again with the key that it prints.
+
+${EXIT_CODES}`,
+  operands: [{ name: 'FILE' }],
+  options: {
+    ...optionsOf(GIVE_FIELDS),
+    report: {
+      value: 'FILE',
+      means: 'write CSV with a line for each line of the file: what the user gets, or why nothing',
+    },
+    ...CONFIRMED_OPTIONS,
+    ...CONNECTION_OPTIONS,
+    ...HELP_OPTION,
+  },
+  examples: [
+    'sms-quota quota give users.txt --period month --units 500 --reason "Outage in March" --dry-run',
+    'sms-quota quota give users.txt --period month --units 500 --reason "Outage in March" --yes --report given.csv',
+    'sms-quota quota give users.txt --period null --until month_end --units 500 --reason "Campaign" --yes',
+  ],
+  async run(args, terminal) {
+    const service = readAddress(args, terminal.env)
+    const { progressLine } = await import('../../on-database.ts')
+    const { giveMany } = await import('./give.ts')
+    return giveMany(args, service, terminal, progressLine())
   },
 }

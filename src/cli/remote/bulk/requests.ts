@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
+import { GiveReq } from '../../../contract/give.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { fieldsOf, type Request, readFields } from '../fields.ts'
@@ -11,6 +12,9 @@ export const SELECTION_FIELDS = fieldsOf([BulkSelection])
 export const CHANGE_FIELDS = fieldsOf([BULK_CHANGES.adjust, BULK_CHANGES.extend]).filter(
   ({ option }) => option !== 'action',
 )
+
+/** The fields of a gift but for its users, which a file names. */
+export const GIVE_FIELDS = fieldsOf([GiveReq]).filter(({ option }) => option !== 'users')
 
 /** A request for each call: one that names more ids than a call may have is divided. @throws UsageError */
 export async function readRequests(args: Arguments, timeZone: string): Promise<{ select: Request; change: Request }[]> {
@@ -31,17 +35,17 @@ async function addIds(select: Request, field: 'ids' | 'user_ids', args: Argument
   const file = args.one(option)
   if (file === undefined) return
   if (field in select) throw new UsageError(`give --${option.replace('-from', '')} or --${option}, not both`)
-  select[field] = idsOf(await contentOf(file, option), option)
+  select[field] = idsOf(await contentOf(file, `--${option}`), option)
 }
 
-/** @throws UsageError */
-async function contentOf(file: string, option: string): Promise<string> {
+/** @param shown how the command line names the file. @throws UsageError */
+export async function contentOf(file: string, shown: string): Promise<string> {
   if (file === '-') return text(process.stdin)
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`--${option}: ${file} cannot be read (${code})`)
+    throw new UsageError(`${shown}: ${file} cannot be read (${code})`)
   }
 }
 
@@ -63,8 +67,9 @@ function idsOf(content: string, option: string): number[] {
   return [...new Set(ids)]
 }
 
-function divided(select: Request): Request[] {
-  const field = ['ids', 'user_ids'].find(name => Array.isArray(select[name]))
+/** The parts of a request, each with at most as many ids or users as a call may have. */
+export function divided(select: Request): Request[] {
+  const field = ['ids', 'user_ids', 'users'].find(name => Array.isArray(select[name]))
   const ids: unknown = field === undefined ? [] : select[field]
   if (field === undefined || !Array.isArray(ids) || ids.length <= MAX_BULK_IDS) return [select]
   const count = Math.ceil(ids.length / MAX_BULK_IDS)

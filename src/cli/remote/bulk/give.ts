@@ -1,0 +1,235 @@
+/** The command `quota give`: shows who of a file would get units, asks, and reports what each line has got. */
+import { writeFile } from 'node:fs/promises'
+import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
+import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import { csvLine } from '../../../domain/csv.ts'
+import { parseCsv, UnclosedQuote } from '../../../domain/csv-rows.ts'
+import { type BadLine, readUsers, USER_NAMES, type UserLine } from '../../../domain/user-file.ts'
+import { type Arguments, UsageError } from '../../arguments.ts'
+import { safe, safeJson } from '../../safe.ts'
+import type { Terminal } from '../../terminal.ts'
+import { FAILED } from '../failures.ts'
+import { readFields } from '../fields.ts'
+import type { Address } from '../profiles.ts'
+import { columns, tableOf } from '../tables.ts'
+import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
+import { contentOf, divided, GIVE_FIELDS } from './requests.ts'
+
+const MAX_EXAMPLES = 5
+
+type Gift = Extract<GiveRecord, { record: 'given' }>['gift']
+type LeftOut = Extract<GiveRecord, { record: 'left_out' }>
+
+/** @returns the exit code: 0 if each user has the units, 1 if a line is left out for another reason, or refused */
+export async function giveMany(
+  args: Arguments,
+  service: Address,
+  terminal: Terminal,
+  progress: RunOptions['progress'],
+): Promise<number> {
+  const file = await readFile(args)
+  const users = file.users.map(({ user_id, units }) => ({ user_id, ...(units === null ? {} : { units }) }))
+  const fields = readFields(GIVE_FIELDS, args, terminal.timeZone)
+  const requests = divided({ ...fields, users }).map(request => toCamel(request) as GiveReq)
+  return runConfirmed({ args, service, terminal, progress }, nameOf(file.users), (client, callOf, options) => {
+    const calls = users.length === 0 ? [] : requests.map((request, part) => client.give(request, callOf(part)))
+    return new GiveRun(calls, file, args.one('report'), options)
+  })
+}
+
+/** How the command line names a field of the request. */
+const nameOf = (users: readonly UserLine[]) => (path: string) => {
+  const [, field = '', index = ''] = path.split('/')
+  if (field !== 'users') return `--${safe(field).replaceAll('_', '-')}`
+  return path.endsWith('/units') && users[0]?.units === null ? '--units' : `line ${users[Number(index)]?.line}`
+}
+
+interface UserFile {
+  users: UserLine[]
+  bad: BadLine[]
+}
+
+/** @throws UsageError */
+async function readFile(args: Arguments): Promise<UserFile> {
+  const text = await contentOf(args.operand(0), 'FILE')
+  try {
+    const read = readUsers(parseCsv(text))
+    if (read === null) throw new UsageError(`FILE needs a column of user ids: ${USER_NAMES.join(', ')}`)
+    if (read.users.length + read.bad.length === 0) throw new UsageError('FILE has no users')
+    return read
+  } catch (error) {
+    if (error instanceof UnclosedQuote) throw new UsageError(`FILE: ${error.message}`)
+    throw error
+  }
+}
+
+const BAD: Record<BadLine['reason'], (text: string) => string> = {
+  not_a_user: () => 'is no user id',
+  not_units: text => `${JSON.stringify(text)} is no number of units from 1`,
+  twice: () => 'is there twice',
+}
+
+const WHY: Record<LeftOut['reason'], string> = {
+  no_quota: 'has no quota, or is unknown to the service',
+  only_caps: 'has only caps, no grant',
+  unlimited: 'has an unlimited grant already',
+  not_live: 'has a grant that does not count now',
+  only_one_time: 'has only a one-time grant: --period null gives units to it',
+  other_period: 'has a grant for another period',
+  had_before: 'got these units for this reason before',
+  got_others: 'got other units until the same end: --again gives more',
+}
+
+function whyOf({ reason, quota }: LeftOut): string {
+  if (quota === null) return WHY[reason]
+  const about = { not_live: quota.status, other_period: quota.period }[String(reason)]
+  return `${WHY[reason]} (${[quotaName(quota), about].filter(part => part != null).join(', ')})`
+}
+
+const quotaName = ({ id, name }: { id: number; name: string | null }) => name ?? `quota ${id}`
+
+function noteOf({ units, usable, earlier }: Gift): string {
+  const capped = usable !== null && usable < units ? [`caps let about ${usable} of the units pass`] : []
+  return [...capped, ...(earlier.length > 0 ? ['got other units until the same end'] : [])].join('; ')
+}
+
+const inWords = (count: number, one: string, many = `${one}s`) =>
+  count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`
+
+/** One line of the report. */
+interface Row {
+  line: number
+  user: string
+  result: 'given' | 'given before' | 'left out' | 'refused'
+  why?: string
+  quota_id?: number
+  grant?: string
+  units?: number
+  units_end?: string | null
+  time_zone?: string
+  reference?: string | null
+}
+
+const REPORT = [
+  'line',
+  'user',
+  'result',
+  'why',
+  'quota_id',
+  'grant',
+  'units',
+  'units_end',
+  'time_zone',
+  'reference',
+] as const satisfies readonly (keyof Row)[]
+
+class GiveRun {
+  private readonly calls: readonly AsyncIterable<GiveRecord>[]
+  private readonly reportFile: string | undefined
+  private readonly options: RunOptions
+  private readonly lines: ReadonlyMap<number, number>
+  private readonly rows: Row[]
+  private readonly bulkIds = new Set<string>()
+  private hadBefore = 0
+  private units = 0
+
+  constructor(
+    calls: readonly AsyncIterable<GiveRecord>[],
+    { users, bad }: UserFile,
+    reportFile: string | undefined,
+    options: RunOptions,
+  ) {
+    this.calls = calls
+    this.reportFile = reportFile
+    this.options = options
+    this.lines = new Map(users.map(({ user_id, line }) => [user_id, line]))
+    this.rows = bad.map(({ line, user, reason, text }) => ({ line, user, result: 'left out', why: BAD[reason](text) }))
+  }
+
+  private count(result: Row['result']): number {
+    return this.rows.filter(row => row.result === result).length
+  }
+
+  get exitCode(): number {
+    return this.count('left out') - this.hadBefore + this.count('refused') === 0 ? 0 : FAILED
+  }
+
+  get question(): string | null {
+    const users = this.count('given')
+    return users === 0 ? null : `Give ${inWords(this.units, 'unit')} to ${inWords(users, 'user')}?`
+  }
+
+  async finish(): Promise<void> {
+    const { terminal, progress, isJson } = this.options
+    for (const call of this.calls) {
+      for await (const record of call) {
+        if (isJson) await terminal.print(`${safeJson(JSON.stringify(toSnake(record)))}\n`)
+        if (record.record === 'begin') this.bulkIds.add(record.bulkId)
+        if ('userId' in record) this.rows.push(this.rowOf(record))
+        progress?.(`${inWords(this.rows.length, 'user')} done`)
+      }
+    }
+    progress?.('')
+    this.rows.sort((one, other) => one.line - other.line)
+  }
+
+  private rowOf(record: Extract<GiveRecord, { userId: number }>): Row {
+    const row = { line: this.lines.get(record.userId) ?? 0, user: String(record.userId) }
+    switch (record.record) {
+      case 'given': {
+        const { quota, units, until, timeZone, reference } = record.gift
+        this.units += units
+        const named = { quota_id: quota.id, grant: quotaName(quota), why: noteOf(record.gift) }
+        return { ...row, ...named, result: 'given', units, units_end: until, time_zone: timeZone, reference }
+      }
+      case 'given_before': {
+        const { quotaId, units, until, reference } = record
+        return { ...row, result: 'given before', quota_id: quotaId, units, units_end: until, reference }
+      }
+      case 'left_out':
+        if (record.reason === 'had_before') this.hadBefore += 1
+        return { ...row, result: 'left out', why: whyOf(record) }
+      case 'failed':
+        return { ...row, result: 'refused', why: record.detail }
+    }
+  }
+
+  async report(): Promise<void> {
+    const { terminal, isDryRun, isFinal, isJson } = this.options
+    const without = this.rows.filter(({ result }) => result === 'left out' || result === 'refused')
+    for (const { line, user, why = '' } of without.slice(0, MAX_PRINTED))
+      terminal.complain(safe(`line ${line}: user ${user}: ${why}`))
+    if (without.length > MAX_PRINTED)
+      terminal.complain(`and ${inWords(without.length - MAX_PRINTED, 'line')} more${this.hintAtReport()}`)
+    if (this.reportFile !== undefined && isFinal) await writeFile(this.reportFile, this.csv())
+    if (isJson) return
+    const given = this.rows.filter(({ result }) => result === 'given')
+    if (isDryRun && given.length > 0) await terminal.print(tableOf(given.slice(0, MAX_EXAMPLES), EXAMPLES, terminal))
+    const before = this.count('given before')
+    const counts = [
+      `given ${given.length.toLocaleString('en')}`,
+      ...(before === 0 ? [] : [`given before ${before.toLocaleString('en')}`]),
+      `left out ${this.count('left out').toLocaleString('en')}`,
+      `refused ${this.count('refused').toLocaleString('en')}`,
+    ]
+    await terminal.print(`${counts.join(', ')}${isDryRun ? ' (dry run: nothing was changed)' : ''}\n`)
+    if (!isDryRun && given.length > 0)
+      terminal.complain(`The audit shows the changes under the request ${[...this.bulkIds].join(', ')}.`)
+  }
+
+  private hintAtReport(): string {
+    return this.reportFile === undefined ? ': --report FILE has all' : ''
+  }
+
+  private csv(): string {
+    return [csvLine(REPORT), ...this.rows.map(row => csvLine(REPORT.map(name => row[name] ?? '')))].join('')
+  }
+}
+
+const EXAMPLES = columns<Row>(
+  'user',
+  'grant',
+  'units',
+  { title: 'units_end', value: row => row.units_end, none: 'never' },
+  { title: 'note', value: row => row.why ?? '', none: '' },
+)
