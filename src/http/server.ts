@@ -187,8 +187,12 @@ async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Pro
  * table and use JSON.stringify.
  */
 const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options) => {
-  const compileKnown = SerializerSelector()(withOpenValues(schemas), options)
-  const compile: typeof compileKnown = route => compileKnown({ ...route, schema: withOpenValues(route.schema) })
+  // Each scope of routes has a builder of its own, and the schemas are those of the whole API.
+  let compileKnown: ReturnType<typeof buildSerializer> | undefined
+  const compile: ReturnType<typeof buildSerializer> = route => {
+    compileKnown ??= SerializerSelector()(withOpenValues(schemas), options)
+    return compileKnown({ ...route, schema: withOpenValues(route.schema) })
+  }
   return route => {
     if (Number(route.httpStatus) >= 400) return JSON.stringify
     if (route.url.startsWith('/api/sms/sender/')) return compile(route)
