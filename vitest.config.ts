@@ -5,6 +5,7 @@ import { slowest } from './test/support/slowest.ts'
 
 /** What has to run before the tests of each need. */
 const SETUP = {
+  long: ['test/support/database-server.ts', 'test/support/build-console.ts'],
   process: ['test/support/database-server.ts', 'test/support/build-console.ts'],
   console: ['test/support/database-server.ts', 'test/support/build-console.ts'],
   database: ['test/support/database-server.ts'],
@@ -13,7 +14,10 @@ const SETUP = {
 }
 
 /** Those of processes take longest and come first: one of the last would keep a single worker busy. */
-const ORDER = ['process', 'console', 'database', 'transformed', 'pure'] as const
+const ORDER = ['long', 'process', 'console', 'database', 'transformed', 'pure'] as const
+
+/** Long ones run if a command asks for all of them, as `npm run test:long` does, or names one of their files. */
+const isLongAskedFor = process.argv.some(word => word === '--project=long' || word.includes('.long.'))
 
 /** Those that import modules of the console, which are JSX, or replace a package. */
 const TRANSFORMED: ReadonlySet<string> = new Set(['console', 'transformed'])
@@ -35,7 +39,7 @@ const FILES = filesByNeed()
 
 export default defineConfig({
   test: {
-    projects: ORDER.map(need => ({
+    projects: ORDER.filter(need => need !== 'long' || isLongAskedFor).map(need => ({
       extends: true,
       test: {
         name: need,

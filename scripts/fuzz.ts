@@ -29,7 +29,7 @@ const folder = resolve(import.meta.dirname, '..')
 const vitest = resolve(folder, 'node_modules/vitest/vitest.mjs')
 const end = performance.now() + minutes * 60_000
 for (let next = seed; ; next += 1) {
-  const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/http/fuzz.test.ts'], {
+  const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/http/fuzz.long.test.ts'], {
     cwd: folder,
     stdio: 'inherit',
     env: { ...process.env, FUZZ_SEED: String(next), FUZZ_CALLS: String(calls) },

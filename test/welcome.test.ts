@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJwt } from 'jose'
@@ -41,4 +42,13 @@ test.each([true, false])("an operator's secret signs nothing unasked (terminal: 
   const banner = await bannerOf(isTerminal, { AUTH_SECRET: 'a secret of more than thirty-two bytes' })
   expect(banner).not.toContain('eyJ')
   expect(banner).toContain('\nTOKEN=$(bin/sms-quota token --user 1 --role admin)\ncurl ')
+})
+
+test('with a public key, the identity provider is named as the signer', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sms-quota-key-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'key.pem')
+  await writeFile(file, generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
+  const banner = await bannerOf(false, { AUTH_PUBLIC_KEY_FILE: file, AUTH_ADMIN_ROLE: 'boss' })
+  expect(banner).toMatch(/TOKEN comes from your identity provider, with the role boss:\n\ncurl .*\$TOKEN/)
 })

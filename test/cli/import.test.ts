@@ -112,7 +112,7 @@ test('names each bad row by line and column, and sends nothing', async () => {
     printed: '',
     complaints: [
       `line 3: external_ref is required: ${text}`,
-      'line 3: countries.1 must be an ISO 3166 alpha-2 country code such as "DE", not "XX"',
+      'line 3: countries.1 must be an ISO 3166 alpha-2 country code such as "DE", or "001" for international networks, not "XX"',
       'line 3: enabled must be true or false, not "yes"',
       'line 4: limit must be a whole number from 0 to 1000000000000, or null, not "many"',
       'line 6: has 6 cells, and the header has 5',

@@ -1,116 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { chown, cp, link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { chown, cp, link, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { foldersIn, isAlive } from '../../src/db/embedded/folders.ts'
-import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
+import { connectionOf, startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { isAlive } from '../../src/db/embedded/folders.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { copyDataFolder, scratchFolder } from '../support/database-server.ts'
 import { rawSql } from '../support/sql.ts'
+import { createFolders, pidFileOf, pidOf, read, readAll, recorder, withDatabase, write } from './embedded-fixture.ts'
 
 const isRoot = process.getuid?.() === 0
-const { folder: root, remove } = await scratchFolder()
-
-const started: Embedded[] = []
-const services: ChildProcess[] = []
-
-afterEach(async () => {
-  for (const service of services.splice(0)) service.kill('SIGKILL')
-  for (const embedded of started.splice(0)) await embedded.stop()
-})
-afterAll(remove)
-
-function recorder() {
-  const messages: string[] = []
-  const note = (_: object, message: string) => messages.push(message)
-  return { messages, log: { info: note, warn: note, error: note } }
-}
-
-async function start(dataDir: string, log = recorder().log, checkInterval = 15_000): Promise<Embedded> {
-  const embedded = await startEmbedded({ dataDir, log, checkInterval })
-  started.push(embedded)
-  return embedded
-}
-
-/** A data folder whose database was created before, for what does not depend on its creation. */
-async function prepare(name: string): Promise<string> {
-  const dataDir = join(root, name)
-  await copyDataFolder(inject('preparedFolder'), dataDir)
-  return dataDir
-}
-
-/** A service in a process of its own that can be killed. It prints its address, or why it does not start. */
-function spawnService(dataDir: string): ChildProcess {
-  const script = `
-    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded/embedded.ts', import.meta.url).href)})
-    const log = { info() {}, warn() {}, error() {} }
-    await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log }).then(
-      ({ url }) => console.log(JSON.stringify({ url })),
-      error => console.log(JSON.stringify({ error: error.message })),
-    )
-    process.stdin.resume().on('end', () => process.exit())`
-  const service = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  services.push(service)
-  return service
-}
-
-async function answerOf(service: ChildProcess): Promise<{ url?: string; error?: string }> {
-  let output = ''
-  for await (const chunk of service.stdout ?? []) {
-    output += chunk
-    if (output.endsWith('\n')) break
-  }
-  return JSON.parse(output)
-}
-
-async function startService(dataDir: string): Promise<{ url: string; pid: number | undefined; kill(): Promise<void> }> {
-  const service = spawnService(dataDir)
-  const { url, error } = await answerOf(service)
-  if (url === undefined) throw new Error(error)
-  return { url, pid: service.pid, kill: () => kill(service) }
-}
-
-async function kill(service: ChildProcess): Promise<void> {
-  service.kill('SIGKILL')
-  await new Promise(resolve => service.once('exit', resolve))
-}
-
-async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = openDatabase({ url, maxConnections: 2 })
-  try {
-    return await work(db)
-  } finally {
-    await db.close()
-  }
-}
-
-const write = (url: string, value: number) =>
-  withDatabase(url, async db => {
-    await db.query({ text: sql`create table if not exists kept (value integer)` })
-    await db.query({ text: sql`insert into kept values ($1)`, values: [value] })
-  })
-
-/** The state of a process as the system shows it. */
-function stateOf(pid: number): string {
-  try {
-    return /^.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
-  } catch {
-    return 'ended'
-  }
-}
-
-const readAll = (db: Database) => db.query({ text: sql`select value from kept order by value` })
-const read = (url: string) => withDatabase(url, readAll)
-
-const pidFileOf = (dataDir: string) => join(dataDir, 'database', 'postmaster.pid')
-const pidOf = async (dataDir: string) => Number.parseInt(await readFile(pidFileOf(dataDir), 'utf8'), 10)
+const { root, started, start, prepare, startService } = await createFolders()
 
 async function settings(url: string, ...names: string[]): Promise<Record<string, string>> {
   const rows = await withDatabase(url, db =>
@@ -164,18 +66,6 @@ describe('a data folder with spaces in its path', () => {
     await expect.poll(() => isAlive(pid), { interval: 5 }).toBe(false)
     expect(await connectionOf(dataDir)).toBeUndefined()
     await embedded.stop()
-  })
-
-  test.runIf(process.platform === 'linux')('counts as running until its process has ended', async () => {
-    for (let n = 0; n < 5; n++) {
-      const embedded = await start(dataDir)
-      const pid = await pidOf(dataDir)
-      process.kill(pid, 'SIGINT')
-      while (await isServerOf(foldersIn(dataDir), pid));
-      // Z: it has ended, and this process has not collected its exit status yet.
-      expect(stateOf(pid)).toMatch(/^(ended|Z)$/)
-      await embedded.stop()
-    }
   })
 
   test('stops in time while a statement runs', async () => {
@@ -464,66 +354,6 @@ describe('two services', () => {
     await first.kill()
     expect((await start(dataDir)).adopted).toBe(true)
   })
-
-  test('that create the same folder at the same time: one gets it', async () => {
-    const dataDir = join(root, 'race')
-    const answers = await Promise.all([0, 1, 2].map(() => answerOf(spawnService(dataDir))))
-    const [winner, ...others] = answers.flatMap(({ url }) => url ?? [])
-    expect(others).toEqual([])
-    expect(answers.flatMap(({ error }) => error ?? [])).toEqual([
-      expect.stringMatching(/in use/),
-      expect.stringMatching(/in use/),
-    ])
-    await write(winner ?? '', 1)
-    for (const service of services) await kill(service)
-    expect((await start(dataDir)).adopted).toBe(true)
-  })
-})
-
-test('a stop while the server is restarting ends it, at any point of the restart', async () => {
-  const dataDir = await prepare('on-its-way')
-  for (const delay of [4, 8, 12, 16, 20]) {
-    const gone = Promise.withResolvers<void>()
-    const embedded = await startEmbedded({ dataDir, log: { info() {}, warn: () => gone.resolve(), error() {} } })
-    const folders = foldersIn(dataDir)
-    const before = await readPidFile(folders)
-    process.kill(before?.pid ?? Number.NaN, 'SIGKILL')
-    await gone.promise
-    await pause(delay)
-    const stopped = embedded.stop()
-    await pause(3)
-    // Blocks this process until the server is up, if it was started: the next probe finds it ready.
-    const deadline = Date.now() + 500
-    while (Date.now() < deadline && !isReadyAfter(before?.pid, folders.cluster));
-    await stopped
-    expect(await connectionOf(dataDir)).toBe(undefined)
-  }
-})
-
-/** Whether a server with another process id is ready. Synchronous, so the event loop does not run meanwhile. */
-function isReadyAfter(pid: number | undefined, cluster: string): boolean {
-  try {
-    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
-    return Number(lines[0]) !== pid && lines[7]?.trim() === 'ready'
-  } catch {
-    return false
-  }
-}
-
-test('a start that is killed while it creates the database does not stop the next one', async () => {
-  const dataDir = join(root, 'interrupted')
-  for (const delay of [150, 300, 450, 600, 750]) {
-    const service = spawnService(dataDir)
-    await pause(delay)
-    await kill(service)
-  }
-  const { url, stop } = await start(dataDir)
-  await write(url, 1)
-  await stop()
-  // The next start removes what the initdb of a killed start was still writing.
-  await pause(1_000)
-  expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
-  expect((await readdir(dataDir)).filter(name => name.startsWith('.preparing'))).toEqual([])
 })
 
 test('a path that would break a shell command is refused', async () => {

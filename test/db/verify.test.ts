@@ -1,24 +1,23 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { removeDeletedQuota, removeSettled } from '../../src/db/reservations/retention.ts'
+import { removeDeletedQuota } from '../../src/db/reservations/retention.ts'
 import { rollUpUsage } from '../../src/db/usage/rollup.ts'
-import { PROOFS, type ProofName } from '../../src/db/verify/proof.ts'
+import { PROOFS } from '../../src/db/verify/proof.ts'
 import { MAX_PENDING } from '../../src/db/verify/usage.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import type { QuotaDraft, QuotaPatch } from '../../src/domain/quota.ts'
+import type { QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createBench, draw, reserve, settle, someone } from '../support/engine.ts'
-import { seededRandom } from '../support/ledger.ts'
 import { rawSql } from '../support/sql.ts'
+import { judgeOf, RIGHT } from './verify-fixture.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
-const engine = bench.engine()
+const { engine, retire, update, judge, expectRightInHistories } = judgeOf(bench)
 
 /** A user with an archive, a closed window and a current one, in which 4 are used and 2 reserved. */
 async function aUser(draft: Partial<QuotaDraft> = {}): Promise<{ user: number; quota: number; window: number }> {
@@ -41,9 +40,6 @@ async function windowOf(quota: number): Promise<number> {
   return row?.window_no ?? -1
 }
 
-/** Removes a user's settled reservations to the archive. */
-const retire = (user: number) => removeSettled(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
-
 const change = (text: string, ...values: (number | string)[]) => db.query({ text: rawSql`${text}`, values })
 
 /** Makes it look as if the quota had always had this limit, so that no change explains what is past it. */
@@ -56,20 +52,6 @@ async function pretendLimit(quota: number, limit: number): Promise<void> {
     `${limit}`,
   )
 }
-
-const update = (quota: number, patch: QuotaPatch) => updateQuota(db, quota, patch, bench.author(), () => true)
-
-/** What verify says of a user, with the proofs that could not be completed. */
-async function judge(user: number): Promise<{ messages: string[]; notProvable: Partial<Record<ProofName, number>> }> {
-  const { proofs, differences } = await verify(db, { userId: user })
-  const open = [...proofs].filter(([, proved]) => proved.notProvable > 0)
-  return {
-    messages: differences.map(({ proof, message }) => `${proof}: ${message}`),
-    notProvable: Object.fromEntries(open.map(([name, proved]) => [name, proved.notProvable])),
-  }
-}
-
-const RIGHT = { messages: [], notProvable: {} }
 
 describe('finds nothing wrong', () => {
   test('with a user whose windows were closed and archived, by every proof that concerns a user', async () => {
@@ -157,71 +139,9 @@ describe('finds nothing wrong', () => {
   })
 })
 
-test('finds nothing wrong in random histories of sends, changes, revivals, retention and clocks that lag', async () => {
-  const lagging = bench.engine({ now: () => clock.now - 400 })
-  const observing = bench.engine({ observe: true })
-  for (let seed = 1; seed <= 24; seed++) {
-    const random = seededRandom(seed)
-    const pick = <T>(choices: readonly T[]) => choices[Math.floor(random() * choices.length)] as T
-    const user = someone()
-    const quotas: number[] = []
-    const add = async () => {
-      const kind = pick(['grant', 'grant', 'cap'] as const)
-      const period = pick([null, 'hour', 'day'] as const)
-      const isRolling = kind === 'grant' && period !== null
-      const { id } = await bench.quota({
-        user_id: user,
-        kind,
-        period,
-        limit: pick([0, 5, 20]),
-        rollover_limit: isRolling ? pick([0, 5, 30]) : 0,
-        overage_limit: kind === 'grant' ? pick([0, 4]) : 0,
-        opening_used: pick([0, 0, 3, 30]),
-        starts_at: clock.now + pick([-1, 0, 2]) * HOUR_MS,
-        expires_at: pick([null, clock.now + 6 * HOUR_MS]),
-        time_zone: pick(['UTC', 'Asia/Kolkata']),
-      })
-      quotas.push(id)
-    }
-    const alter = async () => {
-      const id = pick(quotas)
-      const patch = pick<QuotaPatch>([
-        { limit: pick([0, 3, 10, 40]), allow_below_usage: true },
-        { limit: pick([0, 3, 10, 40]) },
-        { overage_limit: pick([0, 2, 9]), allow_below_usage: true },
-        { rollover_limit: pick([0, 2, 11, 50]) },
-        { rollover_limit: pick([0, 2, 11, 50]), limit: pick([1, 30]), allow_below_usage: true },
-        { expires_at: pick([null, clock.now - HOUR_MS, clock.now + HOUR_MS]), rollover_limit: pick([0, 7]) },
-        { starts_at: clock.now + HOUR_MS },
-        { enabled: random() < 0.8 },
-      ])
-      await update(id, patch)
-    }
-    for (let n = 0; n < 2; n++) await add()
-    for (let n = 0; n < 60; n++) {
-      clock.now += Math.floor(random() * pick([0, 60_000, HOUR_MS, 5 * HOUR_MS, 30 * HOUR_MS]))
-      const id = `m${Math.floor(random() * 10)}`
-      const units = 1 + Math.floor(random() * 12)
-      const ttl = { ttl_ms: pick([60_000, 3 * HOUR_MS]), on_expiry: pick(['release', 'commit'] as const) }
-      const sent = pick([engine, engine, lagging, observing])
-      await pick<() => Promise<unknown>>([
-        () => sent.submit(reserve(user, id, units, { allow_partial: random() < 0.5, ...ttl })),
-        () => sent.submit(reserve(user, id, units, { allow_partial: random() < 0.5, ...ttl })),
-        () => sent.submit(draw('consume', user, id, units, { force: random() < 0.2 })),
-        () => sent.submit({ ...settle('commit', user, id, pick([null, 1, 4])), force: random() < 0.5 }),
-        () => sent.submit(settle('refund', user, id, pick([null, 1, 2]))),
-        () => sent.submit(settle('release', user, id, pick([null, 1]))),
-        () => sent.submit({ op: 'expire', user_id: user, id }),
-        alter,
-        alter,
-        () => (quotas.length < 6 ? add() : deleteQuota(db, pick(quotas), bench.author(), () => true)),
-        () => retire(user),
-        () => rollUpUsage(db, shardOf(user)),
-      ])()
-      if (n % 15 === 14) expect(await judge(user), `seed ${seed}, step ${n}`).toEqual(RIGHT)
-    }
-  }
-})
+test('finds nothing wrong in random histories of sends, changes, revivals, retention and clocks that lag', () =>
+  // `verify.long.test.ts` has four times as many.
+  expectRightInHistories([1, 2, 3, 4, 5, 6]))
 
 describe('counters: finds', () => {
   /** The message of a window, by what is counted and what its ledger has. */

@@ -147,13 +147,18 @@ describe('create', () => {
 
   test('a user has at most 200 undeleted, unexpired quotas; expired and deleted ones do not count', async () => {
     const user = someone()
-    const created = []
-    for (let n = 0; n < 200; n++) created.push(await create({ user_id: user, limit: n }))
+    const first = await create({ user_id: user, limit: 0 })
+    const rows = Array.from({ length: 199 }, (_, n) => ({ user_id: user, external_ref: `K-${n}`, limit: n }))
+    const { body: imported } = await call('POST', '/api/sms/admin/quota/import', {
+      body: rows.map(row => `${JSON.stringify(row)}\n`).join(''),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    expect(imported).toContain('"created":199')
     expect(await create({ user_id: user, limit: 1 }, 422)).toMatchObject({ code: 'too_many_quotas' })
     const ended = { starts_at: '2025-01-01T00:00:00Z', expires_at: '2026-01-01T00:00:00Z' }
     const past = await create({ user_id: user, limit: 1, ...ended })
 
-    await call('DELETE', `/api/sms/admin/quota/${created[0].id}`)
+    await call('DELETE', `/api/sms/admin/quota/${first.id}`)
     await create({ user_id: user, limit: 1 })
     // A revived quota counts like a new one.
     const revived = await call('PUT', `/api/sms/admin/quota/${past.id}`, { body: { expires_at: null } })

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { openTransaction } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 import { rawSql } from '../support/sql.ts'
@@ -45,7 +45,7 @@ test('the port answers health while the service waits for a migration, then serv
 })
 
 test('a database that cannot be written is not ready, and later it is', async () => {
-  const { url: DATABASE_URL, db } = await emptyDatabase()
+  const { url: DATABASE_URL, db } = await freshDatabase()
   const { url, stop, stdout } = await site.start({ DATABASE_URL, AUTH_SECRET })
   /** A setting that new sessions of the database get. */
   const setReadOnly = async (value: string) => {
@@ -68,7 +68,7 @@ test('a database that cannot be written is not ready, and later it is', async ()
 })
 
 test('a stop first ends readiness, then serves for the delay, then closes the port', async () => {
-  const { url: DATABASE_URL } = await emptyDatabase()
+  const { url: DATABASE_URL } = await freshDatabase()
   const service = await site.start({ DATABASE_URL, AUTH_SECRET, SHUTDOWN_DELAY_SECONDS: '4' })
   const began = Date.now()
   service.signal('SIGTERM')

@@ -1,22 +1,12 @@
+/** What the tours say and leave out. `readme.long.test.ts` pastes them into a shell. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PROJECT } from '../support/paths.ts'
-import { createSite } from '../support/process.ts'
-import { callOf, expectShown, linesOf, paste } from '../support/walk.ts'
+import { callOf, linesOf } from '../support/walk.ts'
 
-const site = await createSite()
 const readme = await linesOf('README.md', 'A tour of a minute')
 const tour = await linesOf('docs/tour.md')
-
-test("the README's tour and then the long tour work when pasted line by line", async () => {
-  const service = await site.start()
-  for (const lines of [readme, tour]) {
-    expectShown(lines, await paste(lines, { url: service.url, DATA_DIR: site.dataDir }))
-  }
-  await service.stop()
-  // Some eighty processes, one after the other, on a machine that may be busy.
-})
 
 test("the README's tour shows a grant, a reserve, a commit, a denial and the summary", () => {
   expect(readme.flatMap(({ command }) => callOf(command) ?? [])).toEqual([

@@ -1,7 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -89,18 +87,6 @@ describe('the banner of a service with another database', () => {
     const banner = bannerOf(service)
     expect(banner).not.toContain('eyJ')
     expect(await paste(grantOf(banner), env)).toMatch(/ 201$/)
-    await service.stop()
-  })
-
-  test('with a public key names the identity provider as the signer', async () => {
-    const file = join(site.dataDir, 'key.pem')
-    await writeFile(file, generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
-    const service = await site.start({
-      DATABASE_URL: external.url,
-      AUTH_PUBLIC_KEY_FILE: file,
-      AUTH_ADMIN_ROLE: 'boss',
-    })
-    expect(service.stdout()).toMatch(/TOKEN comes from your identity provider, with the role boss:\n\ncurl .*\$TOKEN/)
     await service.stop()
   })
 })

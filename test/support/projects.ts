@@ -5,13 +5,13 @@ import { PROJECT } from './paths.ts'
 
 /**
  * `pure`: nothing; `transformed`: nothing, but Node.js cannot load its modules itself; `database`: a server; `console`: also the built
- * console; `process`: both, and they take longest.
+ * console; `process`: both, and they take longest; `long`: both, too, and only `npm run test:long` runs them.
  */
-export type Need = 'pure' | 'transformed' | 'database' | 'console' | 'process'
+export type Need = 'pure' | 'transformed' | 'database' | 'console' | 'process' | 'long'
 
 /** The test files of each need, as paths from the project's root. */
 export function filesByNeed(): Record<Need, string[]> {
-  const files: Record<Need, string[]> = { pure: [], transformed: [], database: [], console: [], process: [] }
+  const files: Record<Need, string[]> = { pure: [], transformed: [], database: [], console: [], process: [], long: [] }
   for (const path of readdirSync(join(PROJECT, 'test'), { recursive: true, encoding: 'utf8' }).sort()) {
     if (path.endsWith('.test.ts')) files[needOf(join(PROJECT, 'test', path))].push(`test/${path}`)
   }
@@ -19,6 +19,7 @@ export function filesByNeed(): Record<Need, string[]> {
 }
 
 function needOf(file: string): Need {
+  if (file.endsWith('.long.test.ts')) return 'long'
   const reached = reachedFrom(file)
   if (reached.has(join(PROJECT, 'test/support/process.ts'))) return 'process'
   if (reached.has(join(PROJECT, 'scripts/console-files.ts'))) return 'console'

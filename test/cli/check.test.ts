@@ -1,21 +1,22 @@
-/** `config --check`: each check of the database, and what it says when that does not fit. */
+/** Each check of the database that `config --check` makes, and what it says when that does not fit. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
+import { check as runCheck } from '../../src/cli/check.ts'
+import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { createSite } from '../support/process.ts'
+import { printed } from '../support/printed.ts'
 import { rawSql } from '../support/sql.ts'
 
-const site = await createSite({ prepared: true })
 const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
 
-/** The lines of the checks, without the settings before them. */
 async function check(url: string, env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await site.launch(['config', '--check'], { ...SECRET, DATABASE_URL: url, ...env })
-    .ended
-  return { code, stderr, lines: stdout.slice(stdout.indexOf('\n\n') + 2) }
+  const loaded = loadConfig({ ...SECRET, DATABASE_URL: url, ...env })
+  if ('issues' in loaded) throw new ConfigError(loaded.issues)
+  const { code, stdout, stderr } = await printed(() => runCheck(loaded.config))
+  return { code, stderr, lines: stdout.replace(/^\n/, '') }
 }
 
 describe('config --check', async () => {
@@ -109,22 +110,5 @@ describe('config --check', async () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
     expect(lines).toMatch(/^ {2}connection {2}wrong: .*REFUSED.*; nothing else is checked\n1 of 1 checks failed\.\n$/)
     expect(lines).not.toContain('hunter2')
-  })
-})
-
-describe('config --check of the embedded database', () => {
-  test('checks it while it runs, and starts none', async () => {
-    const stopped = await site.launch(['config', '--check']).ended
-    expect(stopped).toMatchObject({ code: 0, stderr: '' })
-    expect(stopped.stdout).toContain(
-      `\n\nThe database in ${site.dataDir} does not run; the service checks it when it starts.\n`,
-    )
-    expect(await site.postmaster()).toBeUndefined()
-
-    const service = await site.start()
-    const running = await site.launch(['config', '--check']).ended
-    expect(running).toMatchObject({ code: 0, stderr: '' })
-    expect(running.stdout).toMatch(/\nThe database fits\.\n$/)
-    await service.stop()
   })
 })

@@ -3,7 +3,7 @@
  * twins, partial settlements, retention and the sweeper, while processes are killed, backends cancelled and rows held by
  * strangers. Afterwards the clients' records of all answers must equal the ledger.
  *
- *     CHAOS_ROUNDS=20 SEED=… npx vitest run test/process/chaos.test.ts
+ *     CHAOS_ROUNDS=20 SEED=… npx vitest run test/process/chaos.long.test.ts
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'

@@ -1,0 +1,94 @@
+/** Starts and stops of the embedded database that are interrupted, each after several delays. */
+import { readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { connectionOf, startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
+import { answerOf, createFolders, kill, pidOf, read, write } from './embedded-fixture.ts'
+
+const { root, services, start, prepare, spawnService } = await createFolders()
+
+/** The state of a process as the system shows it. */
+function stateOf(pid: number): string {
+  try {
+    return /^.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
+  } catch {
+    return 'ended'
+  }
+}
+
+test.runIf(process.platform === 'linux')('a server counts as running until its process has ended', async () => {
+  const dataDir = await prepare('ending')
+  for (let n = 0; n < 5; n++) {
+    const embedded = await start(dataDir)
+    const pid = await pidOf(dataDir)
+    process.kill(pid, 'SIGINT')
+    while (await isServerOf(foldersIn(dataDir), pid));
+    // Z: it has ended, and this process has not collected its exit status yet.
+    expect(stateOf(pid)).toMatch(/^(ended|Z)$/)
+    await embedded.stop()
+  }
+})
+
+test('of services that create the same folder at the same time: one gets it', async () => {
+  const dataDir = join(root, 'race')
+  const answers = await Promise.all([0, 1, 2].map(() => answerOf(spawnService(dataDir))))
+  const [winner, ...others] = answers.flatMap(({ url }) => url ?? [])
+  expect(others).toEqual([])
+  expect(answers.flatMap(({ error }) => error ?? [])).toEqual([
+    expect.stringMatching(/in use/),
+    expect.stringMatching(/in use/),
+  ])
+  await write(winner ?? '', 1)
+  for (const service of services) await kill(service)
+  expect((await start(dataDir)).adopted).toBe(true)
+})
+
+test('a stop while the server is restarting ends it, at any point of the restart', async () => {
+  const dataDir = await prepare('on-its-way')
+  for (const delay of [4, 8, 12, 16, 20]) {
+    const gone = Promise.withResolvers<void>()
+    const embedded = await startEmbedded({ dataDir, log: { info() {}, warn: () => gone.resolve(), error() {} } })
+    const folders = foldersIn(dataDir)
+    const before = await readPidFile(folders)
+    process.kill(before?.pid ?? Number.NaN, 'SIGKILL')
+    await gone.promise
+    await pause(delay)
+    const stopped = embedded.stop()
+    await pause(3)
+    // Blocks this process until the server is up, if it was started: the next probe finds it ready.
+    const deadline = Date.now() + 500
+    while (Date.now() < deadline && !isReadyAfter(before?.pid, folders.cluster));
+    await stopped
+    expect(await connectionOf(dataDir)).toBe(undefined)
+  }
+})
+
+/** Whether a server with another process id is ready. Synchronous, so the event loop does not run meanwhile. */
+function isReadyAfter(pid: number | undefined, cluster: string): boolean {
+  try {
+    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+    return Number(lines[0]) !== pid && lines[7]?.trim() === 'ready'
+  } catch {
+    return false
+  }
+}
+
+test('a start that is killed while it creates the database does not stop the next one', async () => {
+  const dataDir = join(root, 'interrupted')
+  for (const delay of [150, 300, 450, 600, 750]) {
+    const service = spawnService(dataDir)
+    await pause(delay)
+    await kill(service)
+  }
+  const { url, stop } = await start(dataDir)
+  await write(url, 1)
+  await stop()
+  // The next start removes what the initdb of a killed start was still writing.
+  await pause(1_000)
+  expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
+  expect((await readdir(dataDir)).filter(name => name.startsWith('.preparing'))).toEqual([])
+})

@@ -1,0 +1,53 @@
+/**
+ * A disk that is full, or does not keep what it was given, below the service's own PostgreSQL. A link in the place of one of its files
+ * leads to a device whose errors are the system's own: `/dev/full` refuses each write (ENOSPC), `/dev/null` takes each write, keeps
+ * nothing and cannot be flushed (EINVAL). That needs neither a mount nor a right.
+ */
+import { readFile } from 'node:fs/promises'
+import { SignJWT } from 'jose'
+import { type Database, openDatabase } from '../../src/db/connection/database.ts'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { findRunning } from '../../src/db/embedded/server.ts'
+import { whenDone } from '../support/cleanup.ts'
+import { createSite, type Service } from '../support/process.ts'
+import type { Answer } from '../support/service.ts'
+
+const SECRET = 'a secret for tests only, long enough for HS256'
+const SENDER = '/api/sms/sender/quota'
+
+export const unavailable = { status: 503, body: { code: 'unavailable' } }
+
+export const createQuota = (service: Service, user: number) =>
+  service.call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 1_000_000 } })
+
+/** Call this where tests are declared. */
+export async function createDisk() {
+  const site = await createSite({ prepared: true })
+  const folders = foldersIn(site.dataDir)
+  const token = await new SignJWT({ sub: 'gateway', roles: ['sms-quota:sender'], exp: 9_999_999_999 })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.from(SECRET))
+  const send = (service: Service, method: string, path: string, body?: object): Promise<Answer> =>
+    service.call(method, SENDER + path, { body, headers: { authorization: `Bearer ${token}` } })
+
+  return {
+    folders,
+    serverLog: () => readFile(folders.log, 'utf8'),
+    consume: (service: Service, user: number, id: string) =>
+      send(service, 'POST', '/consume', { user_id: user, id, units: 1 }),
+    find: (service: Service, user: number, id: string) => send(service, 'GET', `/reservations/${user}/${id}`),
+
+    /** Until the test is over. */
+    async start(): Promise<Service> {
+      const service = await site.start({ AUTH_SECRET: SECRET })
+      whenDone(service.stop)
+      return service
+    },
+
+    /** Does something as the superuser of the server that runs. */
+    async administer<T>(work: (db: Database) => Promise<T>): Promise<T> {
+      const db = openDatabase({ url: (await findRunning(folders))?.adminUrl ?? '', maxConnections: 1 })
+      return work(db).finally(() => db.close())
+    },
+  }
+}
