@@ -22,6 +22,8 @@ export interface EngineContext {
   readonly lost: LostEffects
   readonly principals: Principals
   readonly now: () => EpochMs
+  /** A batch waits this long for a database that went away. */
+  readonly giveUpMs: number
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
   /** Chooses the denials that are logged; null: none are. */

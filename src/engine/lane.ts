@@ -27,6 +27,10 @@ export interface LaneOptions {
    * apart; default 100.
    */
   lockTimeoutMs?: number
+  /**
+   * A batch waits this long, in milliseconds, for a database that went away before its commands are rejected; default 4,000.
+   */
+  giveUpMs?: number
   /** The maximum number of commands in a batch; default 256. */
   batchSize?: number
   onQueueReport?: (report: QueueReport) => void
@@ -58,6 +62,7 @@ export interface EngineLane {
 }
 
 export const DEFAULT_LOCK_TIMEOUT_MS = 100
+export const DEFAULT_GIVE_UP_MS = 4_000
 /**
  * Batches in flight while none of them waits: with more of them each carries fewer commands. A batch that takes longer than
  * its commands explain waits for a disk or a lock and makes room for another: where a flush takes long, few batches would
@@ -99,6 +104,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
       lost: new WeakMap(),
       principals: parts.principals,
       now,
+      giveUpMs: options.giveUpMs ?? DEFAULT_GIVE_UP_MS,
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
       denialSampler: parts.denialSampler,

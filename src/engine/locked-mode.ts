@@ -21,8 +21,6 @@ export type Answer = Outcome | Error
 
 /** A batch is started again this many times after a conflict. In each conflict another batch commits. */
 const MAX_CONFLICTS = 30
-/** A batch waits this long for a database that went away before its commands are rejected. */
-const TIMEOUT_MS = 4_000
 /** A user is unavailable if one transaction holds its rows for this long, after a wait for a lock. */
 const HELD_MS = 200
 
@@ -32,7 +30,7 @@ const HELD_MS = 200
  */
 export async function runUntilDecided(context: EngineContext, commands: readonly Command[]): Promise<Answer[]> {
   const { memory, lost, onBatchReport } = context
-  const giveUpAt = performance.now() + TIMEOUT_MS
+  const giveUpAt = performance.now() + context.giveUpMs
   for (let retries = 0; ; retries++) {
     try {
       const committed = await attempt(context, commands, (connection, batch) =>

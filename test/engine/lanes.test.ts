@@ -4,6 +4,8 @@ import type { Cluster, ShardPlacement } from '../../src/db/cluster/topology.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
+import type { EngineOptions } from '../../src/engine/engine.ts'
+import { DEFAULT_GIVE_UP_MS } from '../../src/engine/lane.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { createBench, reserve, settle } from '../support/engine.ts'
 import { createNetwork, type Network } from '../support/network.ts'
@@ -28,6 +30,9 @@ function cluster(nodeOfOdd: () => Network = () => other): Cluster {
   return { lanes: lanes(), findPlacements: async () => lanes() }
 }
 
+/** An engine that soon rejects what it cannot decide. */
+const hasty = (options: Partial<EngineOptions> = {}) => bench.engine({ cluster: cluster(), giveUpMs: 300, ...options })
+
 /** Users with a quota each, of both lanes. */
 async function usersOfBoth(first: number): Promise<number[]> {
   const users = Array.from({ length: 40 }, (_, index) => first + index)
@@ -49,7 +54,9 @@ test('users of all lanes are served, each from the own quota', async () => {
 })
 
 test('users of a node that is away are answered in the end, and delay no others', async () => {
-  const engine = bench.engine({ cluster: cluster() })
+  // Shorter than the senders' timeout. Here it is shorter still.
+  expect(DEFAULT_GIVE_UP_MS).toBe(4_000)
+  const engine = hasty()
   const users = await usersOfBoth(200)
   other.cut()
   const unavailable: Promise<unknown>[] = []
@@ -67,7 +74,7 @@ test('users of a node that is away are answered in the end, and delay no others'
 })
 
 test('while the coordinator is away, principals are found at the nodes, and new ones wait for it', async () => {
-  const engine = bench.engine({ url: home.url, cluster: cluster() })
+  const engine = hasty({ url: home.url })
   const users = await usersOfBoth(400)
   const ask = (user: number, id: string, principal: string) =>
     engine.submit(reserve(user, id, 1, { origin: { principal, requestId: id } }))
@@ -86,7 +93,7 @@ test('while the coordinator is away, principals are found at the nodes, and new 
 
 test('a lane that has moved is found at its new node', async () => {
   let node = other
-  const engine = bench.engine({ cluster: cluster(() => node) })
+  const engine = hasty({ cluster: cluster(() => node) })
   const [user = 0] = (await usersOfBoth(300)).filter(one => !isEven(shardOf(one)))
   other.cut()
   await expect(engine.submit(reserve(user, 'm1', 1))).rejects.toBeInstanceOf(Unavailable)
