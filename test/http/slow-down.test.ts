@@ -28,16 +28,20 @@ async function ask(url: string, remoteAddress: string) {
   return { statusCode, isOvertaken }
 }
 
-test.each([
+// At the same time, because each refusal waits.
+test.concurrent.for([
   ['/openapi.json', 200, 429],
   ['/console/config.json', 200, 429],
   [LIST, 401, 401],
   ['/nowhere', 404, 404],
-])('above the limit of an address, %s without a token waits, and calls with one do not', async (url, below, above) => {
-  const address = `2001:db8:0:${url.length}::1`
-  for (let n = 0; n < LIMIT; n++) expect((await app.inject({ url, remoteAddress: address })).statusCode).toBe(below)
-  expect(await ask(url, address)).toEqual({ statusCode: above, isOvertaken: true })
-})
+] as const)(
+  'above the limit of an address, %s without a token waits, and calls with one do not',
+  async ([url, below, above], { expect }) => {
+    const address = `2001:db8:0:${url.length}::1`
+    for (let n = 0; n < LIMIT; n++) expect((await app.inject({ url, remoteAddress: address })).statusCode).toBe(below)
+    expect(await ask(url, address)).toEqual({ statusCode: above, isOvertaken: true })
+  },
+)
 
 test('above the limit, a connection is not read while its answer waits, and works afterwards', async () => {
   const socket = connect(port, '127.0.0.1')
