@@ -113,7 +113,7 @@ test('the activity feed shows the raise of a cap as one action', async () => {
   await page.getByRole('region', { name: 'Ending this week' }).getByText('No quota ends within 7 days').waitFor()
   // No step of the raise.
   await activity.getByRole('listitem').filter({ hasText: 'Ceiling created by you: 100 units each day' }).waitFor()
-  await expectAccessible(page)
+  await expectAccessible(activity)
 })
 
 test('the activity feed counts what is done to many at once, more than it lists, and says what it was', async () => {
@@ -137,7 +137,7 @@ test('the activity feed counts what is done to many at once, more than it lists,
   await activity.getByText('403 older ones are not listed.').waitFor()
   await activity.getByText(/^Users .* and others$/).waitFor()
   expect(await activity.getByText('Some events were skipped').count()).toBe(0)
-  await expectAccessible(page)
+  await expectAccessible(activity)
 
   // What was read stays known on other pages, and the last events are counted by a page that is loaded anew.
   const pages = page.getByRole('navigation', { name: 'Pages' })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -97,7 +97,7 @@ test('filters by reason and message id, and keeps them in the URL', async () => 
   await field.fill('not an id')
   await page.keyboard.press('Enter')
   await page.getByText('Up to 128 letters, digits and . _ : -').waitFor()
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(page.getByRole('search'))
   await field.fill('capped')
   await page.keyboard.press('Enter')
   await soon(() => ids(page)).toEqual(['capped'])
@@ -130,20 +130,20 @@ test('filters by the sender, and by what a message did not name', async () => {
   await explanation(page).getByText('campaigns "B"').waitFor()
   await page.keyboard.press('Escape')
   // Links from the overview and from usage set this filter.
-  await page.goto(`${site.url}/console/users/12/denials?without=country`)
+  await goTo(page, '/users/12/denials?without=country')
   await soon(() => ids(page)).toEqual(['bare'])
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(page.getByRole('search'))
   await page.getByRole('button', { name: 'Remove the filter: No country' }).click()
   await soon(() => ids(page)).toHaveLength(3)
-  await page.goto(`${site.url}/console/users/12/denials?without=units`)
+  await goTo(page, '/users/12/denials?without=units')
   await page.getByText('without=units').waitFor()
   // Customers do not see who asked.
-  const own = await site.visit('/mine/denials', { token: await site.userToken(12) })
-  await soon(() => ids(own)).toHaveLength(3)
-  expect(await own.getByLabel('Sender').count()).toBe(0)
-  await own.getByRole('button', { name: 'Explain: bulk' }).click()
-  await explanation(own).getByText('There were no quotas.').waitFor()
-  expect(await explanation(own).textContent()).not.toContain('campaigns')
+  await goTo(page, '/mine/denials', await site.userToken(12))
+  await soon(() => ids(page)).toHaveLength(3)
+  expect(await page.getByLabel('Sender').count()).toBe(0)
+  await page.getByRole('button', { name: 'Explain: bulk' }).click()
+  await explanation(page).getByText('There were no quotas.').waitFor()
+  expect(await explanation(page).textContent()).not.toContain('campaigns')
 })
 
 test('by keyboard: opens what was considered, in plain words, and returns to the row', async () => {
@@ -161,14 +161,13 @@ test('by keyboard: opens what was considered, in plain words, and returns to the
   ])
   const dialog = explanation(page)
   await dialog.getByText('60 units; 50 could have been sent').waitFor()
-  await expectAccessibleInEachLayout(page)
-  const link = page.url()
+  const link = page.url().slice(`${site.url}/console`.length)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await soon(() => page.locator(':focus').getAttribute('aria-label')).toBe('Explain: exhausted')
 
   // The link leads to the explanation.
-  await page.goto(link)
+  await goTo(page, link)
   await dialog.getByText('The grants for this message had too few units left.').waitFor()
   await dialog.getByRole('listitem').getByRole('link', { name: 'Codes' }).click()
   await page.waitForURL(`${site.url}/console/quotas/${codes}`)
@@ -198,14 +197,13 @@ test('explains what a message without country or type lacks, and what a cap bloc
     'Grant PausedDid not count: suspended',
     expect.stringMatching(/^Grant TrialDid not count: ended/),
   ])
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(explanation(page))
 })
 
 test('a deliberate block says who made it, when and why, and is lifted rather than raised', async () => {
   await allow({ user_id: 12, limit: 100 })
   const page = await site.visit('/quotas/new?kind=cap&limit=0&user_id=12&countries=NG')
   await page.getByLabel('Reason for the block').fill('Pumped codes to Nigeria')
-  await expectAccessibleInEachLayout(page)
   await page.getByRole('button', { name: 'Block', exact: true }).click()
   await page.getByText('Blocked', { exact: true }).waitFor()
   await page.getByText('Blocked on purpose by “1” (you) on').waitFor()
@@ -222,13 +220,13 @@ test('a deliberate block says who made it, when and why, and is lifted rather th
     .click()
   await page.getByRole('list', { name: 'Changes' }).getByText('Pumped codes to Nigeria').waitFor()
   await deny({ user_id: 12, id: 'pumped', units: 1, country: 'NG' })
-  await page.goto(`${site.url}/console/users/12/denials`)
+  await goTo(page, '/users/12/denials')
   await page.getByRole('button', { name: 'Explain: pumped' }).click()
   const dialog = explanation(page)
   await dialog.getByText('Blocked on purpose by “1” (you) on').waitFor()
   await dialog.getByText('Reason: Pumped codes to Nigeria').waitFor()
   expect(await dialog.getByRole('button', { name: 'Raise the limit' }).count()).toBe(0)
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(dialog)
   await dialog.getByRole('button', { name: 'Lift the block' }).click()
   await page.getByRole('dialog', { name: 'Suspend this cap' }).waitFor()
   const german = await site.visit('/quotas?user_id=12', { locale: 'de-DE' })
@@ -256,7 +254,7 @@ test('users see their own denials, and ask for nothing else', async () => {
   const other = await site.visit('/mine/denials', { token: await site.userToken(9) })
   await other.getByText('Denied messages appear here. They are kept for some days, by default 7.').waitFor()
   // The link of another user's denial.
-  await other.goto(`${site.url}/console/mine/denials${new URL(page.url()).search}`)
+  await goTo(other, `/mine/denials${new URL(page.url()).search}`)
   await explanation(other).getByRole('alert').filter({ hasText: 'There is no denial' }).waitFor()
 })
 
@@ -274,7 +272,7 @@ test('pages through denials, and says how many the log left out', async () => {
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Newest' }).click()
   await soon(first).toContain('later')
-  await page.goto(`${site.url}/console/users/8/denials?cursor=bm90IG91cnM`)
+  await goTo(page, '/users/8/denials?cursor=bm90IG91cnM')
   await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
 })
 
@@ -394,7 +392,7 @@ test('the life of a message is found by its id, and says who, from what and when
   const dialog = explanation(page)
   await dialog.getByText('This was the state on 15 Mar 2026').waitFor()
   await dialog.getByText('Now 7 of 10 units left').waitFor()
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(dialog)
   await dialog.getByRole('button', { name: 'Add units' }).click()
   const adjusting = page.getByRole('dialog', { name: 'Adjust the limit' })
   await adjusting.getByRole('textbox', { name: 'Units' }).fill('20')
@@ -413,7 +411,7 @@ test('users see the life of their own message, without the names of senders', as
   await life.getByText('Limited by Codes: 10 could have been sent').waitFor()
   expect(await page.getByRole('main').textContent()).not.toMatch(/committed|refunded|released|reserv/i)
   expect(await life.textContent()).not.toContain('gateway')
-  await page.goto(`${site.url}/console/mine/messages/other`)
+  await goTo(page, '/mine/messages/other')
   await page.getByText('Nothing is known of this message').waitFor()
 })
 

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 
@@ -265,7 +265,7 @@ test('hides fields that do not apply to unlimited grants and caps', async () => 
   await create(page).click()
   expect(await created(page, /^Grant/)).toMatchObject({ limit: null })
 
-  await page.goto(`${site.url}/console${NEW}?user_id=23`)
+  await goTo(page, `${NEW}?user_id=23`)
   await page.getByLabel('Unlimited').check()
   await page.getByLabel('Cap').check()
   expect(await page.getByLabel('Unlimited').count()).toBe(0)
@@ -337,6 +337,7 @@ test('a double click, or a retry after a lost response, creates one quota', asyn
   await created(page, /^Grant/)
   expect(await quotasOf(25)).toHaveLength(1)
 
+  // The answer to the second click may still be on its way, and leads to the quota.
   await page.goto(`${site.url}/console${NEW}?user_id=26`)
   await field(page, 'Limit').fill('10')
   await loseResponse(page, '**/api/sms/admin/quota')
@@ -348,7 +349,7 @@ test('a double click, or a retry after a lost response, creates one quota', asyn
   expect(await quotasOf(26)).toHaveLength(1)
 
   // With changed input, the user confirms that it is another quota.
-  await page.goto(`${site.url}/console${NEW}?user_id=27`)
+  await goTo(page, `${NEW}?user_id=27`)
   await field(page, 'Limit').fill('10')
   await loseResponse(page, '**/api/sms/admin/quota')
   await create(page).click()

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, settled, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, settled, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -16,7 +16,7 @@ async function allow(body: object): Promise<number> {
 }
 const panel = (page: Page, title: string) => page.getByRole('region', { name: title })
 /** Each test runs on its own day, so that it does not see usage of other tests. */
-function goTo(day: number): void {
+function onDay(day: number): void {
   clock.now = START + day * DAY_MS
 }
 const openOverview = () => site.visit('/overview', { now: clock.now })
@@ -44,7 +44,7 @@ test('each section has an empty state', async () => {
 })
 
 test('usage, denials and alerts appear live and match the API', async () => {
-  goTo(10)
+  onDay(10)
   const page = await openOverview()
   const today = panel(page, 'Units used today')
   await today.getByText(/^Yesterday until/).waitFor()
@@ -92,7 +92,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
 })
 
 test('compares today with yesterday, and keeps the period of the top users in the URL', async () => {
-  goTo(5)
+  onDay(5)
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
   await allow({ user_id: 9, starts_at, alert_at: [] })
@@ -120,7 +120,7 @@ test('compares today with yesterday, and keeps the period of the top users in th
 })
 
 test('shows what needs a decision, and leads to it', async () => {
-  goTo(20)
+  onDay(20)
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
   await allow({ user_id: 1042, starts_at, alert_at: [] })
@@ -189,7 +189,7 @@ test('shows what needs a decision, and leads to it', async () => {
   const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })
   await who.getByRole('row').filter({ hasText: 'User 1042' }).getByText('200').waitFor()
   expect(await who.getByRole('row').count()).toBe(2)
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(who)
   await who.getByRole('link', { name: 'Block Nigeria for user 1042' }).click()
   await page.waitForURL(`${site.url}/console/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG`)
   // The form says what it does.
@@ -197,7 +197,6 @@ test('shows what needs a decision, and leads to it', async () => {
   expect(await page.getByRole('group', { name: 'Start from' }).count()).toBe(0)
   await page.getByText('Nigeria (NG, +234)', { exact: true }).waitFor()
   expect(await page.getByLabel('User id').inputValue()).toBe('1042')
-  await expectAccessibleInEachLayout(page)
   await page.getByText('or ends. Messages to other countries go on.').waitFor()
   // What a block always is cannot be chosen, and why there is one must be said.
   for (const label of ['Kind', 'Limit', 'Resets', 'Alerts']) expect(await page.getByLabel(label).count(), label).toBe(0)
@@ -210,16 +209,16 @@ test('shows what needs a decision, and leads to it', async () => {
   const checked = await ask('check', { user_id: 1042, units: 1, country: 'NG', message_type: 'otp' })
   expect(checked.body).toMatchObject({ granted: false, reason: 'cap_reached' })
   // Who is blocked there is not offered to be blocked again.
-  await page.goto(`${site.url}/console/overview?who=NG`)
+  await goTo(page, '/overview?who=NG')
   const blockedLink = who.getByRole('link', { name: 'Blocked: Nigeria for user 1042' })
   expect(await blockedLink.getAttribute('href')).toBe(cap)
   await page.getByText('Blocked for 1 user', { exact: true }).waitFor()
   expect(await who.getByRole('link', { name: /^Block / }).count()).toBe(0)
-  await expectAccessible(page)
+  await expectAccessible(who)
 })
 
 test('users who are blocked on purpose stand apart from those who are not', async () => {
-  goTo(65)
+  onDay(65)
   await allow({ user_id: 61, alert_at: [] })
   await allow({ user_id: 61, name: 'Pumped codes', kind: 'cap', limit: 0, countries: ['NG'] })
   for (const id of ['ng-1', 'ng-2', 'ng-3']) await ask('consume', { user_id: 61, id, units: 1, country: 'NG' })
@@ -243,7 +242,7 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   await onPurpose.nth(1).getByText('Other messages can be sent: ').waitFor()
   await onPurpose.nth(1).getByText('Until lifted').waitFor()
   await onPurpose.nth(1).getByRole('link', { name: 'Pumped codes' }).waitFor()
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(blocked)
 
   // One more is not taken for blocked by mistake until the page knows why.
   await allow({ user_id: 64, alert_at: [] })
@@ -265,7 +264,7 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
 })
 
 test('no user who can send again is shown as blocked, however many there are', async () => {
-  goTo(67)
+  onDay(67)
   const users = Array.from({ length: 25 }, (_, index) => 600 + index)
   for (const user_id of users) {
     const quota = await allow({ user_id, limit: 1, alert_at: [] })
@@ -284,7 +283,7 @@ test('no user who can send again is shown as blocked, however many there are', a
 })
 
 test('shows who sends, and marks a sender with far more than usual', async () => {
-  goTo(70)
+  onDay(70)
   const user_id = 71
   await allow({ user_id, limit: 10_000, alert_at: [] })
   const askAs = async (sub: string, id: string, units: number) => {
@@ -292,7 +291,7 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
     await call('POST', '/api/sms/sender/quota/consume', { token, body: { user_id, id, units } })
   }
   for (let day = 70; day < 78; day++) {
-    goTo(day)
+    onDay(day)
     await askAs('campaigns', `campaigns-${day}`, 100)
     await askAs('codes', `codes-${day}`, day === 77 ? 90 : 10)
   }
@@ -311,7 +310,7 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
     .filter({ hasText: /^campaigns1001000$/ })
     .waitFor()
   expect(await rows.getByRole('button').count()).toBe(0)
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(panel(page, 'Where messages come from'))
   const german = await site.visit('/overview?by=sender', { now: clock.now, locale: 'de-DE' })
   const row = panel(german, 'Woher Nachrichten kommen').getByRole('row').filter({ hasText: 'campaigns' })
   await row.getByText('100', { exact: true }).first().waitFor()
@@ -330,18 +329,18 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
 })
 
 test('lists who runs out this week', async () => {
-  goTo(50)
+  onDay(50)
   await allow({ user_id: 31, limit: 110, alert_at: [] })
   // After 8 days, 3 units are left, which are used in some 10 minutes.
   await allow({ user_id: 33, limit: 8 * 480 + 3, alert_at: [] })
   // At 8.6 units a day, the average of the last week, 18 of its 920 are used before it ends.
   await allow({ user_id: 34, limit: 1_000, alert_at: [], expires_at: new Date(START + 60 * DAY_MS).toISOString() })
   for (let day = 50; day < 58; day++) {
-    goTo(day)
+    onDay(day)
     await ask('consume', { user_id: 33, id: `day-${day}`, units: 480 })
     for (const user_id of [31, 34]) await ask('consume', { user_id, id: `day-${day}`, units: 10 })
   }
-  goTo(58)
+  onDay(58)
   const page = await openOverview()
   const list = panel(page, 'Running out this week')
   const row = list.getByRole('row').filter({ hasText: 'User 31' })
@@ -359,7 +358,7 @@ test('lists who runs out this week', async () => {
 
 test('checks on request all users who sent, beyond those who sent most', async () => {
   for (let day = 110; day < 118; day++) {
-    goTo(day)
+    onDay(day)
     if (day === 110) await allow({ user_id: 1_100, limit: 12, alert_at: [] })
     await ask('consume', { user_id: 1_100, id: `day-${day}`, units: 1 })
   }
@@ -385,7 +384,7 @@ test('is in German, too', async () => {
 
 test('is accessible and fits 1280 and 360 px', async () => {
   // The day on which daylight saving time starts.
-  goTo(14)
+  onDay(14)
   await allow({ user_id: 11 })
   await ask('consume', { user_id: 11, id: 'today', units: 10 })
   const page = await openOverview()
@@ -401,7 +400,7 @@ test('is accessible and fits 1280 and 360 px', async () => {
 })
 
 test('a destination is blocked for all users who send there, with one reason', async () => {
-  goTo(230)
+  onDay(230)
   for (const user_id of [201, 202, 203]) {
     await allow({ user_id, alert_at: [] })
     await ask('consume', { user_id, id: 'kenya', units: 50, country: 'KE' })
@@ -413,7 +412,7 @@ test('a destination is blocked for all users who send there, with one reason', a
   await dialog.getByText('Each of these 2 users gets a cap of 0 for Kenya').waitFor()
   await dialog.getByRole('button', { name: 'Block for 2 users' }).click()
   await dialog.getByText('Give a reason, for those who meet the block later.').waitFor()
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(dialog)
   await dialog.getByLabel('Reason for the block').fill('Pumped codes')
   await dialog.getByRole('button', { name: 'Block for 2 users' }).click()
   await dialog.getByText('2 created').waitFor()
@@ -424,5 +423,5 @@ test('a destination is blocked for all users who send there, with one reason', a
   }
   const { body } = await call('GET', '/api/sms/admin/quota/list?kind=cap&country=KE&status=exhausted&user_id=201')
   expect(body.items).toMatchObject([{ name: 'Block Kenya', limit: 0, metadata: { reason: 'Pumped codes' } }])
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(dialog)
 })

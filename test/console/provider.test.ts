@@ -132,7 +132,7 @@ test('renews an expired session in a popup, and keeps the input', async () => {
   await page.getByLabel('Kind').selectOption('cap')
   const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
   await dialog.waitFor()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   site.clock.now = Date.now()
   // A token of another user is rejected.
   await page.context().clearCookies()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 
@@ -58,7 +58,7 @@ test('suspends and resumes a quota, after saying what that does', async () => {
   await dialog.getByText('User 35 can then send 4,890 units now instead of 0.').waitFor()
   await dialog.getByRole('button', { name: 'Suspend cap' }).click()
   await dialog.getByText('Tick the box to confirm that the limit is lifted.').waitFor()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   expect(await quotaNow(cap.id)).toMatchObject({ enabled: true })
   await dialog.getByLabel('Lift this limit of user 35').check()
   await dialog.getByRole('button', { name: 'Suspend cap' }).click()
@@ -71,7 +71,7 @@ test('suspends and resumes a quota, after saying what that does', async () => {
   expect(await quotaNow(cap.id)).toMatchObject({ enabled: true, version: 3 })
 
   // A grant needs no consent, but the dialog names the units.
-  await page.goto(`${site.url}/console/quotas/${grant.id}`)
+  await goTo(page, `/quotas/${grant.id}`)
   await press(page, 'Suspend')
   const other = page.getByRole('dialog', { name: 'Suspend this grant' })
   await other.getByText('4,890 units left cannot be used any more.').waitFor()
@@ -114,7 +114,7 @@ test('adjusts a limit by keyboard, keeps it over Escape, and goes below the usag
   expect(await dialog.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe(SCRIPT)
   await keyboard.press('Enter')
   await dialog.getByRole('alert').filter({ hasText: 'Below usage' }).waitFor()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   expect(await quotaNow(id)).toMatchObject({ limit: 1_000 })
   await dialog.getByRole('button', { name: 'Set limit anyway' }).focus()
   await keyboard.press('Enter')
@@ -156,7 +156,7 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   await dialog.getByLabel('This month only').check()
   await dialog.getByText('This adds a one-time grant of 500 units that ends on 1 April 2026').waitFor()
   await dialog.getByRole('button', { name: 'Goodwill' }).click()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   await dialog.getByRole('button', { name: 'Add units', exact: true }).click()
   await page.getByRole('status').filter({ hasText: '500 units added, as a grant of their own.' }).waitFor()
   const list = (await site.call('GET', '/api/sms/admin/quota/list?user_id=36')).body.items
@@ -207,7 +207,7 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   await dialog.getByText('The limit is 600 until 16 March 2026 at 01:00').waitFor()
   await dialog.getByText('and then 100 again.').waitFor()
   await dialog.getByRole('button', { name: 'Goodwill' }).click()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
 
   // The last step does not reach the service: the old limit holds, now and tomorrow.
   await page.route('**/adjust', route => route.abort(), { times: 1 })
@@ -233,7 +233,7 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   expect(await dialog.getByText('every later day').count()).toBe(0)
   await page.keyboard.press('Escape')
 
-  await page.goto(`${site.url}/console/users/${user_id}/changes`)
+  await goTo(page, `/users/${user_id}/changes`)
   await expect
     .poll(() => page.getByRole('row').allTextContents())
     .toMatchObject([
@@ -250,12 +250,12 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   expect(await raising.getByText('Limit before the raise: 100').count()).toBe(1)
   expect(await raising.getByText('Metadata').count()).toBe(0)
   await expectAccessible(page)
-  await page.goto(`${site.url}/console/quotas?user_id=${user_id}`)
+  await goTo(page, `/quotas?user_id=${user_id}`)
   const rows = page.getByRole('row')
   await rows.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
   await rows.getByText('From 16 Mar 2026, 01:00, after the raised limit').waitFor()
 
-  await page.goto(`${site.url}/console/quotas/${cap.id}?view=history`)
+  await goTo(page, `/quotas/${cap.id}?view=history`)
   const changes = page.getByRole('list', { name: 'Changes' })
   await expect
     .poll(() => changes.locator(':scope > li').allTextContents())
@@ -274,7 +274,7 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   ])
   site.clock.now = clock
   const [{ id: next }] = items
-  await page.goto(`${site.url}/console/quotas/${next}`)
+  await goTo(page, `/quotas/${next}`)
   await page.getByRole('link', { name: `Quota ${cap.id}` }).click()
   await page.waitForURL(`${site.url}/console/quotas/${cap.id}`)
 })
@@ -413,7 +413,7 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   await confirmation.fill('yes')
   await page.keyboard.press('Enter')
   await dialog.getByText(`Type the name of this quota, or its id ${id}.`).waitFor()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   expect(await quotaNow(id)).toMatchObject({ status: 'active' })
   await confirmation.fill('Unwanted')
   // Another change before the deletion, so the confirmed version is outdated.
@@ -431,9 +431,9 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   await page.getByText('No past periods').waitFor()
   await expectAccessible(page)
 
-  await page.goto(`${site.url}/console/quotas/999999`)
+  await goTo(page, '/quotas/999999')
   await heading(page, 'Quota 999999 not found')
-  await page.goto(`${site.url}/console/quotas/01`)
+  await goTo(page, '/quotas/01')
   await heading(page, 'Page not found')
 })
 
@@ -453,7 +453,7 @@ test('deleting a cap names what becomes possible, and what is worth little needs
   await dialog.getByRole('button', { name: 'Delete cap' }).click()
   await page.getByText('This quota is deleted.').waitFor()
 
-  await page.goto(`${site.url}/console/quotas/${grant.id}`)
+  await goTo(page, `/quotas/${grant.id}`)
   await press(page, 'Delete')
   const other = page.getByRole('dialog', { name: 'Delete this grant' })
   await other.getByText('50 units left cannot be used any more.').waitFor()

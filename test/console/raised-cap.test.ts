@@ -46,7 +46,7 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   expect(await dialog.getByRole('textbox', { name: 'Units to add' }).inputValue()).toBe('240')
   await dialog.getByText('The limit is 340 until 16 March 2026').waitFor()
   await dialog.getByRole('button', { name: 'Cap too low' }).click()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
 
   await status.getByText('Can send: 240 units now').waitFor()
@@ -123,7 +123,7 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   await dialog.getByText('On 1 of the last 7 days, units were denied as well.').waitFor()
   expect(await dialog.getByLabel('Today only').isChecked()).toBe(true)
   await dialog.getByRole('button', { name: '+110 covers the busiest of the last 7 days' }).click()
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   await dialog.getByRole('button', { name: 'Customer request' }).click()
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
   await page.getByText('Can send: 110 units now').waitFor()

@@ -20,7 +20,7 @@ interface Clickable {
 }
 
 test('a page begins at its top, also if its files and its data load slowly', async () => {
-  const page = await site.visit('/quotas', LOW)
+  const page = await site.visit('/quotas', { ...LOW, load: true })
   const scrollY = () => page.evaluate<number>('scrollY')
   const link = page.getByRole('link', { name: 'Package' })
   await link.waitFor()

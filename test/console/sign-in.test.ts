@@ -74,7 +74,7 @@ test('a link opened in a signed-in tab replaces the session only if the user agr
   await page.evaluate(`location.hash = 'token=${token}'`)
   await dialog.getByText('You are signed in as “1”.').waitFor()
   expect(page.url()).toBe(`${site.url}/console/mine`)
-  await expectAccessible(page)
+  await expectAccessible(dialog)
   await dialog.getByRole('button', { name: 'Keep my session' }).click()
   await dialog.waitFor({ state: 'hidden' })
   await page.reload()
@@ -150,7 +150,7 @@ test('shows why the token of a link is rejected', async () => {
 })
 
 test('explains that a sender token has no access', async () => {
-  const page = await site.visit('/', { token: site.senderToken })
+  const page = await site.visit('/', { token: site.senderToken, load: true })
   await page.getByRole('heading', { level: 1, name: 'No access with this token' }).waitFor()
   await page.getByText('it is a sender’s token').waitFor()
   await expectAccessible(page)
@@ -234,7 +234,7 @@ test('renews an expired session in place, and keeps the input', async () => {
     await page.getByLabel('Kind').selectOption('cap')
     const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
     await dialog.waitFor()
-    await expectAccessible(page)
+    await expectAccessible(dialog)
     await dialog.getByLabel('Token', { exact: true }).fill(site.adminToken)
     await page.keyboard.press('Enter')
     await dialog.getByRole('alert').filter({ hasText: 'not for “5”' }).waitFor()

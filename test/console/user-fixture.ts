@@ -12,11 +12,11 @@ export interface BusyUser {
 }
 
 /**
- * Creates a user with commits, refunds and denials on each of 90 days, through the API; the clock ends at noon of the
- * last day. One of the days has 23 hours.
+ * Creates a user with commits, refunds and denials on each of the last days, through the API; the clock ends at noon of the
+ * last of 90. One of all days has 23 hours.
  */
-export async function startBusyUser(site: Site, userId: number): Promise<BusyUser> {
-  const start = site.clock.now
+export async function startBusyUser(site: Site, userId: number, days = DAYS): Promise<BusyUser> {
+  site.clock.now += (DAYS - days) * DAY_MS
   const allow = async (body: object) => {
     const answer = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: userId, ...body } })
     expect(answer.status, JSON.stringify(answer.body)).toBe(201)
@@ -46,8 +46,8 @@ export async function startBusyUser(site: Site, userId: number): Promise<BusyUse
       time_zone: 'Europe/Berlin',
     }),
   }
-  for (let day = 0; day < DAYS; day++) {
-    site.clock.now = start + day * DAY_MS
+  for (let day = DAYS - days; day < DAYS; day++) {
+    if (day > DAYS - days) site.clock.now += DAY_MS
     await send(site, userId, day)
   }
   return { userId, quotas }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectAccessible, goTo, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
 const site = await startSite()
@@ -137,7 +137,7 @@ test('shows a custom period, and errors of the API at its fields', async () => {
   await page.getByLabel('To', { exact: true }).fill('2026-03-01')
   await page.keyboard.press('Enter')
   await page.getByText('Choose a day that is not before “From”.').waitFor()
-  await expectAccessible(page)
+  await expectAccessible(page.getByRole('region', { name: 'Usage' }))
   await page.getByLabel('From').fill('2020-01-01')
   await page.keyboard.press('Enter')
   await page.getByText('Choose at most 1,000 days.').waitFor()
@@ -198,7 +198,7 @@ test('a user sees only their own data, in the second person', async () => {
   await waiting.getByText('On its way').waitFor()
   expect(await page.getByRole('main').textContent()).not.toMatch(operators)
   expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
-  await page.goto(`${site.url}/console/users/7`)
+  await goTo(page, '/users/7')
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 
   const other = await site.visit('/mine', { token: await site.userToken(8_000) })
@@ -221,7 +221,7 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
 
   const now = site.clock.now
-  const page = await site.visit('/users/20', { now })
+  const page = await site.visit('/users/20', { now, load: true })
   const until = 'until 13 Jun 2026, 00:00 (Europe/Berlin), in 9 hours'
   const why = `Blocked ${until}: the daily cap of 100 is used up. 4,900 units remain in the grants.`
   await page.getByText(why).waitFor()
@@ -267,27 +267,21 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
     field => field.evaluate(element => Math.round(element.getBoundingClientRect().bottom)),
   )
   expect(new Set(await Promise.all(bottoms)).size).toBe(1)
-  await expectAccessible(page)
+  await expectAccessible(page.getByRole('region', { name: 'Would this message go?' }))
 
-  const support = await site.visit('/users/20', {
-    now,
-    token: await site.token({ sub: 's', roles: ['sms-quota:support'] }),
-  })
-  await support.getByText(why).waitFor()
-  await support.getByRole('button', { name: 'Raise “Daily ceiling”' }).waitFor()
-  expect(await support.getByRole('link', { name: 'New quota' }).count()).toBe(0)
-  const auditor = await site.visit('/users/20', {
-    now,
-    token: await site.token({ sub: 'a', roles: ['sms-quota:auditor'] }),
-  })
-  await auditor.getByRole('button', { name: 'Check' }).waitFor()
-  expect(await auditor.getByRole('button', { name: 'Raise' }).count()).toBe(0)
+  await goTo(page, '/users/20', await site.token({ sub: 's', roles: ['sms-quota:support'] }))
+  await page.getByText(why).waitFor()
+  await page.getByRole('button', { name: 'Raise “Daily ceiling”' }).waitFor()
+  expect(await page.getByRole('link', { name: 'New quota' }).count()).toBe(0)
+  await goTo(page, '/users/20', await site.token({ sub: 'a', roles: ['sms-quota:auditor'] }))
+  await page.getByRole('button', { name: 'Check' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Raise' }).count()).toBe(0)
 
-  const mine = await site.visit('/mine', { now, token: await site.userToken(20) })
-  await mine.getByText(`You cannot send ${until}: the daily limit of 100 is used up.`).waitFor()
-  expect(await mine.getByRole('button', { name: /Raise|Check/ }).count()).toBe(0)
+  await goTo(page, '/mine', await site.userToken(20))
+  await page.getByText(`You cannot send ${until}: the daily limit of 100 is used up.`).waitFor()
+  expect(await page.getByRole('button', { name: /Raise|Check/ }).count()).toBe(0)
 
-  const german = await site.visit('/users/20', { now: now, locale: 'de-DE' })
+  const german = await site.visit('/users/20', { now, locale: 'de-DE' })
   await german
     .getByText(
       'Gesperrt bis 13.06.2026, 00:00 (Europe/Berlin), in 9 Stunden: die tägliche Obergrenze von 100 ist erreicht.',
@@ -302,6 +296,7 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await german.keyboard.press('Enter')
   await german.getByText('Bitte einen Tag wählen, der nicht vor „Von“ liegt.').waitFor()
 
+  await goTo(page, '/users/20', site.adminToken)
   await page.getByRole('button', { name: 'Raise “Daily ceiling”' }).click()
   const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 20' })
   await dialog.getByLabel('Every day from now on').check()
@@ -369,7 +364,7 @@ test('says for which messages, from when, or why not a user can send', async () 
     [23, 'Blocked: the quotas are suspended.', 'Resume a quota'],
     [24, 'Blocked: all units are used up.', 'Add units'],
   ] as const) {
-    await page.goto(`${site.url}/console/users/${user}`)
+    await goTo(page, `/users/${user}`)
     const status = page.getByRole('region', { name: 'Can this user send?' })
     await status.getByText(sentence).waitFor()
     if (action !== null) await status.locator('a,button').filter({ hasText: action }).waitFor()
@@ -408,7 +403,7 @@ test('shows when the units run out, as text and in the chart', async () => {
 })
 
 test('a number whose country cannot be found out is refused with what else is accepted', async () => {
-  const page = await site.visit('/users/7', { expectedErrors: /Failed to (load resource|fetch)/ })
+  const page = await site.visit('/users/7', { load: true, expectedErrors: /Failed to (load resource|fetch)/ })
   await page.getByLabel('Phone number or country').waitFor()
   await page.route(/\/assets\/destination-/, route => route.abort())
   await page.getByLabel('Phone number or country').fill('+234 803 123 4567')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 import { createReceiver, type Delivery } from '../support/receiver.ts'
 
 const site = await startSite({ webhooks: { allowPrivate: true, timeoutMs: 1_000 } })
@@ -164,7 +164,7 @@ test('auditors and support staff read webhooks, and are offered no change', asyn
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByRole('row').filter({ hasText: 'Created' }).waitFor()
   expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
-  await page.goto(`${site.url}/console/webhooks/new`)
+  await goTo(page, '/webhooks/new')
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
@@ -223,7 +223,7 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await panel(page, 'Status').getByRole('button', { name: 'Enable' }).click()
   await panel(page, 'Status').getByText('Check before you try again').waitFor()
   await page.context().setOffline(false)
-  await page.goto(`${site.url}/console/webhooks/99999`)
+  await goTo(page, '/webhooks/99999')
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })

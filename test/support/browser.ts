@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { sharedChromium } from './chromium.ts'
@@ -22,6 +22,8 @@ interface Visit extends Omit<BrowserContextOptions, 'viewport'> {
   now?: EpochMs
   /** Errors that the page logs and that do not fail the test. */
   expectedErrors?: RegExp
+  /** Loads the console, for a test of what happens as it loads. By default a page that has loaded it for another test goes there. */
+  load?: boolean
 }
 
 /** How long the console waits before it repeats a request that failed. */
@@ -41,33 +43,43 @@ export interface Site extends Service {
 
 /** Call it at the top level of a test file: starts a service. */
 export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+  let port = 0
+  // Before the service, so that it comes after its end.
+  whenDone(() => ports.push(port))
   const service = await startService(options)
-  const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+  // Pages stay, and a browser that was busy has connected more often than it asked.
+  whenDone(() => service.app.server.closeAllConnections())
+  const url = await listen(service, ports.pop() ?? 0)
+  port = Number(new URL(url).port)
   const browser = await sharedChromium()
-  /** Cleared pages of tests that are over, by what cannot be changed in a page that exists. */
-  const cleared = new Map<string, Page[]>()
-  whenDone(() => Promise.all([...cleared.values()].flat().map(page => page.context().close())))
 
   return {
     ...service,
     url,
-    async visit(path, { token = service.adminToken, now, expectedErrors, viewport = WIDE, ...options } = {}) {
-      const kind = JSON.stringify([options, now === undefined])
-      const page = cleared.get(kind)?.pop() ?? (await newPage(browser, options))
+    async visit(path, { token = service.adminToken, now, expectedErrors, viewport = WIDE, load, ...options } = {}) {
+      const kind = JSON.stringify([url, { ...LOCALE, ...options }, now === undefined])
+      const open = load === true || token === null ? undefined : left.take(kind)
+      const page = open ?? cleared.take(kind) ?? (await newPage(browser, options))
       const problems = problemsOf(page, expectedErrors)
       onTestFinished(async ({ task }) => {
-        if (task.result?.state !== 'fail' && isReusable(page, url)) {
+        if (task.result?.state === 'fail' || !isReusable(page, url)) await page.context().close()
+        else if (await leave(page)) left.keep(kind, page)
+        else {
           await clear(page)
-          cleared.set(kind, [...(cleared.get(kind) ?? []), page])
-        } else await page.context().close()
+          cleared.keep(kind, page)
+        }
         expect(problems).toEqual([])
       })
       await page.setViewportSize(viewport)
       if (now !== undefined) await page.clock.install({ time: now })
+      if (open !== undefined && token !== null) {
+        await goTo(page, path, token)
+        return page
+      }
       if (token !== null) {
         // A document of the same origin, where nothing runs: a link with the token would ask each time.
         await page.goto(`${url}/console/config.json`)
-        await page.evaluate(`sessionStorage.setItem('sms-quota.token', ${JSON.stringify(token)})`)
+        await page.evaluate(`sessionStorage.setItem('${TOKEN}', ${JSON.stringify(token)})`)
       }
       await page.goto(`${url}/console${path}`)
       return page
@@ -75,12 +87,41 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   }
 }
 
+/**
+ * Where services of test files that are over were listening. The next one takes a place, so that pages which have loaded the console
+ * from there go on with it.
+ */
+const ports: number[] = []
+
+/** @param port where it listens, unless another process does */
+async function listen({ app }: Service, port: number): Promise<string> {
+  const on = (chosen: number) => app.listen({ port: chosen, host: '127.0.0.1' })
+  return on(port).catch(() => on(0))
+}
+
+/** Pages of tests that are over, by what cannot be changed in a page that exists. They end with the browser. */
+class Pages {
+  readonly #pages = new Map<string, Page[]>()
+
+  take(kind: string): Page | undefined {
+    return this.#pages.get(kind)?.pop()
+  }
+
+  keep(kind: string, page: Page): void {
+    this.#pages.set(kind, [...(this.#pages.get(kind) ?? []), page])
+  }
+}
+
+/** Those that show the console to someone who is signed in, and those that show nothing. */
+const [left, cleared] = [new Pages(), new Pages()]
+
+const LOCALE = { locale: 'en-GB' }
 const WIDE = { width: 1280, height: 800 }
 const MEDIA = { colorScheme: 'light', reducedMotion: 'reduce' } as const
 
 async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({
-    locale: 'en-GB',
+    ...LOCALE,
     timezoneId: 'Europe/Berlin',
     viewport: WIDE,
     ...MEDIA,
@@ -111,18 +152,87 @@ function isReusable(page: Page, url: string): boolean {
   return !page.isClosed() && page.url().startsWith(`${url}/console`) && page.context().pages().length === 1
 }
 
+/** Where the console keeps the token of a tab. */
+const TOKEN = 'sms-quota.token'
+
+/**
+ * Leaves what the test was about, for another test: to load the console again takes five times the CPU time of going to another of its pages.
+ *
+ * @returns whether nothing is left of it; otherwise the page has to be cleared
+ */
+async function leave(page: Page): Promise<boolean> {
+  await restore(page)
+  return page.evaluate<boolean>(`(async () => {
+    // What the frame of the pages keeps.
+    const isChosen = ['sms-quota.language', 'mantine-color-scheme-value'].some(name => localStorage.getItem(name) !== null)
+    const token = sessionStorage.getItem('${TOKEN}')
+    if (isChosen || token === null || document.querySelector('#content h1') === null) return false
+    ${SHOW_NOTHING}
+    localStorage.clear()
+    sessionStorage.clear()
+    sessionStorage.setItem('${TOKEN}', token)
+    return document.querySelector('[role=dialog], [role=menu], nav:not([data-closed])') === null
+  })()`)
+}
+
+/** Runs in the page. The router shows a page that needs no data at once. */
+const SHOW_NOTHING = `
+  history.pushState(null, '', '/console/nowhere')
+  await new Promise(resolve => setTimeout(resolve))`
+
+/** Signs in on a page that was left, by a link. */
+async function signInAs(page: Page, token: string): Promise<void> {
+  const isOther = await page.evaluate<boolean>(`(() => {
+    if (sessionStorage.getItem('${TOKEN}') === ${JSON.stringify(token)}) return false
+    sessionStorage.clear()
+    location.hash = ${JSON.stringify(`token=${token}`)}
+    return true
+  })()`)
+  if (!isOther) return
+  await page.locator('main:not(#content) button').last().click()
+  await page.locator('#content').waitFor()
+}
+
+/**
+ * Goes to a page as a new visit does, with nothing that was shown before and the focus before all, and waits until it is there:
+ * to load the console takes five times as long.
+ *
+ * @param token of another who signs in for it
+ */
+export async function goTo(page: Page, path: string, token?: string): Promise<void> {
+  if (token !== undefined) await signInAs(page, token)
+  await page.evaluate(`(async () => {
+    ${SHOW_NOTHING}
+    __TANSTACK_QUERY_CLIENT__.clear()
+    history.pushState(null, '', ${JSON.stringify(`/console${path}`)})
+    await new Promise(resolve => setTimeout(resolve))
+  })()`)
+  await changed(page, `document.querySelector('h1') !== null && !${IS_LOADING}`)
+  await page.evaluate(`
+    const first = document.createElement('button')
+    document.body.prepend(first)
+    first.focus()
+    first.remove()
+  `)
+}
+
 /**
  * Makes a page as new, for another test: to load the console in a new browser context takes twice the CPU time, for a process and for
  * the files and the compiled code that this page has.
  */
 async function clear(page: Page): Promise<void> {
   await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  await restore(page)
+  await page.goto('about:blank')
+}
+
+/** Takes back what a test has set on a page. */
+async function restore(page: Page): Promise<void> {
   page.removeAllListeners()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().setOffline(false)
   await page.context().clearCookies()
   await page.emulateMedia(MEDIA)
-  await page.goto('about:blank')
   // What is under the mouse would look so in the next test.
   await page.mouse.move(0, 0)
 }
@@ -186,9 +296,11 @@ interface Tested {
 /**
  * Fails with the accessibility violations that axe finds.
  *
+ * @param of a page, or the part of a page that no other test has shown to it: the time is that of the elements
  * @param rules by default all
  */
-export async function expectAccessible(page: Page, rules?: readonly string[]): Promise<void> {
+export async function expectAccessible(of: Page | Locator, rules?: readonly string[]): Promise<void> {
+  const [page, root] = 'page' in of ? [of.page(), of] : [of, of.locator(':root')]
   // The 0 is the result: without it the whole library would be.
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(`${axeSource};0`)
   const options: axe.RunOptions = {
@@ -197,7 +309,10 @@ export async function expectAccessible(page: Page, rules?: readonly string[]): P
     elementRef: false,
     ...(rules === undefined ? {} : { runOnly: [...rules] }),
   }
-  const { violations } = await page.evaluate(chosen => (globalThis as unknown as Tested).axe.run(chosen), options)
+  const { violations } = await root.evaluate(
+    (element, chosen) => (globalThis as unknown as Tested).axe.run(element as axe.ElementContext, chosen),
+    options,
+  )
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html} (${node.failureSummary})`)}`,
   )
@@ -205,20 +320,24 @@ export async function expectAccessible(page: Page, rules?: readonly string[]): P
 }
 
 /**
- * Checks accessibility and horizontal scrolling at 360 and 1280 px, in the light color scheme, and at 1280 px the colors of the
- * dark one. Leaves the page wide and light.
+ * Checks accessibility and horizontal scrolling at 360 px, in the light color scheme, and at 1280 px horizontal scrolling and, in the
+ * dark color scheme, `wideRules`. Leaves the page wide and light.
  *
- * @param checked the widths at which axe looks, by default the small one: what the wide layout changes is the frame, the same of
- *   all pages
+ * @param of a page, or a part of it as above
+ * @param wideRules by default those of colors: what else the wide layout changes is the frame, the same of all pages. Null is all
  */
-export async function expectAccessibleInEachLayout(page: Page, checked: readonly number[] = [360]): Promise<void> {
-  for (const width of [360, 1280]) {
-    await page.setViewportSize({ width, height: 800 })
-    await expectNoHorizontalScroll(page)
-    if (checked.includes(width)) await expectAccessible(page)
-  }
+export async function expectAccessibleInEachLayout(
+  of: Page | Locator,
+  wideRules: readonly string[] | null = COLOR_RULES,
+): Promise<void> {
+  const page = 'page' in of ? of.page() : of
+  await page.setViewportSize({ width: 360, height: 800 })
+  await expectNoHorizontalScroll(page)
+  await expectAccessible(of)
+  await page.setViewportSize(WIDE)
+  await expectNoHorizontalScroll(page)
   await useColorScheme(page, 'dark')
-  await expectAccessible(page, COLOR_RULES)
+  await expectAccessible(of, wideRules ?? undefined)
   await useColorScheme(page, 'light')
 }
 

@@ -28,28 +28,27 @@ const REGISTER = `(async () => {
   document.fonts.add(await font.load())
 })()`
 
-const FIND_OVERFLOW = `(async css => {
+const FIND_OVERFLOW = `(async fonts => {
   const sheet = new CSSStyleSheet()
-  sheet.replaceSync(css)
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
-  await document.fonts.ready
-  const overflow = []
-  if (document.documentElement.scrollWidth > innerWidth) {
+  const before = [...document.adoptedStyleSheets]
+  const found = {}
+  document.adoptedStyleSheets = [...before, sheet]
+  for (const [font, css] of Object.entries(fonts)) {
+    sheet.replaceSync(css)
+    await document.fonts.ready
+    if (document.documentElement.scrollWidth <= innerWidth) continue
     const beyond = [...document.querySelectorAll('body *')].filter(
       element => element.getBoundingClientRect().right > innerWidth + 0.5,
     )
     const describe = element => element.tagName + '.' + element.className + ': ' + element.textContent.slice(0, 40)
-    overflow.push('the page', ...beyond.map(describe))
+    found[font] = ['the page', ...beyond.map(describe)]
   }
-  document.adoptedStyleSheets = document.adoptedStyleSheets.filter(other => other !== sheet)
-  return overflow
-})`
+  document.adoptedStyleSheets = before
+  return found
+})(${JSON.stringify(FONTS)})`
 
 /** Fails if the page scrolls horizontally in one of the fonts, and names the elements beyond the viewport. */
 export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   if (!(await page.evaluate(IS_REGISTERED))) await page.evaluate(REGISTER)
-  for (const [font, css] of Object.entries(FONTS)) {
-    const overflow = await page.evaluate(`${FIND_OVERFLOW}(${JSON.stringify(css)})`)
-    expect(overflow, `${page.url()} at ${page.viewportSize()?.width} px in the ${font} font`).toEqual([])
-  }
+  expect(await page.evaluate(FIND_OVERFLOW), `${page.url()} at ${page.viewportSize()?.width} px, by font`).toEqual({})
 }

@@ -14,3 +14,6 @@ export const queryClient = new QueryClient({
     mutations: { retry: false, networkMode: 'always' },
   },
 })
+
+// The name by which the tools of developers in a browser find it, and the tests of the console.
+Object.assign(globalThis, { __TANSTACK_QUERY_CLIENT__: queryClient })

@@ -1,4 +1,5 @@
 import { Anchor, Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { DataTable, type DataTableProps } from '../../components/data-table.tsx'
@@ -34,13 +35,17 @@ export function HeadlineNumber({ value, href, children }: HeadlineProps) {
 /** Rows of a list that are shown before "Show all". */
 const FIRST_ROWS = 5
 
-const kept = new Map<string, number>()
-
-/** A number that is kept until the console is loaded again: Back leads to the page as it was. */
+/**
+ * A number that is kept until the console is loaded again: Back leads to the page as it was. It is kept with what was loaded, so that
+ * signing out forgets it.
+ */
 export function useKeptNumber(name: string, first: number): [value: number, keep: (value: number) => void] {
-  const [value, setValue] = useState(kept.get(name) ?? first)
+  const client = useQueryClient()
+  const key = ['kept', name]
+  const [value, setValue] = useState(client.getQueryData<number>(key) ?? first)
   function keep(next: number) {
-    kept.set(name, next)
+    client.setQueryDefaults(key, { gcTime: Number.POSITIVE_INFINITY })
+    client.setQueryData(key, next)
     setValue(next)
   }
   return [value, keep]
