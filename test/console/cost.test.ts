@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, reopen, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 
 const site = await startSite()
@@ -99,7 +99,7 @@ test('shows the available units of a user without quotas, and of a user with unl
   // A cap for a country is known as soon as the number is.
   const cap = { user_id: 9, kind: 'cap', limit: 0, countries: ['NG'], expires_at: '2026-03-16T12:00:00Z' }
   expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
-  await rich.reload()
+  await reopen(rich)
   await rich.getByLabel('Number').fill('+234 803 123 4567')
   await rich
     .getByText(/^0 units: not enough for this message\. You can send again from 16 Mar 2026, 13:00 \(Europe\/Berlin\)/)

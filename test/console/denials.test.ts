@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -265,7 +265,7 @@ test('pages through denials, and says how many the log left out', async () => {
   expect(await ids(page)).toHaveLength(25)
   await page.getByRole('button', { name: 'Older' }).click()
   await soon(() => ids(page)).toEqual(['burst-5', 'burst-4', 'burst-3', 'burst-2', 'burst-1', 'burst-0'])
-  await page.reload()
+  await reopen(page)
   await soon(first).toBe('burst-5')
   await page.getByRole('button', { name: 'Explain: burst-5' }).click()
   await explanation(page).getByText('There were no quotas.').waitFor()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { START } from '../support/service.ts'
 
@@ -53,7 +53,7 @@ test('pages through the list, keeps the page in the URL, and goes back', async (
   await page.goBack()
   await untilListed(page, down(45, 21))
   await page.goForward()
-  await page.reload()
+  await reopen(page)
   await untilListed(page, down(20, 1))
   await page.getByLabel('Rows').selectOption('50')
   await untilListed(page, down(45, 1))
@@ -139,7 +139,7 @@ test('has views of its own, and saves others in this browser', async () => {
   await page.keyboard.type(' of three')
   await page.keyboard.press('Enter')
   await views.getByRole('link', { name: 'All' }).click()
-  await page.reload()
+  await reopen(page)
   await views.getByRole('link', { name: 'Caps of three' }).click()
   await untilListed(page, [43])
   await views.getByRole('button', { name: 'Remove the view Caps of three' }).click()

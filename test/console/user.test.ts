@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, goTo, startSite } from '../support/browser.ts'
+import { expectAccessible, goTo, reopen, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
 const site = await startSite()
@@ -153,7 +153,7 @@ test('filters reservations by state, quota and time, and pages through them', as
   await expect.poll(first).toContain('waiting')
   await page.getByRole('button', { name: 'Older' }).click()
   await expect.poll(first).toContain('other-83')
-  await page.reload()
+  await reopen(page)
   await expect.poll(first).toContain('other-83')
   await page.getByRole('button', { name: 'Newest' }).click()
   await page.getByLabel('State').selectOption('Reserved')
@@ -184,7 +184,7 @@ test('a user sees only their own data, in the second person', async () => {
   page.on('request', request => {
     if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
   })
-  await page.reload()
+  await reopen(page)
   await page.getByText(/^You can send \d+ units now, [\d,]+ until 1 Jul 2026, 00:00 \(Europe/).waitFor()
   await page.getByRole('application').waitFor()
   await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
@@ -391,14 +391,14 @@ test('shows when the units run out, as text and in the chart', async () => {
     const { status } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 1_000, ...body } })
     expect(status).toBe(201)
   }
-  await page.reload()
+  await reopen(page)
   await page
     .getByText(
       'About 10 units used per day; at that rate, the units last until each reset. Caps for certain countries or message types are not included.',
     )
     .waitFor()
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
-  await page.reload()
+  await reopen(page)
   await page.getByText('About 10 units used per day, unlimited.').waitFor()
 })
 

@@ -216,6 +216,12 @@ export async function goTo(page: Page, path: string, token?: string): Promise<vo
   `)
 }
 
+/** Shows a page as a new visit of its URL does, with what the browser has stored. */
+export async function reopen(page: Page): Promise<void> {
+  const { pathname, search } = new URL(page.url())
+  await goTo(page, `${pathname.slice('/console'.length)}${search}`)
+}
+
 /**
  * Makes a page as new, for another test: to load the console in a new browser context takes twice the CPU time, for a process and for
  * the files and the compiled code that this page has.
