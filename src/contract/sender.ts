@@ -156,32 +156,18 @@ export const REQUESTS: Record<SenderOp, TSchema> = {
   refund: RefundReq,
 }
 
-const operation = <Op extends SenderOp>(op: Op): TSchema =>
-  Type.Object({ op: Type.Enum([op]), ...(FIELDS[op] as TProperties) }, { ...closed, title: op })
+const ofEachOp = <T>(make: (fields: TProperties, op: SenderOp) => T) =>
+  Object.fromEntries(SENDER_OPS.map(op => [op, make(FIELDS[op], op)])) as Record<SenderOp, T>
 
 /** Each operation inside a batch. */
-export const OPERATIONS: Record<SenderOp, TSchema> = {
-  check: operation('check'),
-  reserve: operation('reserve'),
-  consume: operation('consume'),
-  commit: operation('commit'),
-  release: operation('release'),
-  refund: operation('refund'),
-}
+export const OPERATIONS: Record<SenderOp, TSchema> = ofEachOp((fields, op) =>
+  Type.Object({ op: Type.Enum([op]), ...fields }, { ...closed, title: op }),
+)
 
 /** The fields of each operation that take `null` for "not given". */
-export const OPTIONAL: Record<SenderOp, ReadonlySet<string>> = {
-  check: optionalIn(FIELDS.check),
-  reserve: optionalIn(FIELDS.reserve),
-  consume: optionalIn(FIELDS.consume),
-  commit: optionalIn(FIELDS.commit),
-  release: optionalIn(FIELDS.release),
-  refund: optionalIn(FIELDS.refund),
-}
-
-function optionalIn(fields: TProperties): ReadonlySet<string> {
-  return new Set(Object.keys(fields).filter(name => Type.IsOptional(fields[name])))
-}
+export const OPTIONAL: Record<SenderOp, ReadonlySet<string>> = ofEachOp(
+  fields => new Set(Object.keys(fields).filter(name => Type.IsOptional(fields[name]))),
+)
 
 /** The fields of a validated body: of these, those of its operation. */
 export interface SenderRequest {
