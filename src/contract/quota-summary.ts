@@ -1,7 +1,7 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bounds.ts'
+import { PERIODS } from '../domain/period.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { PERIODS } from '../domain/window.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, cursorQuery, nextCursor, nullable, time, uint } from './schemas.ts'
 

@@ -1,8 +1,8 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { PERIODS } from '../domain/period.ts'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quota-settings.ts'
-import { PERIODS } from '../domain/window.ts'
 import {
   closed,
   country,

@@ -1,5 +1,6 @@
+import { type DateLength, type Length, lengthOf, type Period } from './period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
-import { floorHour, nextChange, offsetAt, type Period, requirePeriod } from './window.ts'
+import { floorHour, nextChange, offsetAt } from './window.ts'
 
 /**
  * The boundaries of windows for a year ahead, the same as `nextBoundary` finds one by one. They are computed from the zone's few
@@ -26,11 +27,11 @@ export function boundariesAhead(period: Period, timeZone: string, now: EpochMs):
   const key = `${period} ${timeZone}`
   const known = cache.byZone.get(key)
   if (known !== undefined) return known
-  requirePeriod(period)
+  const length = lengthOf(period)
   const spans = spansOf(timeZone, day)
-  const relevant = period === 'hour' ? joinWholeHours(spans) : spans
+  const relevant = length.unit === 'hour' ? joinWholeHours(spans) : spans
   const signature = `${period} ${JSON.stringify(relevant)}`
-  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(period, relevant, day)
+  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(length, relevant, day)
   if (cache.byZone.size >= MAX_CACHED) cache = { day, byZone: new Map(), bySpans: new Map() }
   cache.bySpans.set(signature, boundaries)
   cache.byZone.set(key, boundaries)
@@ -99,8 +100,8 @@ function joinWholeHours(spans: readonly Span[]): Span[] {
   return joined
 }
 
-function computeBoundaries(period: Period, spans: readonly Span[], day: EpochMs): Float64Array {
-  const next = period === 'hour' ? nextHourIn : (at: EpochMs, all: readonly Span[]) => nextDateIn(period, at, all)
+function computeBoundaries(length: Length, spans: readonly Span[], day: EpochMs): Float64Array {
+  const next = length.unit === 'hour' ? nextHourIn : (at: EpochMs, all: readonly Span[]) => nextDateIn(length, at, all)
   const boundaries: number[] = []
   for (let at = next(day, spans); at <= day + CALENDAR_MS; at = next(at, spans)) boundaries.push(at)
   return Float64Array.from(boundaries)
@@ -121,10 +122,10 @@ function nextHourIn(at: EpochMs, spans: readonly Span[]): EpochMs {
 }
 
 /** A date begins at the first instant at which the local clock reads it, or a later one. */
-function nextDateIn(period: Exclude<Period, 'hour'>, at: EpochMs, spans: readonly Span[]): EpochMs {
+function nextDateIn(length: DateLength, at: EpochMs, spans: readonly Span[]): EpochMs {
   let mark = at + spanAt(spans, at).offset
   while (true) {
-    mark = nextMidnight(period, mark)
+    mark = nextMidnight(length, mark)
     const { start, offset } = spans.find(span => span.end + span.offset > mark) ?? spanAt(spans, at)
     const begins = Math.max(start, mark - offset)
     if (begins > at) return begins
@@ -138,12 +139,13 @@ function spanAt(spans: readonly Span[], at: EpochMs): Span {
 }
 
 /** The first midnight after `local` at which a period begins, both by the local clock. */
-function nextMidnight(period: Exclude<Period, 'hour'>, local: number): number {
-  const days = Math.floor(local / DAY_MS)
-  if (period === 'day') return (days + 1) * DAY_MS
-  // 1970-01-01 was a Thursday, the fourth day of its week.
-  if (period === 'week') return (days + 7 - ((days + 3) % 7)) * DAY_MS
+function nextMidnight({ unit, count }: DateLength, local: number): number {
+  if (unit === 'day') {
+    const days = Math.floor(local / DAY_MS)
+    // 1970-01-01 was a Thursday, the fourth day of its week.
+    return (days + count - ((days + 3) % count)) * DAY_MS
+  }
   const date = new Date(local)
-  const month = period === 'month' ? date.getUTCMonth() + 1 : 12
-  return Date.UTC(date.getUTCFullYear(), month, 1)
+  const month = date.getUTCMonth()
+  return Date.UTC(date.getUTCFullYear(), month - (month % count) + count, 1)
 }

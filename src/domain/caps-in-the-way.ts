@@ -1,12 +1,11 @@
 import { MAX_INTEGER } from './bounds.ts'
+import { averageMs } from './period.ts'
 import { isLive, type Quota, remainingOf, shownWindowEnd, statusOf } from './quota.ts'
 import { CONTINUED_BY } from './raised-cap.ts'
 import { counts, messageKindOf, sendableUnits } from './sendable.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /** Which caps keep a user from sending units that are added to a grant. */
-
-const PERIOD_MS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 30.44 * DAY_MS, year: 365.25 * DAY_MS }
 
 export interface CapInTheWay {
   cap: Quota
@@ -69,7 +68,7 @@ function capacityUntil(end: EpochMs | null, cap: Quota, later: Quota): number {
   if (later.expires_at !== null && later.expires_at < ends) return Number.POSITIVE_INFINITY
   if (cap.period === null || windowEnd === null) return remaining
   // An hour more or less, where clocks change, is not another day.
-  const further = Math.max(0, Math.ceil((ends - windowEnd) / PERIOD_MS[cap.period] - 0.06))
+  const further = Math.max(0, Math.ceil((ends - windowEnd) / averageMs(cap.period) - 0.06))
   // A cap of 0 lets nothing pass, however long.
   return later.limit === 0 ? remaining : remaining + later.limit * further
 }

@@ -1,6 +1,6 @@
 import { namedValues } from './named-values.ts'
+import type { Period } from './period.ts'
 import type { EpochMs } from './time.ts'
-import type { Period } from './window.ts'
 
 /**
  * A quota is a grant (a pool of units that pays for sends) or a cap (a ceiling that holds for all grants).

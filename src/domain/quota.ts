@@ -1,6 +1,7 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
 import { isUint } from './bounds.ts'
+import { PERIODS } from './period.ts'
 import {
   type DetailName,
   isDeepEqual,
@@ -11,7 +12,7 @@ import {
 } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 import { UnknownValue } from './unknown-value.ts'
-import { boundariesBetween, lastBoundary, nextBoundary, PERIODS } from './window.ts'
+import { boundariesBetween, lastBoundary, nextBoundary } from './window.ts'
 
 /** A quota's current window, and what was drawn in it. */
 interface QuotaCounters {

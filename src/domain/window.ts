@@ -1,22 +1,15 @@
 import { Temporal } from 'temporal-polyfill'
+import { type DateLength, lengthOf, type Period } from './period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
-import { requireKnown } from './unknown-value.ts'
 
 /**
  * Calendar windows in a time zone: their boundaries and their number. A window contains `at` if
  * `lastBoundary <= at < nextBoundary`.
  *
- * A day, week, month or year begins at the first instant of its first date. A date that the zone skips has no window.
+ * A day or a period of several begins at the first instant of its first date. A date that the zone skips has no window.
  * An hour begins when the local clock reads HH:00 or jumps forward past an HH:00: an hour that the clock shows twice is
  * two windows, an hour that it skips is none, and half an hour shown twice makes one longer window.
  */
-export const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
-export type Period = (typeof PERIODS)[number]
-
-/** @throws UnknownValue for a period of a newer version: a search for its boundaries may not end */
-export function requirePeriod(period: Period): void {
-  requireKnown('a period', PERIODS, period)
-}
 
 /**
  * The IANA name of a time zone in its canonical case; null if there is no such zone. Aliases are kept, because zones with
@@ -68,11 +61,12 @@ const lastCounted = new Map<string, { start: EpochMs; count: number }>()
 
 function countBoundaries(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
   if (to < nextBoundary(period, timeZone, from)) return 0
-  if (period === 'hour') return hoursBetween(timeZone, from, to)
-  const unit = `${period}s` as const
-  const first = firstDate(period, zonedAt(timeZone, lastBoundary(period, timeZone, from)).toPlainDate())
-  const last = firstDate(period, zonedAt(timeZone, lastBoundary(period, timeZone, to)).toPlainDate())
-  const count = first.until(last, { largestUnit: unit })[unit]
+  const length = lengthOf(period)
+  if (length.unit === 'hour') return hoursBetween(timeZone, from, to)
+  const first = firstDate(length, zonedAt(timeZone, lastBoundary(period, timeZone, from)).toPlainDate())
+  const last = firstDate(length, zonedAt(timeZone, lastBoundary(period, timeZone, to)).toPlainDate())
+  const units = `${length.unit}s` as const
+  const count = first.until(last, { largestUnit: units })[units] / length.count
   return period === 'day' ? count - datesSkipped(timeZone, from, to) : count
 }
 
@@ -89,34 +83,31 @@ function windowAt(period: Period, timeZone: string, at: EpochMs): Window {
   const key = `${period} ${timeZone}`
   const cached = lastFound.get(key)
   if (cached !== undefined && cached.start <= at && at < cached.end) return cached
-  requirePeriod(period)
-  const found = period === 'hour' ? hourAt(timeZone, at) : datesAt(period, timeZone, at)
+  const length = lengthOf(period)
+  const found = length.unit === 'hour' ? hourAt(timeZone, at) : datesAt(length, timeZone, at)
   if (lastFound.size >= MAX_CACHED) lastFound.clear()
   lastFound.set(key, found)
   return found
 }
 
-type DatePeriod = Exclude<Period, 'hour'>
-
-function datesAt(period: DatePeriod, timeZone: string, at: EpochMs): Window {
-  let date = firstDate(period, zonedAt(timeZone, at).toPlainDate())
-  let next = date.add({ [`${period}s`]: 1 })
+function datesAt(length: DateLength, timeZone: string, at: EpochMs): Window {
+  const duration = { [`${length.unit}s`]: length.count }
+  let date = firstDate(length, zonedAt(timeZone, at).toPlainDate())
+  let next = date.add(duration)
   let end = firstInstant(timeZone, next)
   // A clock set back just after midnight shows the previous date again, in a day that has begun (America/St_Johns, 00:01).
   while (end <= at) {
     date = next
-    next = date.add({ [`${period}s`]: 1 })
+    next = date.add(duration)
     end = firstInstant(timeZone, next)
   }
   return { start: firstInstant(timeZone, date), end }
 }
 
-/** The first date of the day, week, month or year that contains a date. */
-function firstDate(period: DatePeriod, date: Temporal.PlainDate): Temporal.PlainDate {
-  if (period === 'week') return date.subtract({ days: date.dayOfWeek - 1 })
-  if (period === 'month') return date.with({ day: 1 })
-  if (period === 'year') return date.with({ month: 1, day: 1 })
-  return date
+/** The first date of the period that contains a date. */
+function firstDate({ unit, count }: DateLength, date: Temporal.PlainDate): Temporal.PlainDate {
+  if (unit === 'month') return date.with({ month: date.month - ((date.month - 1) % count), day: 1 })
+  return count === 1 ? date : date.subtract({ days: date.dayOfWeek - 1 })
 }
 
 /** When a date begins; for a date that the zone skips, when the next one begins. */

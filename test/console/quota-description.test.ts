@@ -4,6 +4,7 @@ import type { Terms } from '../../console/src/model/quota-form.ts'
 import { describeQuota as describe, type Formatters } from '../../console/src/pages/quota/quota-description.ts'
 import { description as de } from '../../console/src/texts/de/quota-description.ts'
 import { description as en } from '../../console/src/texts/en/quota-description.ts'
+import { PERIODS } from '../../src/domain/period.ts'
 
 /** Describes in English. */
 const describeQuota = (terms: Terms, by: Formatters) => describe(terms, en, by)
@@ -107,7 +108,7 @@ test.each<[string, Partial<Terms>]>([
 test('the description of any terms starts with the units and names each setting', () => {
   for (const kind of ['grant', 'cap'] as const)
     for (const limit of kind === 'cap' ? [1_000] : [1_000, null])
-      for (const period of [null, 'hour', 'day', 'week', 'month', 'year'] as const)
+      for (const period of [null, ...PERIODS])
         for (const countries of [null, ['DE']])
           for (const message_types of [null, ['otp']])
             for (const expires_at of [null, '2026-05-01T00:00:00.000Z'])

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { boundariesAhead, CALENDAR_MS } from '../../src/domain/calendar.ts'
+import { PERIODS, type Period } from '../../src/domain/period.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { nextBoundary, PERIODS, type Period } from '../../src/domain/window.ts'
+import { nextBoundary } from '../../src/domain/window.ts'
 
 /** Years in which these zones changed their clocks in unusual ways, and zones without any change. */
 const PLACES: [timeZone: string, year: string][] = [

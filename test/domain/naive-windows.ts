@@ -1,5 +1,5 @@
+import type { Period } from '../../src/domain/period.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import type { Period } from '../../src/domain/window.ts'
 
 /**
  * A naive model of calendar windows, independent of Temporal and of the code under test: it reads the zone's clock
@@ -44,7 +44,7 @@ function hourBegins(timeZone: string): (at: number) => boolean {
   }
 }
 
-/** Called for each second in order: whether the calendar shows a later day, week, month or year than ever before. */
+/** Called for each second in order: whether the calendar shows a later period of dates than ever before. */
 function newDateBegins(period: Period, timeZone: string): (at: number) => boolean {
   let latest = Number.NEGATIVE_INFINITY
   return at => {
@@ -55,14 +55,18 @@ function newDateBegins(period: Period, timeZone: string): (at: number) => boolea
   }
 }
 
-/** A number that is the same for all local times of one hour, day, week, month or year. */
-function labelOf(period: Period, clock: number): number {
-  const local = new Date(clock)
-  if (period === 'hour') return Math.floor(clock / HOUR_MS)
-  if (period === 'day') return Math.floor(clock / DAY)
-  if (period === 'week') return Math.floor((clock / DAY + 3) / 7)
-  if (period === 'month') return local.getUTCFullYear() * 12 + local.getUTCMonth()
-  return local.getUTCFullYear()
+/** A number that is the same for all local times of one period, written out for each without the table of the domain. */
+const LABELS: Readonly<Record<Period, (clock: number) => number>> = {
+  hour: clock => Math.floor(clock / HOUR_MS),
+  day: clock => Math.floor(clock / DAY),
+  week: clock => Math.floor((clock / DAY + 3) / 7),
+  month: clock => yearOf(clock) * 12 + new Date(clock).getUTCMonth(),
+  year: yearOf,
+}
+const labelOf = (period: Period, clock: number) => LABELS[period](clock)
+
+function yearOf(clock: number): number {
+  return new Date(clock).getUTCFullYear()
 }
 
 const clocks = new Map<string, Intl.DateTimeFormat>()

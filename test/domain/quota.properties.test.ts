@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alertedBy } from '../../src/domain/alerts.ts'
+import { averageMs, PERIODS } from '../../src/domain/period.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
-import { nextBoundary, PERIODS } from '../../src/domain/window.ts'
+import { nextBoundary } from '../../src/domain/window.ts'
 import { at, created } from './fixture.ts'
 
 const units = fc.oneof(fc.nat(20), fc.nat(10 ** 12))
 
-/** Idle days per period that give at most some dozens of windows. */
-const IDLE_DAYS = { hour: 2, day: 40, week: 200, month: 1000, year: 6000 }
+/** A time without use that gives some dozens of windows. */
+const MAX_WINDOWS = 40
 
 interface Case {
   quota: Quota
@@ -30,7 +30,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     deleted: fc.boolean(),
   })
   .map(({ period, time_zone, limit, counters, rollover, starts_at, lifetime, timestamps, deleted }) => {
-    const reach = IDLE_DAYS[period ?? 'year'] * DAY_MS
+    const reach = MAX_WINDOWS * averageMs(period ?? 'year')
     const rollover_limit = period === null || limit === null ? 0 : rollover
     const expires_at = lifetime === null ? null : starts_at + Math.ceil(lifetime * reach)
     const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)

@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { applyBulkChange } from '../../src/domain/bulk-change.ts'
 import { boundariesAhead } from '../../src/domain/calendar.ts'
+import type { Period } from '../../src/domain/period.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
 import { UnknownValue } from '../../src/domain/unknown-value.ts'
 import { viewOf } from '../../src/domain/view.ts'
-import { boundariesBetween, lastBoundary, nextBoundary, type Period } from '../../src/domain/window.ts'
+import { boundariesBetween, lastBoundary, nextBoundary } from '../../src/domain/window.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-20')
@@ -15,7 +16,7 @@ const CONTEXT = { now: NOW, actor: 'ada' }
 const periodOf = (text: string): Period => JSON.parse(JSON.stringify(text))
 const quotaWith = (fields: object): Quota => ({ ...aQuota(), ...JSON.parse(JSON.stringify(fields)) })
 
-describe.each(['minute', 'quarter', 'decade', ''])('of a period "%s" that this version does not know', text => {
+describe.each(['minute', 'fortnight', 'decade', ''])('of a period "%s" that this version does not know', text => {
   const period = periodOf(text)
   test.each([
     ['the next boundary', () => nextBoundary(period, 'UTC', NOW)],

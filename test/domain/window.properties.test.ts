@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { PERIODS, type Period } from '../../src/domain/period.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import { boundariesBetween, lastBoundary, nextBoundary, PERIODS, type Period } from '../../src/domain/window.ts'
+import { boundariesBetween, lastBoundary, nextBoundary } from '../../src/domain/window.ts'
 import { clockAt, naiveBoundaries } from './naive-windows.ts'
 
 const DAY = 24 * HOUR_MS

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { boundariesBetween, lastBoundary, nextBoundary, PERIODS, timeZoneName } from '../../src/domain/window.ts'
+import { PERIODS } from '../../src/domain/period.ts'
+import { boundariesBetween, lastBoundary, nextBoundary, timeZoneName } from '../../src/domain/window.ts'
 
 /** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
 const utc = (text: string) => Date.parse(text.length > 10 ? `${text.replace(' ', 'T')}Z` : text)

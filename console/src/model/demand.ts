@@ -1,3 +1,4 @@
+import type { Period } from '../../../src/domain/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
 
@@ -17,14 +18,16 @@ export interface Demand {
 }
 
 /** This many windows before the current one show what is usual. */
-export const WINDOWS_BEFORE = { hour: 24, day: 7, week: 4, month: 3 }
+export const WINDOWS_BEFORE = { hour: 24, day: 7, week: 4, month: 3 } satisfies Partial<Record<Period, number>>
 
-/** A period that is compared with the windows before; of a year there are too few. */
+/** A period that is compared with the windows before; of a longer one there are too few. */
 export type ComparedPeriod = keyof typeof WINDOWS_BEFORE
+
+const isCompared = (period: Period): period is ComparedPeriod => Object.hasOwn(WINDOWS_BEFORE, period)
 
 /** The period of a quota if its windows are compared with those before; else null. */
 export function comparedPeriod({ period }: Pick<Quota, 'period'>): ComparedPeriod | null {
-  return period === 'year' ? null : period
+  return period !== null && isCompared(period) ? period : null
 }
 
 /** Whether too little in the current window is an exception: in most of the windows before nothing was denied. */

@@ -1,4 +1,5 @@
 import { namedValues } from '../../../src/domain/named-values.ts'
+import { PERIODS } from '../../../src/domain/period.ts'
 import {
   QUOTA_DEFAULTS,
   SETTING_NAMES,
@@ -102,7 +103,7 @@ export const NEW_QUOTA_STATE = {
   copy: uint,
   kind: oneOf(['grant', 'cap'], 'grant'),
   limit: uint,
-  period: oneOf(['hour', 'day', 'week', 'month', 'year'], null),
+  period: oneOf(PERIODS, null),
   /** Separated by commas. */
   countries: matching(/^(?:[A-Z]{2}|001)(?:,(?:[A-Z]{2}|001))*$/),
   message_types: matching(/^[a-z0-9][a-z0-9_,-]*$/),

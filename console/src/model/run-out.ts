@@ -1,3 +1,4 @@
+import { averageMs, PERIODS } from '../../../src/domain/period.ts'
 import { DAY_MS } from '../../../src/domain/time.ts'
 import type { Api } from '../api/types.ts'
 
@@ -24,7 +25,7 @@ export interface RunOut {
 }
 
 /** Caps that reset within the 7 days: a user that only they stop can go on before the week is over. */
-const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
+const SHORT_PERIODS: readonly string[] = PERIODS.filter(period => averageMs(period) <= DAYS * DAY_MS)
 
 /** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
 export function runOutWithinDays(summary: Api['QuotaSummary']): RunOut[] {

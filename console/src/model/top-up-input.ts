@@ -1,11 +1,12 @@
+import { PERIODS, type Period } from '../../../src/domain/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
 
 /** What the user has chosen about the units that the users of a file get. */
 
 /** Which grant of each user gets the units: the one with this period, or the one-time one. */
-export const WHICH = ['hour', 'day', 'week', 'month', 'year', 'once'] as const
-export type Which = (typeof WHICH)[number]
+export type Which = Period | 'once'
+export const WHICH: readonly Which[] = [...PERIODS, 'once']
 
 export const periodOf = ({ period }: Pick<Api['GiftQuota'], 'period'>): Which => period ?? 'once'
 

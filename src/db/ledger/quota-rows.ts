@@ -1,6 +1,6 @@
+import { PERIODS } from '../../domain/period.ts'
 import type { Allowance } from '../../domain/quota.ts'
 import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
-import { PERIODS } from '../../domain/window.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY, USER_KEY } from './keys.ts'

@@ -1,5 +1,6 @@
 import { Checkbox, NativeSelect, Radio } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { PERIODS } from '../../../../src/domain/period.ts'
 import { TEXT_NAMES, type TextName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
@@ -18,7 +19,7 @@ import {
   TimeZoneField,
 } from './fields.tsx'
 import classes from './quota-form.module.css'
-import { PERIOD_LABELS, PERIODS, SETTING_LABELS, type Setting, settingText } from './settings.ts'
+import { PERIOD_LABELS, SETTING_LABELS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 

@@ -23,8 +23,7 @@ export function describe(terms: Terms): string {
 
 /** Labels of the settings and of what is fixed, in display order. */
 export const SETTING_LABELS = TEXTS.labels satisfies Record<SettingName | keyof QuotaIdentity, string>
-export const PERIOD_LABELS: Record<NonNullable<Api['SmsQuota']['period']>, string> = TEXTS.periods
-export const PERIODS = Object.keys(PERIOD_LABELS) as (keyof typeof PERIOD_LABELS)[]
+export const PERIOD_LABELS = TEXTS.periods
 
 export type Setting = keyof typeof SETTING_LABELS
 export const SETTINGS = Object.keys(SETTING_LABELS) as Setting[]

@@ -1,5 +1,6 @@
 import { formatUnits } from '../../formats.ts'
 import type { manyQuotas as english } from '../en/many-quotas.tsx'
+import { eachPeriod } from './periods.ts'
 
 const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Kontingent' : 'Kontingente'}`
 
@@ -24,14 +25,7 @@ export const manyQuotas: typeof english = {
     windows: 'Wie lange',
     everyWindow: 'Ab jetzt',
     everyWindowAbout: 'Ändert das Limit, jetzt und in allen späteren Zeiträumen.',
-    thisWindow: {
-      any: 'Nur in diesem Zeitraum',
-      hour: 'Nur in dieser Stunde',
-      day: 'Nur heute',
-      week: 'Nur in dieser Woche',
-      month: 'Nur in diesem Monat',
-      year: 'Nur in diesem Jahr',
-    },
+    thisWindow: { any: 'Nur in diesem Zeitraum', ...eachPeriod(({ current }) => `Nur ${current}`) },
     thisWindowAbout:
       'Jeder Benutzer erhält diese Einheiten neben dem Paket, für dieselben Nachrichten. Was nicht verbraucht ist, wenn das Paket das nächste Mal zurückgesetzt wird, verfällt.',
     reason: 'Grund',
@@ -167,11 +161,7 @@ export const manyQuotas: typeof english = {
     unitsOfFile: 'Die Datei sagt, wie viele Einheiten jeder Benutzer bekommt.',
     period: 'Welches Paket jedes Benutzers',
     periods: {
-      hour: 'Das stündliche Paket',
-      day: 'Das tägliche Paket',
-      week: 'Das wöchentliche Paket',
-      month: 'Das monatliche Paket',
-      year: 'Das jährliche Paket',
+      ...eachPeriod(({ adverb }) => `Das ${adverb}e Paket`),
       once: 'Das einmalige Paket (Prepaid)',
     },
     dateAbout: 'Die Vorschau zeigt, wann es endet.',
@@ -219,14 +209,7 @@ export const manyQuotas: typeof english = {
         `Für ${formatUnits(users)} der Benutzer kommen sie in jedem Zeitraum wieder, bis das Limit gesenkt wird.`,
     },
     allOfFile: users => `Zurück zu allen ${formatUnits(users)} Benutzern der Datei`,
-    during: {
-      hour: ' in dieser Stunde',
-      day: ' heute',
-      week: ' in dieser Woche',
-      month: ' in diesem Monat',
-      year: ' in diesem Jahr',
-      once: '',
-    },
+    during: { ...eachPeriod(({ current }) => ` ${current}`), once: '' },
     given: (units, on) => `${formatUnits(units)} Einheiten am ${on}`,
     alreadyGot: (users, when, given, reason) =>
       `${formatUnits(users)} von diesen Benutzern ${users === 1 ? 'hat' : 'haben'}${when} schon Einheiten bekommen: ${given}${reason === '' ? '' : `, Grund: „${reason}“`}.`,
@@ -254,12 +237,12 @@ export const manyQuotas: typeof english = {
       isUsedUp: 'Sie ist jetzt ausgeschöpft.',
       anotherUnlimited: 'Ein anderes Paket ist unbegrenzt.',
       caps: {
-        hour: units => `eine stündliche Obergrenze von ${units} Einheiten`,
-        day: units => `eine tägliche Obergrenze von ${units} Einheiten`,
-        week: units => `eine wöchentliche Obergrenze von ${units} Einheiten`,
-        month: units => `eine monatliche Obergrenze von ${units} Einheiten`,
-        year: units => `eine jährliche Obergrenze von ${units} Einheiten`,
-        once: units => `eine Obergrenze von insgesamt ${units} Einheiten`,
+        ...eachPeriod(
+          ({ adverb }) =>
+            (units: string) =>
+              `eine ${adverb}e Obergrenze von ${units} Einheiten`,
+        ),
+        once: (units: string) => `eine Obergrenze von insgesamt ${units} Einheiten`,
       },
     },
     not_a_user: 'Keine Benutzer-ID:',

@@ -1,5 +1,6 @@
 import { formatUnits } from '../../formats.ts'
 import type { overviewParts as english } from '../en/overview-parts.tsx'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 export const overviewParts: typeof english = {
@@ -142,7 +143,7 @@ export const overviewParts: typeof english = {
     disabledFailing: 'abgeschaltet: alle Zustellungen schlugen fehl',
     erased: 'gelöscht',
     unlimited: 'unbegrenzt',
-    each: { hour: ' pro Stunde', day: ' pro Tag', week: ' pro Woche', month: ' pro Monat', year: ' pro Jahr' },
+    each: eachPeriod(({ per }) => ` ${per}`),
     from: at => ` ab ${at}`,
     until: at => ` bis ${at}`,
     raised: (limit, at, after) => `${limit} bis ${at}, danach wieder ${after}`,

@@ -1,5 +1,7 @@
 import { formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
 import type { dialogs as english } from '../en/quota-dialogs.tsx'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 const sendable = (units: number | null) => (units === null ? 'beliebig viele Einheiten' : values.units(units))
@@ -53,39 +55,14 @@ export const dialogs: typeof english = {
     },
     demand: (when, granted, denied, kind) =>
       `${when} ${granted + denied === 1 ? 'wurde' : 'wurden'} ${values.units(granted + denied)} angefragt: ${formatUnits(granted)} gewährt, ${formatUnits(denied)} wegen ${kind === 'cap' ? 'einer Obergrenze' : 'zu weniger Einheiten'} abgelehnt. Jeder Versuch zählt.`,
-    demandIn: {
-      hour: 'In dieser Stunde',
-      day: 'Heute',
-      week: 'In dieser Woche',
-      month: 'In diesem Monat',
-      year: 'In diesem Jahr',
-      none: 'In den letzten 24 Stunden',
-    },
+    demandIn: { ...eachPeriod(({ current }) => capitalized(current)), none: 'In den letzten 24 Stunden' },
     bound: units => `Die eigene Rolle darf das Limit um bis zu ${values.units(units)} auf einmal ändern.`,
     windows: 'Wie lange',
-    everyWindow: {
-      hour: 'Ab jetzt jede Stunde',
-      day: 'Ab jetzt jeden Tag',
-      week: 'Ab jetzt jede Woche',
-      month: 'Ab jetzt jeden Monat',
-      year: 'Ab jetzt jedes Jahr',
-    },
-    thisWindow: {
-      hour: 'Nur diese Stunde',
-      day: 'Nur heute',
-      week: 'Nur diese Woche',
-      month: 'Nur diesen Monat',
-      year: 'Nur dieses Jahr',
-    },
+    everyWindow: eachPeriod(({ each }) => `Ab jetzt ${each}`),
+    thisWindow: eachPeriod(({ currentAsObject }) => `Nur ${currentAsObject}`),
     limitNow: (limit, left) => `Das Limit ist ${formatUnits(limit)}; ${formatUnits(left)} sind übrig.`,
     limitGoes: (from, to) => `Das Limit geht von ${formatUnits(from)} auf ${formatUnits(to)}.`,
-    inEveryWindow: {
-      hour: 'Das gilt jetzt und in jeder späteren Stunde.',
-      day: 'Das gilt heute und an jedem späteren Tag.',
-      week: 'Das gilt in dieser Woche und in jeder späteren.',
-      month: 'Das gilt in diesem Monat und in jedem späteren.',
-      year: 'Das gilt in diesem Jahr und in jedem späteren.',
-    },
+    inEveryWindow: eachPeriod(({ currentAndLater }) => `Das gilt ${currentAndLater}.`),
     leftInWindow: (from, to) => `Jetzt sind dann ${formatUnits(to)} übrig statt ${formatUnits(from)}.`,
     addsGrant: (units, end, limit) => (
       <>
@@ -112,13 +89,10 @@ export const dialogs: typeof english = {
       </>
     ),
     raiseDone: 'Die Obergrenze ist angehoben.',
-    raisedAlready: {
-      hour: 'Sie ist schon angehoben, nur für diese Stunde. Was hinzukommt, gilt auch nur so lange.',
-      day: 'Sie ist schon angehoben, nur für heute. Was hinzukommt, gilt auch nur so lange.',
-      week: 'Sie ist schon angehoben, nur für diese Woche. Was hinzukommt, gilt auch nur so lange.',
-      month: 'Sie ist schon angehoben, nur für diesen Monat. Was hinzukommt, gilt auch nur so lange.',
-      year: 'Sie ist schon angehoben, nur für dieses Jahr. Was hinzukommt, gilt auch nur so lange.',
-    },
+    raisedAlready: eachPeriod(
+      ({ currentAsObject }) =>
+        `Sie ist schon angehoben, nur für ${currentAsObject}. Was hinzukommt, gilt auch nur so lange.`,
+    ),
     adjustFollowing: 'Um sie auf Dauer anzuheben: die folgende Obergrenze anpassen.',
     errors: {
       delta: `Eine ganze Zahl ab 1 eingeben. Das Limit muss von 0 bis ${formatUnits(10 ** 12)} bleiben.`,

@@ -1,5 +1,7 @@
 import { formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
 import type { quota as english } from '../en/quota.tsx'
+import { eachPeriod } from './periods.ts'
 import { description } from './quota-description.ts'
 import { dialogs } from './quota-dialogs.tsx'
 import { values } from './values.tsx'
@@ -80,13 +82,7 @@ export const quota: typeof english = {
       raised_from: 'Limit vor der Erhöhung',
       reason: 'Grund',
     },
-    periods: {
-      hour: 'Jede Stunde',
-      day: 'Jeden Tag',
-      week: 'Jede Woche',
-      month: 'Jeden Monat',
-      year: 'Jedes Jahr',
-    },
+    periods: eachPeriod(({ each }) => capitalized(each)),
     oneTime: 'Einmalig (keine Zurücksetzung)',
     notRecorded: 'Nicht erfasst',
     none: 'Keine',
@@ -138,13 +134,7 @@ export const quota: typeof english = {
     grantAbout: 'Einheiten zum Versenden. Die Pakete eines Benutzers zählen zusammen.',
     capAbout: 'Begrenzt, was über alle Pakete versendet wird. Gibt selbst keine Einheiten. Ein Limit von 0 sperrt.',
     unitsInTotal: 'Einheiten insgesamt.',
-    unitsPer: {
-      hour: 'Einheiten pro Stunde.',
-      day: 'Einheiten pro Tag.',
-      week: 'Einheiten pro Woche.',
-      month: 'Einheiten pro Monat.',
-      year: 'Einheiten pro Jahr.',
-    },
+    unitsPer: eachPeriod(({ per }) => `Einheiten ${per}.`),
     unlimited: 'Unbegrenzt',
     nameAbout: 'Steht in Listen.',
     periodAbout: 'Wann der Verbrauch wieder bei 0 beginnt.',

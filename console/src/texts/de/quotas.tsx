@@ -1,5 +1,6 @@
 import { formatUnits } from '../../formats.ts'
 import type { quotas as english } from '../en/quotas.tsx'
+import { eachPeriod } from './periods.ts'
 
 const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Kontingent' : 'Kontingente'}`
 export const quotas: typeof english = {
@@ -24,7 +25,7 @@ export const quotas: typeof english = {
   },
   ownKinds: { grant: 'Paket', cap: 'Obergrenze' },
   oneTime: 'einmalig',
-  each: { hour: 'stündlich', day: 'täglich', week: 'wöchentlich', month: 'monatlich', year: 'jährlich' },
+  each: eachPeriod(({ adverb }) => adverb),
   raised: (to, until, from) => `Bis ${until} auf ${formatUnits(to)} erhöht, dann wieder ${formatUnits(from)}`,
   follows: from => `Ab ${from}, nach dem erhöhten Limit`,
   rolledOver: units => `+ ${formatUnits(units)} übertragen`,

@@ -1,22 +1,12 @@
+import type { Period } from '../../../../src/domain/period.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
 import type { user as english } from '../en/user.tsx'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
-const EACH = {
-  hour: 'stündliche ',
-  day: 'tägliche ',
-  week: 'wöchentliche ',
-  month: 'monatliche ',
-  year: 'jährliche ',
-} as const
-
-const EACH_TITLE = {
-  hour: 'Stündliche ',
-  day: 'Tägliche ',
-  week: 'Wöchentliche ',
-  month: 'Monatliche ',
-  year: 'Jährliche ',
-} as const
+const ADJECTIVES = eachPeriod(({ adverb }) => `${adverb}e `)
+const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVES[period])
 
 /** Countries that a sentence names before it only counts the rest. */
 const MAX_NAMED = 5
@@ -73,9 +63,9 @@ export const user: typeof english = {
       </>
     ),
     startsAt: (_, at) => <>Kann ab {at} senden.</>,
-    cap: (period, limit) => `die ${period === null ? '' : EACH[period]}Obergrenze von ${formatUnits(limit)}`,
+    cap: (period, limit) => `die ${adjectiveOf(period)}Obergrenze von ${formatUnits(limit)}`,
     raised: (period, _, to, until, from) =>
-      `Die ${period === null ? '' : EACH[period]}Obergrenze ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
+      `Die ${adjectiveOf(period)}Obergrenze ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
     usedUp: caps => `${formatList(caps)} ${caps.length === 1 ? 'ist' : 'sind'} erreicht`,
     allowsNone: cap => `${cap} lässt keine zu`,
     why: {
@@ -107,7 +97,7 @@ export const user: typeof english = {
     liftBlock: 'Sperre aufheben',
     raise: name => `„${name}“ anheben`,
     addUnits: 'Einheiten hinzufügen',
-    raiseTitle: (period, user) => `${period === null ? '' : EACH_TITLE[period]}Obergrenze von Benutzer ${user} anheben`,
+    raiseTitle: (period, user) => `${capitalized(adjectiveOf(period))}Obergrenze von Benutzer ${user} anheben`,
     addTitle: user => `Einheiten für Benutzer ${user} hinzufügen`,
     resume: 'Kontingent fortsetzen',
     create: 'Kontingent anlegen',
@@ -141,8 +131,8 @@ export const user: typeof english = {
     withoutScoped: () => 'Obergrenzen für einzelne Länder oder Nachrichtentypen sind nicht eingerechnet.',
     capStops: (rate, period, _, limit, at) => (
       <>
-        {rate}; bei diesem Verbrauch beendet die {period !== null && EACH[period]}Obergrenze, die dann wieder{' '}
-        {formatUnits(limit)} ist, das Senden um den {at}.
+        {rate}; bei diesem Verbrauch beendet die {adjectiveOf(period)}Obergrenze, die dann wieder {formatUnits(limit)}{' '}
+        ist, das Senden um den {at}.
       </>
     ),
   },
@@ -155,7 +145,7 @@ export const user: typeof english = {
     ends: at => <>Endet am {at}</>,
     doesNotReset: 'Wird nicht zurückgesetzt',
     limit: 'Limit',
-    each: { hour: 'Stündlich', day: 'Täglich', week: 'Wöchentlich', month: 'Monatlich', year: 'Jährlich' },
+    each: eachPeriod(({ adverb }) => capitalized(adverb)),
   },
   scopes: {
     title: 'Pakete nach Geltungsbereich',

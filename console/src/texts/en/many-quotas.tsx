@@ -1,4 +1,6 @@
 import { formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
+import { eachPeriod } from './periods.ts'
 
 const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'quota' : 'quotas'}`
 
@@ -20,14 +22,7 @@ export const manyQuotas = {
     windows: 'For how long',
     everyWindow: 'From now on',
     everyWindowAbout: 'Changes the limit, now and in all later periods.',
-    thisWindow: {
-      any: 'This period only',
-      hour: 'This hour only',
-      day: 'Today only',
-      week: 'This week only',
-      month: 'This month only',
-      year: 'This year only',
-    },
+    thisWindow: { any: 'This period only', ...eachPeriod(({ current }) => `${capitalized(current)} only`) },
     thisWindowAbout:
       'Each user gets these units beside the grant, for the same messages. What is not used when the grant next resets expires.',
     reason: 'Reason',
@@ -163,11 +158,7 @@ export const manyQuotas = {
     unitsOfFile: 'The file says how many units each user gets.',
     period: 'Which grant of each user',
     periods: {
-      hour: 'The hourly grant',
-      day: 'The daily grant',
-      week: 'The weekly grant',
-      month: 'The monthly grant',
-      year: 'The yearly grant',
+      ...eachPeriod(({ adjective }) => `The ${adjective} grant`),
       once: 'The one-time grant (prepaid pack)',
     },
     dateAbout: 'The preview shows when it ends.',
@@ -216,14 +207,7 @@ export const manyQuotas = {
         `For ${formatUnits(users)} of the users they come again in every period, until the limit is lowered.`,
     },
     allOfFile: (users: number) => `Back to all ${formatUnits(users)} users of the file`,
-    during: {
-      hour: ' this hour',
-      day: ' today',
-      week: ' this week',
-      month: ' this month',
-      year: ' this year',
-      once: '',
-    },
+    during: { ...eachPeriod(({ current }) => ` ${current}`), once: '' },
     given: (units: number, on: string) => `${formatUnits(units)} units on ${on}`,
     alreadyGot: (users: number, when: string, given: string, reason: string) =>
       `${formatUnits(users)} of these users already got units${when}: ${given}${reason === '' ? '' : `, for “${reason}”`}.`,
@@ -258,11 +242,11 @@ export const manyQuotas = {
       isUsedUp: 'It is used up now.',
       anotherUnlimited: 'Another grant is unlimited.',
       caps: {
-        hour: (units: string) => `an hourly cap of ${units} units`,
-        day: (units: string) => `a daily cap of ${units} units`,
-        week: (units: string) => `a weekly cap of ${units} units`,
-        month: (units: string) => `a monthly cap of ${units} units`,
-        year: (units: string) => `a yearly cap of ${units} units`,
+        ...eachPeriod(
+          ({ withArticle }) =>
+            (units: string) =>
+              `${withArticle} cap of ${units} units`,
+        ),
         once: (units: string) => `a cap of ${units} units in all`,
       },
     },

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 /** The parts of the overview that are loaded after its first screen. */
@@ -148,7 +149,7 @@ export const overviewParts = {
     disabledFailing: 'disabled: all deliveries failed',
     erased: 'erased',
     unlimited: 'unlimited',
-    each: { hour: ' each hour', day: ' each day', week: ' each week', month: ' each month', year: ' each year' },
+    each: eachPeriod(({ noun }) => ` each ${noun}`),
     from: (at: string) => ` from ${at}`,
     until: (at: string) => ` until ${at}`,
     /** A cap with another limit until then. @param after the limit from then on */

@@ -1,3 +1,5 @@
+import { eachPeriod } from './periods.ts'
+
 /** The parts of a quota's description in one line, in this order: allowance, period, scope, reset; rollover and so on. */
 export const description = {
   blocksAll: 'Blocks all messages',
@@ -7,25 +9,17 @@ export const description = {
   units: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'unit' : 'units'}`,
   atMost: (units: string) => `At most ${units}`,
   inTotal: ' in total',
-  each: { hour: ' each hour', day: ' each day', week: ' each week', month: ' each month', year: ' each year' },
-  countedEach: {
-    hour: ', counted each hour',
-    day: ', counted each day',
-    week: ', counted each week',
-    month: ', counted each month',
-    year: ', counted each year',
-  },
+  each: eachPeriod(({ noun }) => ` each ${noun}`),
+  countedEach: eachPeriod(({ noun }) => `, counted each ${noun}`),
   types: (types: string) => ` for ${types} messages`,
   manyTypes: (count: number) => ` for messages of ${count} types`,
   countries: (countries: string) => ` to ${countries}`,
   manyCountries: (count: number) => ` to ${count} countries`,
-  resets: {
-    hour: (zone: string) => `, resets on the hour in ${zone}`,
-    day: (zone: string) => `, resets at 00:00 ${zone}`,
-    week: (zone: string) => `, resets on Monday at 00:00 ${zone}`,
-    month: (zone: string) => `, resets on the 1st at 00:00 ${zone}`,
-    year: (zone: string) => `, resets on 1 January at 00:00 ${zone}`,
-  },
+  resets: eachPeriod(
+    ({ reset }) =>
+      (zone: string) =>
+        `, resets ${reset(zone)}`,
+  ),
   acrossGrants: 'across all grants',
   rollover: (units: string) => `up to ${units} unused units roll over`,
   noRollover: 'unused units do not roll over',

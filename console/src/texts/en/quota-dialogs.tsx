@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 const sendable = (units: number | null) => (units === null ? 'any number of units' : values.units(units))
@@ -55,39 +57,14 @@ export const dialogs = {
     /** What was asked for in a time, beside the quota. */
     demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>
       `${when}, ${values.units(granted + denied)} ${granted + denied === 1 ? 'was' : 'were'} asked for: ${formatUnits(granted)} granted, ${formatUnits(denied)} denied because of ${kind === 'cap' ? 'a cap' : 'too few units'}. Each attempt counts.`,
-    demandIn: {
-      hour: 'This hour',
-      day: 'Today',
-      week: 'This week',
-      month: 'This month',
-      year: 'This year',
-      none: 'In the last 24 hours',
-    },
+    demandIn: { ...eachPeriod(({ current }) => capitalized(current)), none: 'In the last 24 hours' },
     bound: (units: number) => `Your role may change the limit by up to ${values.units(units)} at a time.`,
     windows: 'For how long',
-    everyWindow: {
-      hour: 'Every hour from now on',
-      day: 'Every day from now on',
-      week: 'Every week from now on',
-      month: 'Every month from now on',
-      year: 'Every year from now on',
-    },
-    thisWindow: {
-      hour: 'This hour only',
-      day: 'Today only',
-      week: 'This week only',
-      month: 'This month only',
-      year: 'This year only',
-    },
+    everyWindow: eachPeriod(({ noun }) => `Every ${noun} from now on`),
+    thisWindow: eachPeriod(({ current }) => `${capitalized(current)} only`),
     limitNow: (limit: number, left: number) => `The limit is ${formatUnits(limit)}; ${formatUnits(left)} are left.`,
     limitGoes: (from: number, to: number) => `The limit goes from ${formatUnits(from)} to ${formatUnits(to)}.`,
-    inEveryWindow: {
-      hour: 'It counts now and in every later hour.',
-      day: 'It counts today and on every later day.',
-      week: 'It counts this week and in every later one.',
-      month: 'It counts this month and in every later one.',
-      year: 'It counts this year and in every later one.',
-    },
+    inEveryWindow: eachPeriod(({ currentAndLater }) => `It counts ${currentAndLater}.`),
     leftInWindow: (from: number, to: number) => `${formatUnits(to)} are then left now instead of ${formatUnits(from)}.`,
     addsGrant: (units: number, end: ReactNode, limit: number) => (
       <>
@@ -115,13 +92,9 @@ export const dialogs = {
     ),
     raiseDone: 'The cap is raised.',
     /** Beside a cap that is raised already. */
-    raisedAlready: {
-      hour: 'It is already raised for this hour only. What you add counts until then, too.',
-      day: 'It is already raised for today only. What you add counts until then, too.',
-      week: 'It is already raised for this week only. What you add counts until then, too.',
-      month: 'It is already raised for this month only. What you add counts until then, too.',
-      year: 'It is already raised for this year only. What you add counts until then, too.',
-    },
+    raisedAlready: eachPeriod(
+      ({ current }) => `It is already raised for ${current} only. What you add counts until then, too.`,
+    ),
     adjustFollowing: 'To raise it for good, adjust the cap that follows.',
     errors: {
       delta: `Enter a whole number of at least 1. The limit must stay from 0 to ${formatUnits(10 ** 12)}.`,

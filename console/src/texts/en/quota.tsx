@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
+import { eachPeriod } from './periods.ts'
 import { description } from './quota-description.ts'
 import { dialogs } from './quota-dialogs.tsx'
 import { values } from './values.tsx'
@@ -81,7 +82,7 @@ export const quota = {
       raised_from: 'Limit before the raise',
       reason: 'Reason',
     },
-    periods: { hour: 'Each hour', day: 'Each day', week: 'Each week', month: 'Each month', year: 'Each year' },
+    periods: eachPeriod(({ noun }) => `Each ${noun}`),
     oneTime: 'One-time (does not reset)',
     notRecorded: 'Not recorded',
     none: 'None',
@@ -133,13 +134,7 @@ export const quota = {
     grantAbout: 'Units for sending messages. A user’s grants add up.',
     capAbout: 'A limit on what is sent across all grants. It gives no units. A limit of 0 blocks.',
     unitsInTotal: 'Units in total.',
-    unitsPer: {
-      hour: 'Units each hour.',
-      day: 'Units each day.',
-      week: 'Units each week.',
-      month: 'Units each month.',
-      year: 'Units each year.',
-    },
+    unitsPer: eachPeriod(({ noun }) => `Units each ${noun}.`),
     unlimited: 'Unlimited',
     nameAbout: 'Shown in lists.',
     periodAbout: 'When usage is set back to 0.',

@@ -1,4 +1,5 @@
 import { formatUnits } from '../../formats.ts'
+import { eachPeriod } from './periods.ts'
 
 const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'quota' : 'quotas'}`
 
@@ -26,7 +27,7 @@ export const quotas = {
   /** How customers read the kinds of their own quotas. */
   ownKinds: { grant: 'Package', cap: 'Limit' },
   oneTime: 'one-time',
-  each: { hour: 'each hour', day: 'each day', week: 'each week', month: 'each month', year: 'each year' },
+  each: eachPeriod(({ noun }) => `each ${noun}`),
   raised: (to: number, until: string, from: number) =>
     `Raised to ${formatUnits(to)} until ${until}, then ${formatUnits(from)} again`,
   follows: (from: string) => `From ${from}, after the raised limit`,

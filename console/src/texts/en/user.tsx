@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react'
+import type { Period } from '../../../../src/domain/period.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { capitalized } from '../by-period.ts'
+import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
-type Period = 'hour' | 'day' | 'week' | 'month' | 'year' | null
-
-const EACH = { hour: 'hourly ', day: 'daily ', week: 'weekly ', month: 'monthly ', year: 'yearly ' } as const
-const adjective = (period: Period) => (period === null ? '' : EACH[period])
+const ADJECTIVES = eachPeriod(({ adjective }) => `${adjective} `)
+const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVES[period])
 
 /** Countries that a sentence names before it only counts the rest. */
 const MAX_NAMED = 5
@@ -73,11 +74,11 @@ export const user = {
       </>
     ),
     /** A cap that has no room, as part of `usedUp`. */
-    cap: (period: Period, limit: number, isOwn: boolean) =>
-      `the ${adjective(period)}${isOwn ? 'limit' : 'cap'} of ${formatUnits(limit)}`,
+    cap: (period: Period | null, limit: number, isOwn: boolean) =>
+      `the ${adjectiveOf(period)}${isOwn ? 'limit' : 'cap'} of ${formatUnits(limit)}`,
     /** A cap that is raised for its current window only. */
-    raised: (period: Period, isOwn: boolean, to: number, until: string, from: number) =>
-      `The ${adjective(period)}${isOwn ? 'limit' : 'cap'} is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
+    raised: (period: Period | null, isOwn: boolean, to: number, until: string, from: number) =>
+      `The ${adjectiveOf(period)}${isOwn ? 'limit' : 'cap'} is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
     usedUp: (caps: readonly string[]) => `${formatList(caps)} ${caps.length === 1 ? 'is' : 'are'} used up`,
     allowsNone: (cap: string) => `${cap} allows none`,
     why: {
@@ -111,7 +112,7 @@ export const user = {
     raise: (name: string) => `Raise “${name}”`,
     addUnits: 'Add units',
     /** The titles of the dialogs that help. */
-    raiseTitle: (period: Period, user: number) => `Raise the ${adjective(period)}cap of user ${user}`,
+    raiseTitle: (period: Period | null, user: number) => `Raise the ${adjectiveOf(period)}cap of user ${user}`,
     addTitle: (user: number) => `Add units for user ${user}`,
     resume: 'Resume a quota',
     create: 'Create a quota',
@@ -147,9 +148,9 @@ export const user = {
     withoutScoped: (isOwn: boolean) =>
       `${isOwn ? 'Limits' : 'Caps'} for certain countries or message types are not included.`,
     /** A cap has another limit until then, and the old one stops sending. */
-    capStops: (rate: string, period: Period, isOwn: boolean, limit: number, at: ReactNode) => (
+    capStops: (rate: string, period: Period | null, isOwn: boolean, limit: number, at: ReactNode) => (
       <>
-        {rate}; at that rate, the {adjective(period)}
+        {rate}; at that rate, the {adjectiveOf(period)}
         {isOwn ? 'limit' : 'cap'}, which is {formatUnits(limit)} again by then, stops sending around {at}.
       </>
     ),
@@ -163,7 +164,7 @@ export const user = {
     ends: (at: ReactNode) => <>Ends {at}</>,
     doesNotReset: 'Does not reset',
     limit: 'limit',
-    each: { hour: 'Hourly', day: 'Daily', week: 'Weekly', month: 'Monthly', year: 'Yearly' },
+    each: eachPeriod(({ adjective }) => capitalized(adjective)),
   },
   scopes: {
     title: 'Grants by scope',

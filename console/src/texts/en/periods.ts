@@ -1,0 +1,59 @@
+import type { Period } from '../../../../src/domain/period.ts'
+import { byPeriod } from '../by-period.ts'
+
+interface Words {
+  noun: string
+  adjective: string
+  withArticle: string
+  /** The window that is open now, and all from that on. */
+  current: string
+  currentAndLater: string
+  /** When usage is set back to 0. */
+  reset: (zone: string) => string
+}
+
+/** The words for each period, of which all texts about periods are made. */
+const WORDS: Readonly<Record<Period, Words>> = {
+  hour: {
+    noun: 'hour',
+    adjective: 'hourly',
+    withArticle: 'an hourly',
+    current: 'this hour',
+    currentAndLater: 'now and in every later hour',
+    reset: zone => `on the hour in ${zone}`,
+  },
+  day: {
+    noun: 'day',
+    adjective: 'daily',
+    withArticle: 'a daily',
+    current: 'today',
+    currentAndLater: 'today and on every later day',
+    reset: zone => `at 00:00 ${zone}`,
+  },
+  week: {
+    noun: 'week',
+    adjective: 'weekly',
+    withArticle: 'a weekly',
+    current: 'this week',
+    currentAndLater: 'this week and in every later one',
+    reset: zone => `on Monday at 00:00 ${zone}`,
+  },
+  month: {
+    noun: 'month',
+    adjective: 'monthly',
+    withArticle: 'a monthly',
+    current: 'this month',
+    currentAndLater: 'this month and in every later one',
+    reset: zone => `on the 1st at 00:00 ${zone}`,
+  },
+  year: {
+    noun: 'year',
+    adjective: 'yearly',
+    withArticle: 'a yearly',
+    current: 'this year',
+    currentAndLater: 'this year and in every later one',
+    reset: zone => `on 1 January at 00:00 ${zone}`,
+  },
+}
+
+export const eachPeriod = <Text>(textOf: (words: Words) => Text) => byPeriod(WORDS, textOf)

@@ -1,0 +1,40 @@
+import { DAY_MS, HOUR_MS } from './time.ts'
+import { requireKnown } from './unknown-value.ts'
+
+/** An hour of the clock, or whole dates: that many days of a week, which begins on Monday, or that many months of a year. */
+export type Length =
+  | { unit: 'hour'; count: 1 }
+  | { unit: 'day'; count: 1 | 7 }
+  | { unit: 'month'; count: 1 | 2 | 3 | 4 | 6 | 12 }
+export type DateLength = Exclude<Length, { unit: 'hour' }>
+
+/**
+ * The table of periods, in the order in which the API and the console name them. Boundaries, calendars, schemas and choices are made
+ * from it; the console has the words for each (`texts/en/periods.ts`).
+ */
+const LENGTHS = {
+  hour: { unit: 'hour', count: 1 },
+  day: { unit: 'day', count: 1 },
+  week: { unit: 'day', count: 7 },
+  month: { unit: 'month', count: 1 },
+  year: { unit: 'month', count: 12 },
+} as const satisfies Readonly<Record<string, Length>>
+
+/** How long a window of a quota is. */
+export type Period = keyof typeof LENGTHS
+
+const isPeriod = (name: string): name is Period => Object.hasOwn(LENGTHS, name)
+export const PERIODS: readonly Period[] = Object.keys(LENGTHS).filter(isPeriod)
+
+/** @throws UnknownValue for a period of a newer version: a search for its boundaries may not end */
+export function lengthOf(period: Period): Length {
+  return LENGTHS[requireKnown('a period', PERIODS, period)]
+}
+
+/** A month and a year of the Gregorian calendar are 365.25 / 12 and 365.25 days on average. */
+const AVERAGE_MS = { hour: HOUR_MS, day: DAY_MS, month: (365.25 / 12) * DAY_MS }
+
+export function averageMs(period: Period): number {
+  const { unit, count } = lengthOf(period)
+  return AVERAGE_MS[unit] * count
+}
