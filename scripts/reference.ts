@@ -8,6 +8,7 @@ import { Registry } from '@prometheus-io/client'
 import { configVariables } from '../src/config/describe.ts'
 import type { Machine } from '../src/config/variable.ts'
 import { COMPONENTS } from '../src/contract/components.ts'
+import { EVENTS } from '../src/contract/events.ts'
 import { EVENT_TYPES } from '../src/domain/event.ts'
 import { ERRORS } from '../src/errors.ts'
 import { createMetrics } from '../src/metrics.ts'
@@ -115,14 +116,10 @@ function fieldsOf(event: Schema): string {
     .join('<br>')
 }
 
-/** One event type per component whose `type` is a literal. */
 function eventsPage(): string {
-  const components: Schema[] = Object.values(COMPONENTS)
   const rows = EVENT_TYPES.map(type => {
-    const event = components.find(({ $id = '', properties }) => {
-      return $id.endsWith('Event') && properties?.type?.const === type
-    })
-    return [code(type), event?.description ?? '', event === undefined ? '' : fieldsOf(event)]
+    const event: Schema = EVENTS[type]
+    return [code(type), event.description ?? '', fieldsOf(event)]
   })
   return pageOf(
     'Events',

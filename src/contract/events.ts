@@ -1,6 +1,7 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import Type, { type Static, type TLiteral, type TObject, type TProperties, type TSchema } from 'typebox'
 import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { EVENT_TYPES, type EventType } from '../domain/event.ts'
+import { EVENT_TYPES, type EventType, type SystemEventType, type UserEventType } from '../domain/event.ts'
+import { namedValues } from '../domain/named-values.ts'
 import type { SmsQuota } from './quotas.ts'
 import type { Reservation } from './reservations.ts'
 import { closed, nullable, patterned, positive, time, uint } from './schemas.ts'
@@ -46,21 +47,7 @@ export const EventsQuery = Type.Object(
   closed,
 )
 
-/** What each type means. */
-export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
-  'quota.created': 'An administrator created a quota.',
-  'quota.updated': 'An administrator updated or adjusted a quota. `quota` is the new state.',
-  'quota.deleted': 'An administrator deleted a quota. `quota` is its last state.',
-  'quota.threshold_reached':
-    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage, and again after the limit was raised above it. If several are reached at once, `quota` is the state after all of them.',
-  'quota.expired':
-    'A quota reached its `expires_at`. Emitted once, within a minute; if the quota is extended or deleted before that, right before the event of that change.',
-  'reservation.expired': 'A reservation expired with outstanding units, and was closed.',
-  'webhook.disabled':
-    'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
-  'user.erased':
-    "A user's data was erased on request. Their earlier events are not shown any more; copies elsewhere are yours to erase.",
-}
+/* ── The events ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /** The name of a type's schema: `QuotaCreatedEvent` for `quota.created`. */
 function nameOf(type: EventType): string {
@@ -74,7 +61,7 @@ const place = {
 }
 
 /** An event of a user's quotas or reservations. */
-const userEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
+const userEvent = <const Name extends UserEventType, Data extends TProperties>(type: Name, when: string, data: Data) =>
   Type.Object(
     {
       id: place.id,
@@ -84,11 +71,15 @@ const userEvent = <const Name extends EventType, Data extends TProperties>(type:
       sequence: uint({ description: "Numbers the user's events, from 1." }),
       data: Type.Object(data),
     },
-    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
+    { $id: nameOf(type), description: when },
   )
 
 /** An event that belongs to no user. */
-const systemEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
+const systemEvent = <const Name extends SystemEventType, Data extends TProperties>(
+  type: Name,
+  when: string,
+  data: Data,
+) =>
   Type.Object(
     {
       id: place.id,
@@ -98,63 +89,88 @@ const systemEvent = <const Name extends EventType, Data extends TProperties>(typ
       sequence: Type.Null(),
       data: Type.Object(data),
     },
-    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
+    { $id: nameOf(type), description: when },
   )
 
 const quota = Type.Ref('SmsQuota#')
 
-export const QuotaCreatedEvent = userEvent('quota.created', { quota })
-
-export const QuotaUpdatedEvent = userEvent('quota.updated', { quota })
-
-export const QuotaDeletedEvent = userEvent('quota.deleted', { quota })
-
-export const QuotaThresholdReachedEvent = userEvent('quota.threshold_reached', {
-  quota,
-  percent: Type.Integer({ minimum: 1, maximum: 100, description: 'The percentage of `alert_at` that was reached.' }),
-})
-
-export const QuotaExpiredEvent = userEvent('quota.expired', { quota })
-
-export const ReservationExpiredEvent = userEvent('reservation.expired', {
-  reservation: Type.Ref('Reservation#'),
-  released: uint({ description: 'Outstanding units that were released.' }),
-  committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
-})
-
-export const WebhookDisabledEvent = systemEvent('webhook.disabled', {
-  webhook: Type.Object({
-    id: positive(),
-    description: nullable(Type.String()),
-    disabled_reason: Type.Enum(['failing', 'gone']),
-    failing_since: Webhook.properties.failing_since,
+/**
+ * The schema of each event of the domain's table: when it is emitted, and its data. The feed, its OpenAPI document, the payloads of
+ * webhooks and the list of events are made from it.
+ */
+export const EVENTS = {
+  'quota.created': userEvent('quota.created', 'An administrator created a quota.', { quota }),
+  'quota.updated': userEvent(
+    'quota.updated',
+    'An administrator updated or adjusted a quota. `quota` is the new state.',
+    { quota },
+  ),
+  'quota.deleted': userEvent('quota.deleted', 'An administrator deleted a quota. `quota` is its last state.', {
+    quota,
   }),
-})
-
-export const UserErasedEvent = systemEvent('user.erased', {
-  erasure: Type.Object({ user_id: uint(), requested_at: time(), finished_at: time() }),
-})
-
-export const Event = Type.Union(
-  [
-    Type.Ref('QuotaCreatedEvent#'),
-    Type.Ref('QuotaUpdatedEvent#'),
-    Type.Ref('QuotaDeletedEvent#'),
-    Type.Ref('QuotaThresholdReachedEvent#'),
-    Type.Ref('QuotaExpiredEvent#'),
-    Type.Ref('ReservationExpiredEvent#'),
-    Type.Ref('WebhookDisabledEvent#'),
-    Type.Ref('UserErasedEvent#'),
-  ],
-  {
-    $id: 'Event',
-    discriminator: {
-      propertyName: 'type',
-      mapping: Object.fromEntries(EVENT_TYPES.map(type => [type, `#/components/schemas/${nameOf(type)}`])),
+  'quota.threshold_reached': userEvent(
+    'quota.threshold_reached',
+    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage, and again after the limit was raised above it. If several are reached at once, `quota` is the state after all of them.',
+    {
+      quota,
+      percent: Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        description: 'The percentage of `alert_at` that was reached.',
+      }),
     },
-    description:
-      'Something that happened, recorded in the same transaction. Ignore types and fields that you do not know: later versions add some. An event keeps the fields it was recorded with. Events of a user whose data was erased are not shown any more.',
-  },
+  ),
+  'quota.expired': userEvent(
+    'quota.expired',
+    'A quota reached its `expires_at`. Emitted once, within a minute; if the quota is extended or deleted before that, right before the event of that change.',
+    { quota },
+  ),
+  'reservation.expired': userEvent(
+    'reservation.expired',
+    'A reservation expired with outstanding units, and was closed.',
+    {
+      reservation: Type.Ref('Reservation#'),
+      released: uint({ description: 'Outstanding units that were released.' }),
+      committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
+    },
+  ),
+  'webhook.disabled': systemEvent(
+    'webhook.disabled',
+    'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
+    {
+      webhook: Type.Object({
+        id: positive(),
+        description: nullable(Type.String()),
+        disabled_reason: Type.Enum(['failing', 'gone']),
+        failing_since: Webhook.properties.failing_since,
+      }),
+    },
+  ),
+  'user.erased': systemEvent(
+    'user.erased',
+    "A user's data was erased on request. Their earlier events are not shown any more; copies elsewhere are yours to erase.",
+    { erasure: Type.Object({ user_id: uint(), requested_at: time(), finished_at: time() }) },
+  ),
+} satisfies { [Type in EventType]: TObject<{ type: TLiteral<Type> }> }
+
+type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation }
+
+/** An event of a type that this version knows. Clients ignore all others. */
+export type Event = { [Type in EventType]: Static<(typeof EVENTS)[Type], DataReferences> }[EventType]
+
+export const Event = Type.Unsafe<Event>(
+  Type.Union(
+    EVENT_TYPES.map(type => Type.Ref(`${nameOf(type)}#`)),
+    {
+      $id: 'Event',
+      discriminator: {
+        propertyName: 'type',
+        mapping: Object.fromEntries(EVENT_TYPES.map(type => [type, `#/components/schemas/${nameOf(type)}`])),
+      },
+      description:
+        'Something that happened, recorded in the same transaction. Ignore types and fields that you do not know: later versions add some. An event keeps the fields it was recorded with. Events of a user whose data was erased are not shown any more.',
+    },
+  ),
 )
 
 export const EventPage = Type.Object(
@@ -171,10 +187,9 @@ export const EventPage = Type.Object(
 /* ── Webhooks ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /** The same event as the body of a delivery, after the Standard Webhooks specification. */
-const payloadOf = <Name extends TSchema, User extends TSchema, Sequence extends TSchema, Data extends TProperties>({
-  properties: { type, user_id, sequence, data },
-}: TObject<{ type: Name; user_id: User; sequence: Sequence; data: TObject<Data> }>) =>
-  Type.Object({ type, timestamp: time(), data: Type.Object({ user_id, sequence, ...data.properties }) })
+function payloadOf({ properties: { type, user_id, sequence, data } }: (typeof EVENTS)[EventType]): TSchema {
+  return Type.Object({ type, timestamp: time(), data: Type.Object({ user_id, sequence, ...data.properties }) })
+}
 
 /** The payload of a test, which an administrator sends. It is not an event and is not in the feed. */
 export const WebhookTestPayload = Type.Object({
@@ -184,55 +199,23 @@ export const WebhookTestPayload = Type.Object({
 })
 
 /** The body of a delivery of each type. */
-export const WEBHOOK_PAYLOADS = {
-  'quota.created': payloadOf(QuotaCreatedEvent),
-  'quota.updated': payloadOf(QuotaUpdatedEvent),
-  'quota.deleted': payloadOf(QuotaDeletedEvent),
-  'quota.threshold_reached': payloadOf(QuotaThresholdReachedEvent),
-  'quota.expired': payloadOf(QuotaExpiredEvent),
-  'reservation.expired': payloadOf(ReservationExpiredEvent),
-  'webhook.disabled': payloadOf(WebhookDisabledEvent),
-  'user.erased': payloadOf(UserErasedEvent),
+export const WEBHOOK_PAYLOADS: Readonly<Record<EventType | 'webhook.test', TSchema>> = {
+  ...namedValues<Record<EventType, TSchema>>(EVENT_TYPES, type => payloadOf(EVENTS[type])),
   'webhook.test': WebhookTestPayload,
-} satisfies Record<EventType | 'webhook.test', TSchema>
+}
 
-/** The named schemas of the OpenAPI document, by `$id`. */
-export const EVENT_COMPONENTS = {
-  QuotaCreatedEvent,
-  QuotaUpdatedEvent,
-  QuotaDeletedEvent,
-  QuotaThresholdReachedEvent,
-  QuotaExpiredEvent,
-  ReservationExpiredEvent,
-  WebhookDisabledEvent,
-  UserErasedEvent,
+/** The named schemas of the OpenAPI document, by `$id`; of events only the union has its type in the API's. */
+export const EVENT_COMPONENTS: { Event: typeof Event; EventPage: typeof EventPage } = {
+  ...Object.fromEntries(EVENT_TYPES.map(type => [nameOf(type), EVENTS[type]])),
   Event,
   EventPage,
-} satisfies Record<string, TSchema>
-
-type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation }
+}
 
 export type EventsQuery = Static<typeof EventsQuery>
-export type QuotaCreatedEvent = Static<typeof QuotaCreatedEvent, DataReferences>
-export type QuotaUpdatedEvent = Static<typeof QuotaUpdatedEvent, DataReferences>
-export type QuotaDeletedEvent = Static<typeof QuotaDeletedEvent, DataReferences>
-export type QuotaThresholdReachedEvent = Static<typeof QuotaThresholdReachedEvent, DataReferences>
-export type QuotaExpiredEvent = Static<typeof QuotaExpiredEvent, DataReferences>
-export type ReservationExpiredEvent = Static<typeof ReservationExpiredEvent, DataReferences>
-export type WebhookDisabledEvent = Static<typeof WebhookDisabledEvent, DataReferences>
-export type UserErasedEvent = Static<typeof UserErasedEvent>
-/** An event of a type that this version knows. Clients ignore all others. */
-export type Event =
-  | QuotaCreatedEvent
-  | QuotaUpdatedEvent
-  | QuotaDeletedEvent
-  | QuotaThresholdReachedEvent
-  | QuotaExpiredEvent
-  | ReservationExpiredEvent
-  | WebhookDisabledEvent
-  | UserErasedEvent
 export type EventPage = { items: Event[]; next: string }
+
+type PayloadOf<One> = One extends Event
+  ? { type: One['type']; timestamp: string; data: Pick<One, 'user_id' | 'sequence'> & One['data'] }
+  : never
 /** The body of a delivery. */
-export type WebhookPayload = {
-  [Name in keyof typeof WEBHOOK_PAYLOADS]: Static<(typeof WEBHOOK_PAYLOADS)[Name], DataReferences>
-}[keyof typeof WEBHOOK_PAYLOADS]
+export type WebhookPayload = PayloadOf<Event> | Static<typeof WebhookTestPayload>

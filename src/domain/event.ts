@@ -1,17 +1,47 @@
 import { isShard, type Shard } from './shard.ts'
+import type { reservationViewOf, viewOf } from './view.ts'
+import type { Webhook } from './webhook.ts'
 
-/** The types of events, as the outbox, the feed and webhooks name them. */
-export const EVENT_TYPES = [
-  'quota.created',
-  'quota.updated',
-  'quota.deleted',
-  'quota.threshold_reached',
-  'quota.expired',
-  'reservation.expired',
-  'webhook.disabled',
-  'user.erased',
-] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+type QuotaView = ReturnType<typeof viewOf>
+type ReservationView = ReturnType<typeof reservationViewOf>
+
+/** A row of the table: whose event it is. `data` is only a type. No event holds the number or the text of a message. */
+interface Row<Owner, Data> {
+  readonly owner: Owner
+  readonly data?: Data
+}
+const ofUser = <Data extends object>(): Row<'user', Data> => ({ owner: 'user' })
+/** An event that belongs to no user. */
+const ofSystem = <Data extends object>(): Row<'system', Data> => ({ owner: 'system' })
+
+/**
+ * The table of events, as the outbox, the feed and webhooks name them, with their data. `src/contract/events.ts` says when each is
+ * emitted and has the schema of its data.
+ */
+const EVENTS = {
+  'quota.created': ofUser<{ quota: QuotaView }>(),
+  'quota.updated': ofUser<{ quota: QuotaView }>(),
+  'quota.deleted': ofUser<{ quota: QuotaView }>(),
+  /** `quota` is the state after all percentages that the same batch reached. */
+  'quota.threshold_reached': ofUser<{ quota: QuotaView; percent: number }>(),
+  'quota.expired': ofUser<{ quota: QuotaView }>(),
+  /** The units that were outstanding, by what happened to them. */
+  'reservation.expired': ofUser<{ reservation: ReservationView; released: number; committed: number }>(),
+  /** Without the URL, which may hold a secret: other receivers read this event. */
+  'webhook.disabled': ofSystem<{
+    webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }
+  }>(),
+  'user.erased': ofSystem<{ erasure: { user_id: number; requested_at: string; finished_at: string } }>(),
+}
+type Table = typeof EVENTS
+
+export type EventType = keyof Table
+export type SystemEventType = { [Type in EventType]: Table[Type]['owner'] extends 'system' ? Type : never }[EventType]
+export type UserEventType = Exclude<EventType, SystemEventType>
+export type EventData = { [Type in EventType]: NonNullable<Table[Type]['data']> }
+
+const isEventType = (name: string): name is EventType => Object.hasOwn(EVENTS, name)
+export const EVENT_TYPES: readonly EventType[] = Object.keys(EVENTS).filter(isEventType)
 
 /** The place of an event in the outbox: its shard and its number there. */
 export interface EventKey {

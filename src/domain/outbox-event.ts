@@ -1,39 +1,19 @@
 import { EXHAUSTED, newAlerts } from './alerts.ts'
 import { MAX_INTEGER } from './bounds.ts'
-import type { EventType } from './event.ts'
+import type { EventData, EventType, SystemEventType, UserEventType } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 import { reservationViewOf, viewOf } from './view.ts'
 import type { Webhook } from './webhook.ts'
 
-type QuotaView = ReturnType<typeof viewOf>
-type ReservationView = ReturnType<typeof reservationViewOf>
-
-/** The data of each type of event. No event holds the number or the text of a message. */
-export interface EventData extends Record<EventType, object> {
-  'quota.created': { quota: QuotaView }
-  'quota.updated': { quota: QuotaView }
-  'quota.deleted': { quota: QuotaView }
-  /** `quota` is the state after all percentages that the same batch reached. */
-  'quota.threshold_reached': { quota: QuotaView; percent: number }
-  'quota.expired': { quota: QuotaView }
-  /** The units that were outstanding, by what happened to them. */
-  'reservation.expired': { reservation: ReservationView; released: number; committed: number }
-  /** Without the URL, which may hold a secret: other receivers read this event. */
-  'webhook.disabled': {
-    webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }
-  }
-  'user.erased': { erasure: { user_id: number; requested_at: string; finished_at: string } }
-}
-
 type EventOf<Type extends EventType> = { [Name in Type]: { type: Name; data: EventData[Name] } }[Type]
 
 /** An event that belongs to no user. */
-export type SystemEvent = EventOf<'webhook.disabled' | 'user.erased'>
+export type SystemEvent = EventOf<SystemEventType>
 
 /** An event of a user, as it is written to the outbox. */
-export type OutboxEvent = { user_id: number } & EventOf<Exclude<EventType, SystemEvent['type']>>
+export type OutboxEvent = { user_id: number } & EventOf<UserEventType>
 
 /** An administrator's change of one quota, with the reason of an adjustment. */
 export type Change =

@@ -146,5 +146,5 @@ test('events of the user are shown and sent no more, an event says so, and curso
   // A new beginning: the sequence starts again.
   await allow({ user_id: user, limit: 10 })
   const again = await call('GET', `/api/sms/admin/events?after=${body.next}`)
-  expect(again.body.items).toMatchObject([{ type: 'quota.created', user_id: user, sequence: 1 }])
+  expect(again.body.items[0]).toMatchObject({ type: 'quota.created', user_id: user, sequence: 1 })
 })

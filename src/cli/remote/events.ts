@@ -27,8 +27,10 @@ function whatOf({ data }: Event): string {
     return `reservation ${data.reservation.id}: ${data.released} released, ${data.committed} committed`
   }
   if ('webhook' in data) return `webhook ${data.webhook.id}: ${data.webhook.disabled_reason}`
+  if ('erasure' in data) return `user ${data.erasure.user_id}`
   // Later versions of the service have further types.
-  return 'erasure' in data ? `user ${data.erasure.user_id}` : ''
+  data satisfies never
+  return ''
 }
 
 export const EVENT_OPTIONS: Readonly<Record<string, Partial<Option>>> = {

@@ -1,5 +1,5 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
-import { EVENT_DESCRIPTIONS, WEBHOOK_PAYLOADS } from '../../contract/events.ts'
+import { EVENTS, WEBHOOK_PAYLOADS } from '../../contract/events.ts'
 import { EVENT_TYPES } from '../../domain/event.ts'
 
 type Webhooks = NonNullable<Extract<FastifyDynamicSwaggerOptions['openapi'], { webhooks?: unknown }>['webhooks']>
@@ -55,7 +55,9 @@ export function webhooksSection(): Webhooks {
 
 function descriptionOf(type: string): string {
   const event = EVENT_TYPES.find(known => known === type)
-  return event === undefined ? TEST : `${EVENT_DESCRIPTIONS[event]}\n\n${DELIVERY}`
+  if (event === undefined) return TEST
+  const { description }: { type: string; description?: string } = EVENTS[event]
+  return `${description}\n\n${DELIVERY}`
 }
 
 /** The Swagger plugin does not resolve references in this section: `SmsQuota#` is its component in the document. */

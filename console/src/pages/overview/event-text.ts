@@ -73,8 +73,10 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       const subject = texts.overview.user(data.erasure.user_id)
       return { subject, tone: 'over', text: events.erased, kind: kinds.erased }
     }
-    default:
-      return { subject: '', tone: 'over', text: type, kind: type }
+    default: {
+      const unknown: never = type
+      return { subject: '', tone: 'over', text: unknown, kind: unknown }
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { EventType } from '../../../../src/domain/event.ts'
 import { formatUnits } from '../../formats.ts'
 
 /** Webhooks and their deliveries. */
@@ -119,7 +120,7 @@ export const webhooks = {
     'reservation.expired': 'A reservation expired, and its units were released or committed.',
     'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
     'user.erased': "A user's data was erased.",
-  },
+  } satisfies Record<EventType, string>,
   creation: {
     title: 'New webhook',
     about: 'New events are signed and posted to your URL.',
