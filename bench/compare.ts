@@ -56,7 +56,7 @@ export async function compare(small: Side, large: Side): Promise<Comparison[]> {
 type Work = (side: Side, n: number) => Promise<unknown>
 
 const userList: Work = ({ db, loaded }, n) =>
-  listQuotas(db, { userId: userOf(loaded, n) }, NEWEST, FIRST, PAGE_SIZE, loaded.now)
+  listQuotas(db, { user_id: userOf(loaded, n) }, NEWEST, FIRST, PAGE_SIZE, loaded.now)
 const summary: Work = ({ db, loaded }, n) => quotasOfUser(db, userOf(loaded, n), loaded.now)
 const firstById: Work = ({ db, loaded }) => listQuotas(db, {}, NEWEST, FIRST, PAGE_SIZE, loaded.now)
 const firstByExpiry: Work = ({ db, loaded }) => listQuotas(db, {}, SOONEST, FIRST, PAGE_SIZE, loaded.now)

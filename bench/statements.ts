@@ -36,12 +36,15 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     { name: 'A quota by its id', run: db => findQuota(db, someId) },
     { name: 'Summary of a user', run: db => quotasOfUser(db, user, now) },
     { name: 'Summary of the user with the most quotas', run: db => quotasOfUser(db, busiestUser, now) },
-    { name: "A user's list, newest first", run: list({ userId: user }, NEWEST) },
-    { name: "A user's list, soonest expiry first", run: list({ userId: user }, SOONEST) },
-    { name: "A user's list, most remaining first", run: list({ userId: user }, { by: 'remaining', descending: true }) },
-    { name: "A user's list, active ones", run: list({ userId: user, status: 'active' }, NEWEST) },
-    { name: 'The list of the user with the most quotas', run: list({ userId: busiestUser }, NEWEST) },
-    { name: "A user's deleted quotas", run: list({ userId: busiestUser, status: 'deleted' }, NEWEST) },
+    { name: "A user's list, newest first", run: list({ user_id: user }, NEWEST) },
+    { name: "A user's list, soonest expiry first", run: list({ user_id: user }, SOONEST) },
+    {
+      name: "A user's list, most remaining first",
+      run: list({ user_id: user }, { by: 'remaining', descending: true }),
+    },
+    { name: "A user's list, active ones", run: list({ user_id: user, status: 'active' }, NEWEST) },
+    { name: 'The list of the user with the most quotas', run: list({ user_id: busiestUser }, NEWEST) },
+    { name: "A user's deleted quotas", run: list({ user_id: busiestUser, status: 'deleted' }, NEWEST) },
     {
       name: 'The quotas of 20 users, for a bulk change',
       run: db =>
@@ -93,7 +96,7 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
       name: `All users, by ${by}`,
       run: list({}, { by, descending: false }),
     })),
-    { name: 'All users, with an external reference', run: list({ externalRef: `contract-${quotas}` }, SOONEST) },
+    { name: 'All users, with an external reference', run: list({ external_ref: `contract-${quotas}` }, SOONEST) },
     { name: 'All users, a name that few have', run: list({ name: `PACKAGE ${quotas - 1}` }, NEWEST) },
     { name: 'All users, a name that all have', grows: 'quotas, up to 10,000', run: list({ name: 'pack' }, NEWEST) },
     { name: 'All users, expired', grows: 'expired quotas, up to 10,000', run: list({ status: 'expired' }, NEWEST) },
@@ -104,7 +107,7 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     {
       name: 'All users, expiring within a day, newest first',
       grows: 'quotas that expire that day, up to 5,000',
-      run: list({ expiresAfter: now, expiresBefore: now + DAY }, NEWEST),
+      run: list({ expires_after: now, expires_before: now + DAY }, NEWEST),
     },
     {
       name: 'All users, suspended',

@@ -1,8 +1,9 @@
+import type { Period } from './period.ts'
 import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
 import { isExtra } from './extra-grant.ts'
 import { isLive, type Quota, shownWindowEnd } from './quota.ts'
 import type { EpochMs } from './time.ts'
-import { monthIn, nextBoundary, type Period } from './window.ts'
+import { monthIn, nextBoundary } from './window.ts'
 
 /**
  * Units for each of many users: which grant gets them, until when, and why a user gets none. Units that end are a grant of their

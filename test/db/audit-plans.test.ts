@@ -51,14 +51,14 @@ describe.each([
     ['all', {}, undefined, FEW],
     ['all, deep', {}, deep, FEW],
     ['of a day long ago', { from: NOW - 22_000_000, to: NOW - 20_000_000 }, undefined, FEW],
-    ['of a quota', { quotaId: 64 + 1 }, undefined, FEW],
-    ['of a webhook', { webhookId: 64 }, undefined, FEW],
-    ['of a user', { userId: 7 }, undefined, FEW],
-    ['of a request', { requestId: 'r7', resource: 'quota' }, undefined, FEW],
+    ['of a quota', { quota_id: 64 + 1 }, undefined, FEW],
+    ['of a webhook', { webhook_id: 64 }, undefined, FEW],
+    ['of a user', { user_id: 7 }, undefined, FEW],
+    ['of a request', { request_id: 'r7', resource: 'quota' }, undefined, FEW],
     ['of a busy actor', { actor: 'busy' }, undefined, FEW],
     ['of a rare actor', { actor: 'rare', resource: 'quota' }, undefined, FEW],
     ['of an action that is nowhere', { action: 'secret_discarded' }, undefined, SCAN],
-    ['of a request among erasures', { requestId: 'r7' }, undefined, SCAN],
+    ['of a request among erasures', { request_id: 'r7' }, undefined, SCAN],
   ])('a page %s', async (_name, filter, after, limit) => {
     const plans = await plansOf(db, await transactionOf(db, on => listChanges(on, filter, after, 20)))
     expect(plans.length).toBeGreaterThan(0)

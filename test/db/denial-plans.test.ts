@@ -98,16 +98,16 @@ const list =
   (on: Database): Promise<unknown> =>
     listDenials(on, filter, after, 20)
 const CASES: [string, (db: Database) => Promise<unknown>, string][] = [
-  ['the newest of a user with most of them', list({ userId: BUSY }), 'denial_pkey'],
-  ['deep in them', list({ userId: BUSY }, old(110, BUSY)), 'denial_pkey'],
-  ['a day of them', list({ userId: BUSY, from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS }), 'denial_pkey'],
+  ['the newest of a user with most of them', list({ user_id: BUSY }), 'denial_pkey'],
+  ['deep in them', list({ user_id: BUSY }, old(110, BUSY)), 'denial_pkey'],
+  ['a day of them', list({ user_id: BUSY, from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS }), 'denial_pkey'],
   [
     'those of a reason and a country in some days',
-    list({ userId: BUSY, reason: 'no_quota', country: 'DE', from: NOW - 102 * DAY_MS, to: NOW - 101 * DAY_MS }),
+    list({ user_id: BUSY, reason: 'no_quota', country: 'DE', from: NOW - 102 * DAY_MS, to: NOW - 101 * DAY_MS }),
     'denial_pkey',
   ],
-  ['those of a user with few', list({ userId: SMALL }), 'denial_pkey'],
-  ['those of a user and an id', list({ userId: BUSY, id: 'm17' }), 'denial_by_id'],
+  ['those of a user with few', list({ user_id: SMALL }), 'denial_pkey'],
+  ['those of a user and an id', list({ user_id: BUSY, id: 'm17' }), 'denial_by_id'],
   ['those of an id', list({ id: 'm17' }), 'denial_by_id'],
   ['the newest of all', list({}), 'denial_by_time'],
   ['deep in all', list({}, old(105, BUSY)), 'denial_by_time'],

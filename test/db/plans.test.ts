@@ -96,7 +96,7 @@ describe('a filter over all users', () => {
     [{ status: 'scheduled' }, 'quota_list_by_start'],
     [{ status: 'exhausted' }, 'quota_alert_exhausted'],
     [{ name: 'package 1999' }, 'quota_list_by_name'],
-    [{ externalRef: 'contract-1999' }, 'quota_list_by_external_ref'],
+    [{ external_ref: 'contract-1999' }, 'quota_list_by_external_ref'],
   ] as const)('%j finds its few quotas by an index of their own', async (filter, index) => {
     const statements = await transactionOf(db, on => listQuotas(on, filter, NEWEST, FIRST, 20, NOW))
     const accesses = (await plansOf(db, statements)).flatMap(accessesOf)

@@ -55,19 +55,19 @@ const FILTERS: QuotaFilter[] = [
   { name: 'Übers', kind: 'cap' },
   { name: 'no such name' },
   { name: 'package', status: 'deleted' },
-  { externalRef: 'K-2', status: 'deleted' },
-  { externalRef: 'contract-701' },
-  { externalRef: 'K-2' },
-  { externalRef: 'k-2' },
+  { external_ref: 'K-2', status: 'deleted' },
+  { external_ref: 'contract-701' },
+  { external_ref: 'K-2' },
+  { external_ref: 'k-2' },
   { country: 'DE' },
   { country: 'DE', kind: 'cap' },
-  { messageType: 'otp', status: 'active' },
-  { expiresBefore: NOW },
-  { expiresAfter: NOW, expiresBefore: NOW + 20 * DAY_MS },
-  { expiresAfter: NOW + 100 * DAY_MS },
-  { expiresAfter: NOW + DAY_MS, expiresBefore: NOW },
-  { expiresBefore: NOW + 50 * DAY_MS, status: 'active' },
-  { expiresAfter: NOW - 50 * DAY_MS, status: 'expired', kind: 'grant' },
+  { message_type: 'otp', status: 'active' },
+  { expires_before: NOW },
+  { expires_after: NOW, expires_before: NOW + 20 * DAY_MS },
+  { expires_after: NOW + 100 * DAY_MS },
+  { expires_after: NOW + DAY_MS, expires_before: NOW },
+  { expires_before: NOW + 50 * DAY_MS, status: 'active' },
+  { expires_after: NOW - 50 * DAY_MS, status: 'expired', kind: 'grant' },
 ]
 const ORDERS = (['id', 'expires_at', 'created_at', 'name', 'external_ref'] as const).flatMap(by =>
   [false, true].map(descending => ({ by, descending })),
@@ -85,20 +85,20 @@ const lower = (text: string) => text.replaceAll(/[A-Z]/g, letter => letter.toLow
 
 /** What each filter selects, by the definition of the API. */
 const SELECTS: ByFilterPart<[quota: Quota], boolean> = {
-  userId: (userId, quota) => quota.user_id === userId,
+  user_id: (userId, quota) => quota.user_id === userId,
   kind: (kind, quota) => quota.kind === kind,
   status: (status, quota) => statusOf(roll(quota, NOW).quota, NOW) === status,
   name: (name, quota) => quota.name !== null && lower(quota.name).startsWith(lower(name)),
-  externalRef: (reference, quota) => quota.external_ref === reference,
+  external_ref: (reference, quota) => quota.external_ref === reference,
   country: (country, quota) => (quota.countries ?? []).includes(country),
-  messageType: (type, quota) => (quota.message_types ?? []).includes(type),
-  expiresAfter: (time, quota) => quota.expires_at !== null && quota.expires_at >= time,
-  expiresBefore: (time, quota) => quota.expires_at !== null && quota.expires_at < time,
+  message_type: (type, quota) => (quota.message_types ?? []).includes(type),
+  expires_after: (time, quota) => quota.expires_at !== null && quota.expires_at >= time,
+  expires_before: (time, quota) => quota.expires_at !== null && quota.expires_at < time,
 }
 const PARTS = Object.keys(SELECTS) as FilterPart[]
 
 test('every filter of a list over all users is tried', () => {
-  const untried = PARTS.filter(part => part !== 'userId' && !FILTERS.some(filter => filter[part] !== undefined))
+  const untried = PARTS.filter(part => part !== 'user_id' && !FILTERS.some(filter => filter[part] !== undefined))
   expect(untried).toEqual([])
 })
 
@@ -195,7 +195,7 @@ test.each(['created_at', 'name', 'external_ref'] as const)(
     const order = { by, descending: false }
     await expect(listed(db, { filter: { status: 'deleted' }, order }, NOW)).rejects.toThrow('needs a user')
     const user = deleted[0]?.user_id ?? -1
-    const ofUser = await listed(db, { filter: { status: 'deleted', userId: user }, order }, NOW)
+    const ofUser = await listed(db, { filter: { status: 'deleted', user_id: user }, order }, NOW)
     expect(ofUser.quotas.length).toBeGreaterThan(0)
   },
 )

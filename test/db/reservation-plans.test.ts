@@ -54,21 +54,21 @@ async function statementsOf(filter: ReservationFilter, after?: ReservationKey): 
 
 const old = (days: number, user_id: number) => ({ at: NOW - days * DAY_MS, user_id, id: 'm1' })
 const CASES: [string, ReservationFilter, ReservationKey | undefined, string][] = [
-  ['the newest of a user with most of them', { userId: BUSY }, undefined, 'reservation_of_user'],
-  ['deep in them', { userId: BUSY }, old(106, BUSY), 'reservation_of_user'],
+  ['the newest of a user with most of them', { user_id: BUSY }, undefined, 'reservation_of_user'],
+  ['deep in them', { user_id: BUSY }, old(106, BUSY), 'reservation_of_user'],
   [
     'a few days of them',
-    { userId: BUSY, from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS },
+    { user_id: BUSY, from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS },
     undefined,
     'reservation_of_user',
   ],
   [
     'those of a quota and a state in a few days',
-    { userId: BUSY, quotaId: 64, state: 'committed', from: NOW - 105 * DAY_MS, to: NOW - 101 * DAY_MS },
+    { user_id: BUSY, quota_id: 64, state: 'committed', from: NOW - 105 * DAY_MS, to: NOW - 101 * DAY_MS },
     undefined,
     'reservation_of_user',
   ],
-  ['those of a user with few', { userId: SMALL }, undefined, 'reservation_of_user'],
+  ['those of a user with few', { user_id: SMALL }, undefined, 'reservation_of_user'],
   ['the newest of all', {}, undefined, 'reservation_by_time'],
   ['deep in all', {}, old(105, BUSY), 'reservation_by_time'],
   ['a day of all', { from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS }, undefined, 'reservation_by_time'],

@@ -141,7 +141,7 @@ test('the list is what the status of each quota says, after any sends, changes a
           } else await cleaner.removeOnce(clock.now)
 
           const all = (
-            await listed(db, { filter: { userId: user }, order: { by: 'id', descending: false } }, clock.now)
+            await listed(db, { filter: { user_id: user }, order: { by: 'id', descending: false } }, clock.now)
           ).quotas
           const expected = all.filter(stored => statusOf(roll(stored, clock.now).quota, clock.now) === 'exhausted')
           const found = (await exhausted()).filter(id => ids.includes(id))

@@ -9,18 +9,18 @@ import { timestampParam } from '../connection/values.ts'
 
 /** The parts of which a filter is made. */
 interface QuotaFilterParts {
-  userId: number
+  user_id: number
   kind: QuotaKind
   status: QuotaStatus
   /** The name begins so; case is ignored as far as `lower` of the database knows. */
   name: string
-  externalRef: string
+  external_ref: string
   /** The scope names this country, or this type of messages. */
   country: string
-  messageType: string
+  message_type: string
   /** Expires at that time or later, and before that time. A quota that never expires is in neither. */
-  expiresAfter: EpochMs
-  expiresBefore: EpochMs
+  expires_after: EpochMs
+  expires_before: EpochMs
 }
 
 export type FilterPart = keyof QuotaFilterParts
@@ -64,14 +64,14 @@ export const NOT_DELETED = sql`coalesce(q.deleted_at, 'infinity') = 'infinity'`
 
 /** The condition on a row of each part; null: `presenceOf`, or the list itself, sees to it. A part without one does not compile. */
 const CONDITIONS: ByFilterPart<[values: SqlValue[], now: EpochMs], Sql | null> = {
-  userId: () => null,
+  user_id: () => null,
   kind: (kind, values) => sql`kind = ${bind(values, kind)}`,
   name: (name, values) => sql`starts_with(lower(name), lower(${bind(values, name)}::text))`,
-  externalRef: (reference, values) => sql`external_ref = ${bind(values, reference)}`,
+  external_ref: (reference, values) => sql`external_ref = ${bind(values, reference)}`,
   country: (country, values) => sql`${bind(values, country)} = any(countries)`,
-  messageType: (type, values) => sql`${bind(values, type)} = any(message_types)`,
-  expiresAfter: (time, values) => sql`expires_at >= ${bind(values, timestampParam(time))}`,
-  expiresBefore: (time, values) => sql`expires_at < ${bind(values, timestampParam(time))}`,
+  message_type: (type, values) => sql`${bind(values, type)} = any(message_types)`,
+  expires_after: (time, values) => sql`expires_at >= ${bind(values, timestampParam(time))}`,
+  expires_before: (time, values) => sql`expires_at < ${bind(values, timestampParam(time))}`,
   status: (status, values, now) =>
     status === 'deleted' ? null : statusCondition(status, sql`${bind(values, timestampParam(now))}::timestamptz`),
 }

@@ -94,7 +94,7 @@ export function listQuotas(
     await tx.query({ text: LISTS })
     const query = { filter, order, start, size, now, bounds }
     if (!isIndexed(query)) return listByUse(tx, query, order.by === 'remaining' ? remainingOf : usedShareOf)
-    return filter.userId === undefined ? listOfAll(tx, query) : listOfUser(tx, query, filter.userId)
+    return filter.user_id === undefined ? listOfAll(tx, query) : listOfUser(tx, query, filter.user_id)
   }, 'snapshot')
 }
 
@@ -119,10 +119,10 @@ async function listByUse(
   { filter, order, start, size, now }: ListQuery,
   sortValue: (quota: Quota) => number | null,
 ): Promise<QuotaSlice> {
-  if (filter.userId === undefined) throw new RangeError(`the order by ${order.by} needs a user`)
+  if (filter.user_id === undefined) throw new RangeError(`the order by ${order.by} needs a user`)
   const values: SqlValue[] = []
   const quotas = await tx.query<Quota>({
-    text: sql`select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.userId, values)}) s
+    text: sql`select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.user_id, values)}) s
            where ${whereClauseOf(filter, now, values)}`,
     values,
   })
@@ -279,7 +279,7 @@ async function endOfScan(
 /** The total of a filter: from the numbers in `shard_head`, or counted up to a bound. */
 async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | undefined): Promise<Total> {
   const { filter, now, bounds } = query
-  const { userId: _, kind, status, ...others } = filter
+  const { user_id: _, kind, status, ...others } = filter
   if (Object.keys(others).length === 0 && (status === undefined || status === 'deleted')) {
     const counted = TOTALS[status === 'deleted' ? 'deleted' : 'undeleted']
     const columns = kind === undefined ? [counted.grant, counted.cap] : [counted[kind]]

@@ -112,17 +112,17 @@ export interface NarrowStream {
 
 /** Streams that hold less than all quotas, each by one part of the filter: the most selective first, as far as one can know. */
 export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream[] {
-  const { status, kind, name, externalRef, expiresAfter, expiresBefore } = filter
+  const { status, kind, name, external_ref, expires_after, expires_before } = filter
   const streams: NarrowStream[] = []
   const addRange = (by: IndexedOrder) =>
     hasIndex(filter, by) && streams.push({ by, stream: rangeStream(filter, { by, descending: false }, now) })
   const addById = (only: QuotaFilter) =>
     streams.push({ by: 'id', stream: streamOf(only, { by: 'id', descending: false }, now) })
-  if (externalRef !== undefined) addRange('external_ref')
+  if (external_ref !== undefined) addRange('external_ref')
   if (name !== undefined) addRange('name')
   if (status === 'exhausted' || status === 'suspended') addById({ status })
   if (status === 'scheduled') streams.push({ by: 'starts_at', stream: scheduledStream(now) })
-  if (status === 'expired' || expiresAfter !== undefined || expiresBefore !== undefined) addRange('expires_at')
+  if (status === 'expired' || expires_after !== undefined || expires_before !== undefined) addRange('expires_at')
   if (kind === 'cap' && status !== 'deleted') addById({ kind })
   return streams
 }
@@ -143,8 +143,8 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
   const { by, descending, after } = walk
   const key = SORT_KEYS[by]
   const fulfilled: Partial<Record<IndexedOrder, FilterPart[]>> = {
-    expires_at: ['expiresAfter', 'expiresBefore', ...(filter.status === 'expired' ? (['status'] as const) : [])],
-    external_ref: ['externalRef'],
+    expires_at: ['expires_after', 'expires_before', ...(filter.status === 'expired' ? (['status'] as const) : [])],
+    external_ref: ['external_ref'],
     name: ['name'],
   }
   return {
@@ -191,13 +191,13 @@ interface KeyRange {
 }
 
 function rangeOf(by: IndexedOrder, filter: QuotaFilter, now: EpochMs): KeyRange {
-  const { name, externalRef } = filter
+  const { name, external_ref } = filter
   if (by === 'name' && name !== undefined) {
     const from: Bound = values => sql`lower(${bind(values, name)}::text)`
     return { from, to: values => sql`${from(values)} || chr(1114111)` }
   }
-  if (by === 'external_ref' && externalRef !== undefined) {
-    const from: Bound = values => sql`${bind(values, externalRef)}::text`
+  if (by === 'external_ref' && external_ref !== undefined) {
+    const from: Bound = values => sql`${bind(values, external_ref)}::text`
     // No other text lies between a text and the same with the lowest character behind it.
     return { from, to: values => sql`${from(values)} || chr(1)` }
   }
@@ -205,12 +205,12 @@ function rangeOf(by: IndexedOrder, filter: QuotaFilter, now: EpochMs): KeyRange 
 }
 
 /** Times are whole milliseconds, so "after now" is "from the next millisecond". */
-function expiryRangeOf({ status, expiresAfter, expiresBefore }: QuotaFilter, now: EpochMs): KeyRange {
+function expiryRangeOf({ status, expires_after, expires_before }: QuotaFilter, now: EpochMs): KeyRange {
   const isUnexpired = status !== undefined && status !== 'expired' && status !== 'deleted'
-  const starts = [expiresAfter, ...(isUnexpired ? [now + 1] : [])].filter(at => at !== undefined)
-  const ends = [expiresBefore, ...(status === 'expired' ? [now + 1] : [])].filter(at => at !== undefined)
+  const starts = [expires_after, ...(isUnexpired ? [now + 1] : [])].filter(at => at !== undefined)
+  const ends = [expires_before, ...(status === 'expired' ? [now + 1] : [])].filter(at => at !== undefined)
   // The range of those that expire at all ends before 'infinity'.
-  if (expiresAfter !== undefined) ends.push(Number.POSITIVE_INFINITY)
+  if (expires_after !== undefined) ends.push(Number.POSITIVE_INFINITY)
   const at =
     (time: EpochMs): Bound =>
     values =>

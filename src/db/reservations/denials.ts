@@ -22,12 +22,12 @@ export type ListedDenial = LoggedDenial & { sender: string | null }
 
 /** The filter of a list; `from` is included, `to` is not. */
 export interface DenialFilter {
-  userId?: number
+  user_id?: number
   /** The sender's id. */
   id?: string
   reason?: DenialReason
   country?: string
-  messageType?: string
+  message_type?: string
   /** The subject of the sender. */
   sender?: string
   /** Only denials that have none of these. */
@@ -54,7 +54,7 @@ const SENDER = sql`(select subject from principal where id = d.sender) as sender
  * `denial_by_time` for all. The last one holds an expression, so that the planner cannot take it for the page of one
  * user.
  */
-const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc(AT) : AT)
+const timeOf = ({ id, user_id }: DenialFilter) => (id === undefined && user_id === undefined ? inUtc(AT) : AT)
 const AT = sql`at`
 const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 
@@ -107,15 +107,15 @@ function keyOf({ user_id, at, number }: LoggedDenial): DenialKey {
 
 /** The conditions that an index bounds: the sender's id or the user, the time, and the cursor. */
 function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: SqlValue[]): Sql {
-  const { userId, id, from, to } = filter
+  const { user_id, id, from, to } = filter
   const conditions: Sql[] = []
   const timestamp = (at: EpochMs) => {
     const bound = sql`${bind(values, timestampParam(at))}::timestamptz`
     return timeOf(filter) === AT ? bound : inUtc(bound)
   }
   if (id !== undefined) conditions.push(sql`id = ${bind(values, id)}`)
-  else if (userId !== undefined)
-    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  else if (user_id !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`)
   if (from !== undefined) conditions.push(sql`${timeOf(filter)} >= ${timestamp(from)}`)
   // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
   if (after !== undefined)
@@ -133,15 +133,15 @@ const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
 
 /** The conditions that are read from the rows. */
 function whereClauseOf(
-  { userId, id, reason, country, messageType, sender, without }: DenialFilter,
+  { user_id, id, reason, country, message_type, sender, without }: DenialFilter,
   values: SqlValue[],
 ): Sql {
   const conditions: Sql[] = []
-  if (id !== undefined && userId !== undefined)
-    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`)
+  if (id !== undefined && user_id !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`)
   if (reason !== undefined) conditions.push(sql`reason = ${bind(values, reason)}`)
   if (country !== undefined) conditions.push(sql`country = ${bind(values, country)}`)
-  if (messageType !== undefined) conditions.push(sql`message_type = ${bind(values, messageType)}`)
+  if (message_type !== undefined) conditions.push(sql`message_type = ${bind(values, message_type)}`)
   if (sender !== undefined)
     conditions.push(sql`sender = (select id from principal where subject = ${bind(values, sender)})`)
   if (without !== undefined) conditions.push(WITHOUT[without])

@@ -13,9 +13,9 @@ import { drawsOf, RESERVATION_COLUMNS } from '../ledger/reservation-rows.ts'
 
 /** The filter of a list; `from` is included, `to` is not. */
 export interface ReservationFilter {
-  userId?: number
+  user_id?: number
   state?: ReservationState
-  quotaId?: number
+  quota_id?: number
   from?: EpochMs
   to?: EpochMs
 }
@@ -53,7 +53,7 @@ type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
  * page of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user
  * to look up reservations by id.
  */
-const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc(sql`created_at`) : sql`created_at`)
+const timeOf = ({ user_id }: ReservationFilter) => (user_id === undefined ? inUtc(sql`created_at`) : sql`created_at`)
 const inUtc = (timestamp: Sql) => sql`(${timestamp} at time zone 'UTC')`
 
 const newestFirst = (filter: ReservationFilter) => sql`${timeOf(filter)} desc, user_id desc, id desc`
@@ -126,14 +126,14 @@ function keyOf({ created_at: at, user_id, id }: Reservation): ReservationKey {
 
 /** The conditions that an index bounds: the user, the time, and the cursor. */
 function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, values: SqlValue[]): Sql {
-  const { userId, from, to } = filter
+  const { user_id, from, to } = filter
   const conditions: Sql[] = []
   const bound = (comparison: Sql, at: EpochMs) => {
     const timestamp = sql`${bind(values, timestampParam(at))}::timestamptz`
-    conditions.push(sql`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(timestamp) : timestamp}`)
+    conditions.push(sql`${timeOf(filter)} ${comparison} ${user_id === undefined ? inUtc(timestamp) : timestamp}`)
   }
-  if (userId !== undefined)
-    conditions.push(sql`shard = ${bind(values, shardOf(userId))}`, sql`-user_id = -${bind(values, userId)}::bigint`)
+  if (user_id !== undefined)
+    conditions.push(sql`shard = ${bind(values, shardOf(user_id))}`, sql`-user_id = -${bind(values, user_id)}::bigint`)
   if (from !== undefined) bound(sql`>=`, from)
   // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
   if (after !== undefined) {
@@ -147,13 +147,13 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
 }
 
 /** The conditions that are read from the rows. */
-function whereClauseOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): Sql {
+function whereClauseOf({ state, quota_id }: ReservationFilter, values: SqlValue[]): Sql {
   const conditions: Sql[] = []
   if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
-  if (quotaId !== undefined) {
+  if (quota_id !== undefined) {
     // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
     // conditions.
-    const id = bind(values, quotaId)
+    const id = bind(values, quota_id)
     conditions.push(
       sql`draws @> array[${id}::bigint]`,
       sql`exists (select 1 from generate_series(1, cardinality(draws), 6) i where draws[i] = ${id})`,

@@ -39,10 +39,10 @@ export interface AuditFilter {
   resource?: AuditedResource
   action?: AuditedAction
   actor?: string
-  requestId?: string
-  userId?: number
-  quotaId?: number
-  webhookId?: number
+  request_id?: string
+  user_id?: number
+  quota_id?: number
+  webhook_id?: number
   from?: EpochMs
   to?: EpochMs
 }
@@ -111,9 +111,9 @@ export function listChanges(
 /** Whether a table can hold what the filter selects. */
 function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.resource !== undefined && filter.resource !== resource) return false
-  if (filter.quotaId !== undefined && resource !== 'quota') return false
-  if (filter.webhookId !== undefined && resource !== 'webhook') return false
-  return filter.userId === undefined || resource !== 'webhook'
+  if (filter.quota_id !== undefined && resource !== 'quota') return false
+  if (filter.webhook_id !== undefined && resource !== 'webhook') return false
+  return filter.user_id === undefined || resource !== 'webhook'
 }
 
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
@@ -207,20 +207,20 @@ function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined
 }
 
 /** Whether the list is that of one quota or webhook. */
-const isOfOne = ({ quotaId, webhookId }: AuditFilter) => quotaId !== undefined || webhookId !== undefined
+const isOfOne = ({ quota_id, webhook_id }: AuditFilter) => quota_id !== undefined || webhook_id !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
 function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
-  const { quotaId, webhookId, userId, requestId, actor } = filter
-  const id = quotaId ?? webhookId
+  const { quota_id, webhook_id, user_id, request_id, actor } = filter
+  const id = quota_id ?? webhook_id
   if (id !== undefined)
     return [sql`shard = ${bind(values, shardOfQuota(id))}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
   if (resource === 'user') {
-    if (userId === undefined) return []
-    return [sql`shard = ${bind(values, shardOf(userId))}`, sql`user_id = ${bind(values, userId)}`]
+    if (user_id === undefined) return []
+    return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
   }
-  if (requestId !== undefined) return [sql`request_id = ${bind(values, requestId)}`]
-  if (userId !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, userId)}`]
+  if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
+  if (user_id !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, user_id)}`]
   return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
 }
 
@@ -234,9 +234,9 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
-  const { action, actor, requestId, userId, from, to } = filter
+  const { action, actor, request_id, user_id, from, to } = filter
   const conditions: Sql[] = []
-  for (const [column, value] of Object.entries({ action, actor, request_id: requestId, user_id: userId })) {
+  for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {
     if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)
   }
   if (isOfOne(filter)) {

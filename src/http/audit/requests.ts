@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { AuditQuery } from '../../contract/audit.ts'
 import { closed } from '../../contract/schemas.ts'
-import type { AuditFilter, AuditKey } from '../../db/users/audit.ts'
+import type { AuditKey } from '../../db/users/audit.ts'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../../domain/audit.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { cursorsOf, cursorTime, cursorInteger as id, type PageRequest, pageRequestOf } from '../platform/cursors.ts'
@@ -54,15 +54,4 @@ export function auditPageOf(query: AuditQuery): PageRequest<Filters, AuditKey> {
 /** The cursor of the page after this change. */
 export function cursorAfter({ at, resource, shard, id, version }: AuditKey, filters: Filters): string {
   return cursors.write({ filters, after: { at, resource, shard, id, version } })
-}
-
-/** What a list selects. */
-export function filterOf({ request_id, user_id, quota_id, webhook_id, ...filters }: Filters): AuditFilter {
-  return {
-    ...filters,
-    ...(request_id === undefined ? {} : { requestId: request_id }),
-    ...(user_id === undefined ? {} : { userId: user_id }),
-    ...(quota_id === undefined ? {} : { quotaId: quota_id }),
-    ...(webhook_id === undefined ? {} : { webhookId: webhook_id }),
-  }
 }

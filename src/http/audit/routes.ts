@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../domain/time.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import { auditPageOf, cursorAfter, filterOf } from './requests.ts'
+import { auditPageOf, cursorAfter } from './requests.ts'
 
 /** All changes by administrators: `/api/sms/admin/audit`. */
 export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void {
@@ -22,7 +22,7 @@ export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void
     handler: async request => {
       const { filters, after } = auditPageOf(request.query)
       const { page_size: size = DEFAULT_PAGE_SIZE } = request.query
-      const { changes, next } = await listChanges(db, filterOf(filters), after, size)
+      const { changes, next } = await listChanges(db, filters, after, size)
       return { items: changes.map(entryOf), page_size: size, next_cursor: next && cursorAfter(next, filters) }
     },
   })

@@ -55,11 +55,6 @@ export function cursorAfter({ at, user_id: of, number }: DenialKey, filters: Fil
 }
 
 /** What the viewer's list selects. */
-export function filterOf({ user_id, message_type, ...filters }: Filters, viewer: Viewer): DenialFilter {
-  const userId = viewer.role === 'user' ? viewer.userId : user_id
-  return {
-    ...filters,
-    ...(userId === undefined ? {} : { userId }),
-    ...(message_type === undefined ? {} : { messageType: message_type }),
-  }
+export function filterOf(filters: Filters, viewer: Viewer): DenialFilter {
+  return viewer.role === 'user' ? { ...filters, user_id: viewer.userId } : filters
 }

@@ -4,6 +4,7 @@ import { Value } from 'typebox/value'
 import type { Author } from '../../admin/author.ts'
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
+import { ExportQuotasQuery } from '../../contract/exports.ts'
 import { ImportRow } from '../../contract/import.ts'
 import {
   type AdminListQuery,
@@ -14,12 +15,11 @@ import {
   type Sort,
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
-import { country, messageType } from '../../contract/schemas.ts'
 import type { QuotaFilter } from '../../db/quotas/conditions.ts'
 import type { QuotaOrder } from '../../db/quotas/lists.ts'
 import { ORDERS_OF_DELETED } from '../../db/quotas/streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { QUOTA_STATUSES, type QuotaDraft, type QuotaPatch } from '../../domain/quota.ts'
+import type { QuotaDraft, QuotaPatch } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
@@ -90,38 +90,26 @@ const epochMs = Type.Integer({ minimum: 0, maximum: Date.parse('9999-12-31T23:59
 /** Lower case can be longer than what an administrator wrote. */
 const sortText = Type.String({ format: 'text', maxLength: 500 })
 
-const FILTERS = [
-  'user_id',
-  'kind',
-  'status',
-  'name',
-  'external_ref',
-  'country',
-  'message_type',
-  'expires_after',
-  'expires_before',
-] as const
+/** The filters of the list of administrators. Times are milliseconds since 1970. */
+const Filters = Type.Object({
+  ...ExportQuotasQuery.properties,
+  expires_after: Type.Optional(epochMs),
+  expires_before: Type.Optional(epochMs),
+})
+type Filters = Static<typeof Filters>
+const FILTERS = Object.keys(Filters.properties)
 
-/** The last quota of a page, and the order and the filters of the list. Times are milliseconds since 1970. */
+/** The last quota of a page, and the order and the filters of the list. */
 const Cursor = Type.Object(
   {
     sort: Type.Enum(SORTS),
     value: Type.Union([integer, sortText, Type.Null()]),
     id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
-    user_id: Type.Optional(integer),
-    kind: Type.Optional(Type.Enum(['grant', 'cap'])),
-    status: Type.Optional(Type.Enum([...QUOTA_STATUSES])),
-    name: Type.Optional(sortText),
-    external_ref: Type.Optional(sortText),
-    country: Type.Optional(country()),
-    message_type: Type.Optional(messageType()),
-    expires_after: Type.Optional(epochMs),
-    expires_before: Type.Optional(epochMs),
+    ...Filters.properties,
   },
   { additionalProperties: false },
 )
 type Cursor = Static<typeof Cursor>
-type Filters = Pick<Cursor, (typeof FILTERS)[number]>
 const cursors = cursorsOf(Cursor)
 
 /** What the values of an order are. */
@@ -161,50 +149,33 @@ export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListReques
   const asked = filtersOf(query)
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, asked, query, viewer)
   const { sort = '-id' } = cursor ?? query
-  const filters: Filters = cursor ?? asked
-  const { user_id, kind, status, name, external_ref, expires_after, expires_before } = filters
-  const userId = viewer.role === 'user' ? viewer.userId : user_id
-  if (SORTED_BY_USE.has(orderOf(sort).by) && userId === undefined) {
+  const filters = cursor === undefined ? asked : filtersIn(cursor)
+  const filter = viewer.role === 'user' ? { ...filters, user_id: viewer.userId } : filters
+  const isOfOneUser = filter.user_id !== undefined
+  if (SORTED_BY_USE.has(orderOf(sort).by) && !isOfOneUser) {
     const message = `${sort} is possible only for a single user: add user_id. For all users, /api/sms/admin/quota/alerts lists the quotas that are running out`
     throw invalidRequest([{ path: 'sort', message }])
   }
-  if (status === 'deleted' && userId === undefined && !SORTS_OF_DELETED.includes(sort)) {
+  if (filter.status === 'deleted' && !isOfOneUser && !SORTS_OF_DELETED.includes(sort)) {
     const message = `of the deleted quotas of all users must be one of ${SORTS_OF_DELETED.join(', ')}; add user_id for ${sort}`
     throw invalidRequest([{ path: 'sort', message }])
   }
   return {
-    filter: {
-      ...(userId === undefined ? {} : { userId }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(status === undefined ? {} : { status }),
-      ...(name === undefined ? {} : { name }),
-      ...(external_ref === undefined ? {} : { externalRef: external_ref }),
-      ...(filters.country === undefined ? {} : { country: filters.country }),
-      ...(filters.message_type === undefined ? {} : { messageType: filters.message_type }),
-      ...(expires_after === undefined ? {} : { expiresAfter: expires_after }),
-      ...(expires_before === undefined ? {} : { expiresBefore: expires_before }),
-    },
+    filter,
     order: orderOf(sort),
     after: cursor,
-    cursorAfter: ({ value, id }) => cursors.write({ ...onlyFilters(filters), sort, value, id }),
+    cursorAfter: ({ value, id }) => cursors.write({ ...filters, sort, value, id }),
   }
 }
 
-/** The filters of a cursor, without the place where it stands. */
-function onlyFilters(filters: Filters): Filters {
-  return Object.fromEntries(FILTERS.map(name => [name, filters[name]]))
+function filtersIn({ sort: _sort, value: _value, id: _id, ...filters }: Cursor): Filters {
+  return filters
 }
 
-function filtersOf({ user_id, kind, status, name, external_ref, ...more }: AdminListQuery): Filters {
-  const { country, message_type, expires_after, expires_before } = more
+function filtersOf({ page: _page, sort: _sort, page_size: _size, cursor: _cursor, ...query }: AdminListQuery): Filters {
+  const { expires_after, expires_before, ...others } = query
   return {
-    ...(user_id === undefined ? {} : { user_id }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(status === undefined ? {} : { status }),
-    ...(name === undefined ? {} : { name }),
-    ...(external_ref === undefined ? {} : { external_ref }),
-    ...(country === undefined ? {} : { country }),
-    ...(message_type === undefined ? {} : { message_type }),
+    ...others,
     ...(expires_after === undefined ? {} : { expires_after: timestampOf(expires_after) }),
     ...(expires_before === undefined ? {} : { expires_before: timestampOf(expires_before) }),
   }

@@ -42,20 +42,12 @@ export async function reservationPage(
 
 /** Adds the owner of a quota to the filter, so that only one user's reservations are read; null if nothing can match. */
 async function narrow(db: Database, filters: Filters, viewer: Viewer): Promise<ReservationFilter | null> {
-  const { state, quota_id: quotaId, from, to } = filters
-  let userId = viewer.role === 'user' ? viewer.userId : filters.user_id
-  if (quotaId !== undefined) {
-    const owner = (await findQuota(db, quotaId))?.user_id
-    if (owner === undefined || (userId !== undefined && userId !== owner)) return null
-    userId = owner
-  }
-  return {
-    ...(userId === undefined ? {} : { userId }),
-    ...(state === undefined ? {} : { state }),
-    ...(quotaId === undefined ? {} : { quotaId }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  }
+  const filter = viewer.role === 'user' ? { ...filters, user_id: viewer.userId } : filters
+  const { user_id, quota_id } = filter
+  if (quota_id === undefined) return filter
+  const owner = (await findQuota(db, quota_id))?.user_id
+  if (owner === undefined || (user_id !== undefined && user_id !== owner)) return null
+  return { ...filter, user_id: owner }
 }
 
 function authoredViewOf(reservation: ListedReservation): ReservationRecord {

@@ -88,7 +88,7 @@ async function* changePages(db: Database, { id }: Quota): AsyncGenerator<ExportR
 
 async function* reservationPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
   for (let after: ReservationKey | undefined; ; ) {
-    const { reservations, next } = await listReservations(db, { userId }, after, PAGE)
+    const { reservations, next } = await listReservations(db, { user_id: userId }, after, PAGE)
     yield reservations.map(reservation => ({ record: 'reservation', ...recordViewOf(reservation) }))
     if (next === null) return
     after = next
