@@ -132,10 +132,9 @@ const WITHOUT: Readonly<Record<Unnamed, Sql>> = {
 }
 
 /** The conditions that are read from the rows. */
-function whereClauseOf(
-  { user_id, id, reason, country, message_type, sender, without }: DenialFilter,
-  values: SqlValue[],
-): Sql {
+function whereClauseOf(filter: DenialFilter, values: SqlValue[]): Sql {
+  const { from: _from, to: _to, user_id, id, reason, country, message_type, sender, without, ...none } = filter
+  none satisfies Record<string, never>
   const conditions: Sql[] = []
   if (id !== undefined && user_id !== undefined)
     conditions.push(sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`)

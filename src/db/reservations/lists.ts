@@ -147,7 +147,9 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
 }
 
 /** The conditions that are read from the rows. */
-function whereClauseOf({ state, quota_id }: ReservationFilter, values: SqlValue[]): Sql {
+function whereClauseOf(filter: ReservationFilter, values: SqlValue[]): Sql {
+  const { from: _from, to: _to, user_id: _user, state, quota_id, ...none } = filter
+  none satisfies Record<string, never>
   const conditions: Sql[] = []
   if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
   if (quota_id !== undefined) {

@@ -234,7 +234,9 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
-  const { action, actor, request_id, user_id, from, to } = filter
+  const { action, actor, request_id, user_id, from, to, ...others } = filter
+  const { resource: _resource, quota_id: _quota, webhook_id: _webhook, ...none } = others
+  none satisfies Record<string, never>
   const conditions: Sql[] = []
   for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {
     if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)

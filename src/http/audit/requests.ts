@@ -1,25 +1,14 @@
 import Type, { type Static } from 'typebox'
-import type { AuditQuery } from '../../contract/audit.ts'
+import { AuditQuery } from '../../contract/audit.ts'
 import { closed } from '../../contract/schemas.ts'
-import type { AuditKey } from '../../db/users/audit.ts'
-import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../../domain/audit.ts'
+import type { AuditFilter, AuditKey } from '../../db/users/audit.ts'
+import { AUDITED_RESOURCES } from '../../domain/audit.ts'
 import { SHARD_COUNT } from '../../domain/shard.ts'
 import { cursorsOf, cursorTime, cursorInteger as id, type PageRequest, pageRequestOf } from '../platform/cursors.ts'
 
-const Filters = Type.Object(
-  {
-    resource: Type.Optional(Type.Enum([...AUDITED_RESOURCES])),
-    action: Type.Optional(Type.Enum([...AUDITED_ACTIONS])),
-    actor: Type.Optional(Type.String({ maxLength: 255, format: 'text' })),
-    request_id: Type.Optional(Type.String({ maxLength: 128, format: 'text' })),
-    user_id: Type.Optional(id),
-    quota_id: Type.Optional(id),
-    webhook_id: Type.Optional(id),
-    from: Type.Optional(cursorTime),
-    to: Type.Optional(cursorTime),
-  },
-  closed,
-)
+/** The filters of the list. Times are milliseconds since 1970. */
+const { page_size: _size, cursor: _cursor, ...filters } = AuditQuery.properties
+const Filters = Type.Object({ ...filters, from: Type.Optional(cursorTime), to: Type.Optional(cursorTime) }, closed)
 type Filters = Static<typeof Filters>
 const FILTERS = Object.keys(Filters.properties)
 
@@ -47,7 +36,7 @@ const cursors = cursorsOf(
  * The filters of a query, and the change after which its page begins.
  * @throws Problem `invalid_request` if a filter contradicts the cursor
  */
-export function auditPageOf(query: AuditQuery): PageRequest<Filters, AuditKey> {
+export function auditPageOf(query: AuditQuery): PageRequest<Pick<AuditFilter, keyof Filters>, AuditKey> {
   return pageRequestOf(query, FILTERS, cursors.read)
 }
 

@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox'
 import type { AdminDenialsQuery } from '../../contract/denials.ts'
+import { ExportDenialsQuery } from '../../contract/exports.ts'
 import { closed } from '../../contract/schemas.ts'
 import type { DenialFilter } from '../../db/reservations/denials.ts'
-import { RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
-import { COUNTRY_PATTERN } from '../../domain/country.ts'
 import type { DenialKey } from '../../domain/denial.ts'
-import { DENIAL_REASONS, UNNAMED } from '../../domain/reservation.ts'
 import type { Viewer } from '../auth/guard.ts'
 import {
   cursorInteger,
@@ -16,15 +14,9 @@ import {
   pageRequestOf,
 } from '../platform/cursors.ts'
 
-/** Times are milliseconds since 1970. */
+/** The filters of the list of administrators. Times are milliseconds since 1970. */
 const Filters = Type.Object({
-  user_id: Type.Optional(cursorInteger),
-  id: Type.Optional(Type.String({ pattern: RESERVATION_ID_PATTERN })),
-  reason: Type.Optional(Type.Enum([...DENIAL_REASONS])),
-  country: Type.Optional(Type.String({ pattern: COUNTRY_PATTERN })),
-  message_type: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })),
-  sender: Type.Optional(Type.String({ maxLength: 255, format: 'text' })),
-  without: Type.Optional(Type.Enum([...UNNAMED])),
+  ...ExportDenialsQuery.properties,
   from: Type.Optional(cursorTime),
   to: Type.Optional(cursorTime),
 })
@@ -54,7 +46,7 @@ export function cursorAfter({ at, user_id: of, number }: DenialKey, filters: Fil
   return cursors.write({ at, of, number, ...filters })
 }
 
-/** What the viewer's list selects. */
-export function filterOf(filters: Filters, viewer: Viewer): DenialFilter {
+/** What the viewer's list selects. A filter that the database does not have is a type error here. */
+export function filterOf(filters: Filters, viewer: Viewer): Pick<DenialFilter, keyof Filters> {
   return viewer.role === 'user' ? { ...filters, user_id: viewer.userId } : filters
 }

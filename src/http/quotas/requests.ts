@@ -133,7 +133,7 @@ export const alertCursors = cursorsOf(
 
 /** A list request as the database takes it. */
 export interface ListRequest {
-  filter: QuotaFilter
+  filter: Pick<QuotaFilter, keyof Filters>
   order: QuotaOrder
   /** The last quota of the previous page; undefined for a list by page number. */
   after: Pick<Cursor, 'value' | 'id'> | undefined

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { ExportLedgerQuery } from '../../contract/exports.ts'
 import type { AdminReservationsQuery } from '../../contract/reservations.ts'
 import { closed } from '../../contract/schemas.ts'
-import { RESERVATION_STATES } from '../../domain/reservation.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Viewer } from '../auth/guard.ts'
 import {
@@ -13,11 +13,9 @@ import {
   pageRequestOf,
 } from '../platform/cursors.ts'
 
-/** Times are milliseconds since 1970. */
+/** The filters of the list of administrators. Times are milliseconds since 1970. */
 const Filters = Type.Object({
-  user_id: Type.Optional(cursorInteger),
-  state: Type.Optional(Type.Enum([...RESERVATION_STATES])),
-  quota_id: Type.Optional(cursorInteger),
+  ...ExportLedgerQuery.properties,
   from: Type.Optional(cursorTime),
   to: Type.Optional(cursorTime),
 })

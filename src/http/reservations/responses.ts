@@ -41,7 +41,11 @@ export async function reservationPage(
 }
 
 /** Adds the owner of a quota to the filter, so that only one user's reservations are read; null if nothing can match. */
-async function narrow(db: Database, filters: Filters, viewer: Viewer): Promise<ReservationFilter | null> {
+async function narrow(
+  db: Database,
+  filters: Filters,
+  viewer: Viewer,
+): Promise<Pick<ReservationFilter, keyof Filters> | null> {
   const filter = viewer.role === 'user' ? { ...filters, user_id: viewer.userId } : filters
   const { user_id, quota_id } = filter
   if (quota_id === undefined) return filter
