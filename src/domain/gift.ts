@@ -1,6 +1,6 @@
-import type { Period } from './period.ts'
 import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
 import { isExtra } from './extra-grant.ts'
+import type { Period } from './period.ts'
 import { isLive, type Quota, shownWindowEnd } from './quota.ts'
 import type { EpochMs } from './time.ts'
 import { monthIn, nextBoundary } from './window.ts'
