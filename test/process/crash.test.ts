@@ -53,7 +53,7 @@ test('kill -9 in the middle of a gift: the same key gives the rest, and no user 
   for (let text = ''; !text.includes('"given"'); ) text += (await reader?.read())?.value ?? ''
   await victim.service().kill()
   await reader?.cancel().catch(() => {})
-  await victim.startAgain()
+  await victim.restart()
   const end = JSON.parse((await (await give()).text()).trimEnd().split('\n').at(-1) ?? '')
   expect(end).toMatchObject({ record: 'end', left_out: 0, failed: 0 })
   expect(end.given_before).toBeGreaterThan(0)
