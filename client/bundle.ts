@@ -1,12 +1,14 @@
 /**
  * Makes dist/testing.js: the fake server in one file with what it needs of the service and its packages. Beside it are the
- * licenses of these packages.
+ * licenses of these packages. The project's own license goes beside the package's README, where npm takes it from.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'rolldown'
 
 const FOLDER = import.meta.dirname
+
+copyFileSync(join(FOLDER, '../LICENSE'), join(FOLDER, 'LICENSE'))
 
 const { output } = await build({
   input: join(FOLDER, '../src/fake/main.ts'),

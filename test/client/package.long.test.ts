@@ -58,6 +58,7 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
   const [packed] = Object.values(JSON.parse(stdout)) as { filename: string; files: { path: string }[] }[]
   expect(packed?.files.map(({ path }) => path)).toEqual(
     expect.arrayContaining([
+      'LICENSE',
       'README.md',
       'dist/main.js',
       'dist/main.d.ts',
@@ -65,7 +66,7 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
       'dist/testing-licenses.txt',
     ]),
   )
-  expect(packed?.files.filter(({ path }) => !/^dist\/|^README.md$|^package.json$/.test(path))).toEqual([])
+  expect(packed?.files.filter(({ path }) => !/^dist\/|^LICENSE$|^README.md$|^package.json$/.test(path))).toEqual([])
 
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   await run('npm', ['install', '--offline', '--no-audit', `./${packed?.filename}`], { cwd: folder })

@@ -133,7 +133,9 @@ const secretOf = (keys: SecretKeys): NewSecret => ({ secret: newSecret(), keys }
 function checkUrl(url: string, allowPrivate: boolean): void {
   const literal = literalAddress(new URL(url))
   if (allowPrivate || literal === undefined || isPublicAddress(literal)) return
-  throw invalidRequest([{ path: '/url', message: 'must be an address of the public internet' }])
+  const message =
+    'must be an address of the public internet; the operator may allow private ones with WEBHOOK_ALLOW_PRIVATE=true'
+  throw invalidRequest([{ path: '/url', message }])
 }
 
 function tooManyWebhooks(): Problem {
