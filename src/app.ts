@@ -42,7 +42,7 @@ import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
 import { startTracing, type Tracer } from './tracing.ts'
-import { VERSION } from './version.ts'
+import { TIME_ZONES, VERSION } from './version.ts'
 
 /**
  * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
@@ -122,7 +122,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await assertRestored(db)
     await assertConnectionsFit(db, connectionsOf(config))
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
-    metrics.build({ version: VERSION, node: process.version, ...(await readServerVersions(db)) })
+    metrics.build({ version: VERSION, node: process.version, timeZones: TIME_ZONES, ...(await readServerVersions(db)) })
     const secretKeys = await provideSecretKeys(config, db, log)
     const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS })
     const clock = createClock(overrides.machine)

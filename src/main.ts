@@ -9,6 +9,7 @@ import type { Migration } from './db/schema/migration-files.ts'
 import { dropRoot } from './drop-root.ts'
 import { addressOf, createListener, type HttpListener } from './http/listener.ts'
 import { readCertificate, watchCertificate } from './http/tls.ts'
+import { TIME_ZONES, VERSION } from './version.ts'
 import { welcome } from './welcome.ts'
 
 /** The process exits if it has not stopped this time after the delay, in milliseconds. */
@@ -48,7 +49,8 @@ async function openListener({ tls, host, port, trustProxy }: Config, log: Logger
   await listener.listen(host, port)
   if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, listener.renewCertificate)
   const { url, isLoopback } = addressOf(listener)
-  log.info({ url }, 'service: listening, and starting')
+  const versions = { version: VERSION, node: process.version, time_zones: TIME_ZONES }
+  log.info({ url, ...versions }, 'service: listening, and starting')
   if (!isLoopback && tls === null && trustProxy === null) log.warn({ host }, UNENCRYPTED)
   return listener
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/config.ts'
-import { VERSION } from '../version.ts'
+import { TIME_ZONES, VERSION } from '../version.ts'
 import { didYouMean, type Options, readArguments, UsageError } from './arguments.ts'
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -10,7 +10,7 @@ import { isClosedPipe, type Terminal } from './terminal.ts'
 
 const OPTIONS: Options = {
   help: { short: 'h', means: 'show this help; after a command, the help of that command' },
-  version: { short: 'V', means: 'show the version' },
+  version: { short: 'V', means: 'show the versions of sms-quota, Node.js and its time zone data' },
 }
 
 /**
@@ -70,7 +70,8 @@ async function findCommand(words: readonly string[]): Promise<{ command: Command
   if (local !== undefined) return { command: local, rest: words.slice(1) }
   if (first === undefined) throw new UsageError('a command is missing')
   const isOption = first.startsWith('-')
-  if (isOption && !readArguments(words, OPTIONS).has('help')) return `${VERSION}\n`
+  if (isOption && !readArguments(words, OPTIONS).has('help'))
+    return `${VERSION} (Node.js ${process.versions.node}, time zones ${TIME_ZONES})\n`
   // The commands over the API load the client and the schemas of the API. The other commands start without them.
   const { REMOTE_COMMANDS } = await import('./remote/commands.ts')
   if (isOption) return overview(COMMANDS, REMOTE_COMMANDS, OPTIONS)

@@ -12,7 +12,7 @@ import {
 } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 import { UnknownValue } from './unknown-value.ts'
-import { boundariesBetween, lastBoundary, nextBoundary } from './window.ts'
+import { boundariesBetween, isSameZone, lastBoundary, nextBoundary } from './window.ts'
 
 /** A quota's current window, and what was drawn in it. */
 interface QuotaCounters {
@@ -223,7 +223,8 @@ export function createQuota(
 /** Applies a change to a quota that is not deleted. Omitted fields stay as they are. */
 export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
   const { now, actor } = context
-  const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
+  const { allow_below_usage: allowBelowUsage = false, ...asked } = patch
+  const fields = withStoredZone(asked, current)
   const unknown = unknownIn(current)
   if (unknown !== null) return { outcome: 'unknown_value', cause: unknown }
   const frozen = immutableIssues(current, fields, now)
@@ -316,6 +317,11 @@ function notIntegers(values: Record<string, number | null>): ValidationIssue[] {
 }
 
 const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const
+
+/** Another name of the quota's time zone changes nothing. */
+function withStoredZone(fields: QuotaPatch, { time_zone }: Quota): QuotaPatch {
+  return fields.time_zone !== undefined && isSameZone(fields.time_zone, time_zone) ? { ...fields, time_zone } : fields
+}
 
 function immutableIssues(current: Quota, fields: QuotaPatch, now: EpochMs): ValidationIssue[] {
   const issues: ValidationIssue[] = IMMUTABLE.filter(

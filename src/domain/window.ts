@@ -24,6 +24,11 @@ export function timeZoneName(text: string): string | null {
   }
 }
 
+/** Whether two names are of one zone: `Europe/Kiev` is an older name of `Europe/Kyiv`. */
+export function isSameZone(one: string, other: string): boolean {
+  return zonedAt(one, 0).equals(zonedAt(other, 0))
+}
+
 /** A time that is a duration of ISO 8601 later by the calendar of a time zone: the same time of the day, as far as there is one. */
 export function addDuration(at: EpochMs, duration: string, timeZone: string): EpochMs {
   return zonedAt(timeZone, at).add(duration).epochMilliseconds

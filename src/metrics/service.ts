@@ -7,6 +7,8 @@ interface Build {
   /** Of the service. */
   version: string
   node: string
+  /** Of the time zone data of Node.js, such as `2026c`. */
+  timeZones: string
   postgres: string
   /** The number of the last migration. */
   schema: number
@@ -28,8 +30,8 @@ export interface ServiceMetrics {
 export function serviceMetrics(registers: Registry[], now: () => number): ServiceMetrics {
   const build = new Gauge({
     name: 'sms_quota_build_info',
-    help: 'Always 1. The labels are the versions of the service, of Node.js and of the PostgreSQL server.',
-    labelNames: ['version', 'node', 'postgres'],
+    help: 'Always 1. The labels are the versions of the service, of Node.js, of its time zone data and of the PostgreSQL server.',
+    labelNames: ['version', 'node', 'time_zones', 'postgres'],
     registers,
   })
   const schema = new Gauge({
@@ -58,8 +60,8 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
   // Prometheus does not see the first increase of a series that begins with it.
   for (const code of Object.keys(ERRORS)) problems.inc({ code }, 0)
   return {
-    build({ version, node, postgres, schema: number }) {
-      build.set({ version, node, postgres }, 1)
+    build({ version, node, timeZones, postgres, schema: number }) {
+      build.set({ version, node, time_zones: timeZones, postgres }, 1)
       schema.set(number)
     },
     watchReadiness: isReady => watchReady(() => (isReady() ? 1 : 0)),

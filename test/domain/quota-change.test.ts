@@ -57,6 +57,7 @@ describe('a change sets', () => {
     ['fields with their current values', { name: 'January', limit: 100, enabled: true, starts_at: full.starts_at }],
     ['equal lists and maps', { countries: ['AT', 'DE'], alert_at: [80, 100], metadata: { shop: 'a', tier: 'gold' } }],
     ['equal immutable fields', { user_id: 7, kind: 'grant', period: 'month', time_zone: 'UTC' }],
+    ['another name of the zone', { time_zone: 'Etc/UTC' }],
     ['only allow_below_usage', { allow_below_usage: true }],
   ])('changes nothing for %s', (_, patch) => {
     expect(change(full, patch)).toEqual({ outcome: 'unchanged' })
@@ -269,4 +270,18 @@ describe('deleteQuota', () => {
     expect(closed).toEqual([])
     expect(quota).toMatchObject({ used: 40, window_no: 0, deleted_at: NOW })
   })
+})
+
+test('another name of the time zone changes nothing, and another zone is refused', () => {
+  const before = aQuota({ time_zone: 'Europe/Kiev' })
+  const renamed = changeQuota(
+    before,
+    { limit: 7, time_zone: 'Europe/Kyiv' },
+    { now: before.window_start, actor: 'ada' },
+  )
+  expect(renamed).toMatchObject({ outcome: 'changed', quota: { limit: 7, time_zone: 'Europe/Kiev' } })
+  for (const time_zone of ['Europe/Bucharest', 'Etc/GMT-2'])
+    expect(changeQuota(before, { time_zone }, { now: before.window_start, actor: 'ada' }).outcome).toBe(
+      'immutable_field',
+    )
 })
