@@ -274,7 +274,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota', 'a word is missing after quota: list, get, create, update, adjust, delete'],
     [
       'quota lsit',
-      'there is no command "quota lsit" among list, get, create, update, adjust, delete, bulk; did you mean list?',
+      'there is no command "quota lsit" among list, get, create, update, adjust, delete, bulk, give; did you mean list?',
     ],
     ['quota list --user 7', 'there is no option --user; did you mean --user-id?'],
     ['quota list --stauts active', 'there is no option --stauts; did you mean --status?'],

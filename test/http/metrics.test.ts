@@ -29,7 +29,9 @@ const consume = (body: object) => call('POST', '/api/sms/sender/quota/consume', 
 
 test('say what runs, whether it is ready, and how far the clocks differ', async () => {
   const { body } = await call('GET', '/metrics', { token: null })
-  expect(body).toMatch(/^sms_quota_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[\d.]+",time_zones="20\d\d[a-z]",postgres="\d+\.\d+"\} 1$/m)
+  expect(body).toMatch(
+    /^sms_quota_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[\d.]+",time_zones="20\d\d[a-z]",postgres="\d+\.\d+"\} 1$/m,
+  )
   expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
   const [{ number } = { number: 0 }] = await db.query<{ number: number }>({
     text: sql`select max(number) as number from schema_migration`,
