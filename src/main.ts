@@ -50,7 +50,7 @@ async function openListener({ tls, host, port, trustProxy }: Config, log: Logger
   if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, listener.renewCertificate)
   const { url, isLoopback } = addressOf(listener)
   const versions = { version: VERSION, node: process.version, time_zones: TIME_ZONES }
-  log.info({ url, ...versions }, 'service: listening, and starting')
+  log.info({ ...versions, url }, 'service: listening, and starting')
   if (!isLoopback && tls === null && trustProxy === null) log.warn({ host }, UNENCRYPTED)
   return listener
 }
