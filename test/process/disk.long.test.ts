@@ -79,8 +79,10 @@ describe('the disk of the service’s own database', () => {
       expect(numbers()).toEqual([sent, created])
 
       await rm(file)
-      await expect.poll(() => sending.acknowledged.size).toBeGreaterThan(sent)
-      await expect.poll(() => creating.acknowledged.size).toBeGreaterThan(created)
+      // Recovery flushes the whole folder first.
+      const patient = { timeout: 150_000 }
+      await expect.poll(() => sending.acknowledged.size, patient).toBeGreaterThan(sent)
+      await expect.poll(() => creating.acknowledged.size, patient).toBeGreaterThan(created)
       const made = await sending.stop()
       await creating.stop()
       for (const refusal of [...sending.refused, ...creating.refused]) expect(refusal).toMatchObject(unavailable)
@@ -96,5 +98,6 @@ describe('the disk of the service’s own database', () => {
       expect(body.items).toMatchObject([{ used: made + 1 }])
       expect((await administer(verify)).differences).toEqual([])
     },
+    400_000,
   )
 })
