@@ -54,8 +54,7 @@ async function checkNow(): Promise<void> {
   expect(record.contradictions).toEqual([])
   const { ofHeld, ofOthers } = unavailableInCalm(record)
   record.counts['unavailable while held'] = ofHeld
-  // On a busy machine a batch can wait behind one that waits for held rows: seen in one run of six, for four calls of one user.
-  expect(ofOthers.slice(20)).toEqual([])
+  expect(ofOthers).toEqual([])
 }
 
 test(
