@@ -71,11 +71,14 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     const [first] = batch
     try {
       if (batch.length === 1 && first !== undefined) {
-        succeed(first, await transport.call(first.name, first.input, { onFailure }, timeout, first.span))
+        const again = () => {
+          waitedFor(batch)
+          return first.input
+        }
+        succeed(first, await transport.call(first.name, first.input, { onFailure, again }, timeout, first.span))
         return []
       }
-      const { results } = await callBatch(transport, batch, { timeout, onFailure })
-      return batch.flatMap((operation, index) => settle(operation, results[index]) ?? [])
+      return await callBatch(transport, batch, { timeout, onFailure })
     } catch (error) {
       for (const operation of batch) fail(operation, error)
       return []
@@ -107,16 +110,34 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     })
 }
 
-function callBatch(
+async function callBatch(
   transport: Pick<Transport, 'call'>,
   batch: readonly Waiting[],
   { timeout, onFailure }: { timeout: number; onFailure: (error: UnavailableError) => void },
-): Promise<BatchResult> {
-  const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
+): Promise<Refused[]> {
+  let sent = batch
+  const input = () => ({ operations: sent.map(({ name, input }) => ({ op: name, ...input })) })
+  const again = () => {
+    sent = waitedFor(batch)
+    return input()
+  }
   const spans = batch.map(({ span }) => span)
   const span = startSpan('batch', spans)
-  const call = () => transport.call('batch', { operations }, { onFailure }, timeout, span) as Promise<BatchResult>
-  return span === undefined ? call() : span.run(call)
+  const call = () => transport.call('batch', input(), { onFailure, again }, timeout, span) as Promise<BatchResult>
+  const { results } = await (span === undefined ? call() : span.run(call))
+  return sent.flatMap((operation, index) => settle(operation, results[index]) ?? [])
+}
+
+/**
+ * The operations whose callers still wait. What another has given up is not sent again: it would hold or take units for nothing when the
+ * service is back.
+ *
+ * @throws UnavailableError if there are none
+ */
+function waitedFor(batch: readonly Waiting[]): readonly Waiting[] {
+  const open = batch.filter(({ isOver }) => !isOver)
+  if (open.length > 0) return open
+  throw new UnavailableError('no caller waits for it any more', { mayHaveTakenEffect: true })
 }
 
 /** Those to send again, and in how many milliseconds. The others fail. Together they cost one retry: they are one call. */

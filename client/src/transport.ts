@@ -21,6 +21,8 @@ export interface CallOptions {
 export interface OwnCallOptions extends CallOptions {
   /** Gets each failure, also those that another attempt follows. */
   onFailure?: RunOptions['onFailure']
+  /** Returns what the next attempt sends in place of the input. If it throws, there is none. */
+  again?: () => Input
 }
 
 export interface TransportOptions {
@@ -110,10 +112,14 @@ export function createTransport(transport: TransportOptions): Transport {
       const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
       // A change of many quotas goes on until it is done.
       const isPatient = route.isLines === true && route.method === 'POST'
-      const { signal, onFailure } = options
-      return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, () =>
-        attempt(transport, made, { deadline, signal }, response => read(route, response)),
-      )
+      const { signal, onFailure, again } = options
+      let isFirst = true
+      return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, async () => {
+        const [address, init] = made
+        if (!isFirst && again !== undefined) init.body = JSON.stringify(toSnake(again()))
+        isFirst = false
+        return attempt(transport, [address, init], { deadline, signal }, response => read(route, response))
+      })
     },
 
     async sendLines({ path, body, requestId }, { signal }, timeoutMs) {

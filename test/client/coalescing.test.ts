@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createCoalescing } from '../../client/src/coalescing.ts'
+import { createClient } from '../../client/src/main.ts'
 import { createRepetitions } from '../../client/src/repetitions.ts'
 import { createRetries } from '../../client/src/retries.ts'
 
@@ -47,4 +48,58 @@ test('they fail when the deadline is too near, and say whether any attempt may h
     { value: 'done' },
   ])
   expect(first.sent).toEqual([3, 2])
+})
+
+test('what a caller has given up is not sent again with the rest of its batch', async () => {
+  const sent: string[][] = []
+  const given = new AbortController()
+  const client = createClient({
+    url: 'http://service',
+    token: 't',
+    senderTimeoutMs: 60_000,
+    async fetch(_input, init) {
+      const { operations, ...alone } = JSON.parse(String(init?.body))
+      const ids = [operations ?? alone].flat().map(({ id }: { id: string }) => id)
+      sent.push(ids)
+      if (sent.length === 1) {
+        given.abort(new Error('given up'))
+        throw new TypeError('no route')
+      }
+      const results = ids.map(id => ({ status: 200, body: { granted: true, id } }))
+      return Response.json({ results })
+    },
+  })
+  const { signal } = given
+  const [kept, left] = [
+    client.reserve({ userId: 1, id: 'kept', units: 1 }),
+    client.reserve({ userId: 2, id: 'left', units: 1 }, { signal }),
+  ]
+  await expect(left).rejects.toThrow('given up')
+  expect(await kept).toMatchObject({ granted: true, id: 'kept' })
+  expect(sent).toEqual([['kept', 'left'], ['kept']])
+})
+
+test('a lone call whose caller has given up is not sent again', async () => {
+  const given = new AbortController()
+  const again = Promise.withResolvers<() => unknown>()
+  const coalesced = createCoalescing({
+    transport: {
+      async call(_operation, _input, options) {
+        if (options.again !== undefined) again.resolve(options.again)
+        return new Promise(() => {})
+      },
+    },
+    retries: createRetries({ now: () => 0, random: () => 1, sleep: async () => {} }),
+    repetitions: createRepetitions(),
+    timeoutMs: 10_000,
+    maxWaiting: 10,
+    now: () => 0,
+    sleep: async () => {},
+  })
+  const call = coalesced('reserve', { userId: 1, id: 'left' }, { signal: given.signal })
+  const sendAgain = await again.promise
+  expect(sendAgain()).toEqual({ userId: 1, id: 'left' })
+  given.abort(new Error('given up'))
+  await expect(call).rejects.toThrow('given up')
+  expect(sendAgain).toThrow('no caller waits')
 })
