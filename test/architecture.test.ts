@@ -311,7 +311,7 @@ function smallFilesOf(files: readonly SourceFile[]): string[] {
     ({ target }) => target,
   )
   return files.flatMap(({ path, ownLines }) => {
-    if (ownLines >= MIN_FILE_LINES || /^(?:routes|command)\.ts$/.test(basename(path))) return []
+    if (ownLines >= MIN_FILE_LINES || /^(?:routes|requests|responses|command)\.ts$/.test(basename(path))) return []
     const [importer, ...others] = new Set(importersOf.get(path)?.map(({ file }) => file))
     if (importer === undefined || others.length > 0 || importer.lazyImports.includes(path)) return []
     return finestRoomOf(importer.path) === finestRoomOf(path) ? [`${path} belongs to ${importer.path}`] : []

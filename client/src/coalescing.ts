@@ -68,17 +68,8 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     const onFailure = (error: UnavailableError) => {
       for (const operation of batch) noteFailure(operation, error)
     }
-    const [first] = batch
     try {
-      if (batch.length === 1 && first !== undefined) {
-        const again = () => {
-          waitedFor(batch)
-          return first.input
-        }
-        succeed(first, await transport.call(first.name, first.input, { onFailure, again }, timeout, first.span))
-        return []
-      }
-      return await callBatch(transport, batch, { timeout, onFailure })
+      return await sendOnce(transport, batch, { timeout, onFailure })
     } catch (error) {
       for (const operation of batch) fail(operation, error)
       return []
@@ -110,7 +101,23 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     })
 }
 
-async function callBatch(
+/** A lone operation has a call of its own. */
+async function sendOnce(
+  transport: Pick<Transport, 'call'>,
+  batch: readonly Waiting[],
+  { timeout, onFailure }: { timeout: number; onFailure: (error: UnavailableError) => void },
+): Promise<Refused[]> {
+  const [first, ...others] = batch
+  if (first === undefined || others.length > 0) return sendTogether(transport, batch, { timeout, onFailure })
+  const again = () => {
+    waitedFor(batch)
+    return first.input
+  }
+  succeed(first, await transport.call(first.name, first.input, { onFailure, again }, timeout, first.span))
+  return []
+}
+
+async function sendTogether(
   transport: Pick<Transport, 'call'>,
   batch: readonly Waiting[],
   { timeout, onFailure }: { timeout: number; onFailure: (error: UnavailableError) => void },
