@@ -1,5 +1,6 @@
 /** Units that do not last: a limit has no end of its own, so they are a grant of their own. */
 
+const MAX_NAME = 120
 /** The API accepts no longer values of metadata. */
 export const MAX_REASON = 500
 
@@ -27,13 +28,18 @@ export function extraGrant<Time extends string | number>(
   return {
     user_id,
     limit: units,
-    name: name.slice(0, 120),
+    name: cut(name, MAX_NAME),
     expires_at: end,
     priority: priorityOf(quota, end),
     countries,
     message_types,
-    metadata: { extends_quota: String(id), reason: reason.slice(0, MAX_REASON) },
+    metadata: { extends_quota: String(id), reason: cut(reason, MAX_REASON) },
   }
+}
+
+/** The beginning of a text. Half of an emoji is no text that the database can store. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /**

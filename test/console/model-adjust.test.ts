@@ -158,6 +158,17 @@ test.each<[string, Partial<SmsQuota>, string | null, number]>([
   expect([extra.name.length, extra.metadata.reason.length, isExtra(extra)]).toEqual([120, 500, true])
 })
 
+test('a long name and a long reason are not cut within an emoji', () => {
+  const [name, reason] = [`${'n'.repeat(119)}😀😀`, `${'r'.repeat(499)}😀`]
+  const extra = extraGrant({ quota: { ...QUOTA, id: 9 }, units: 5, end: null }, { name, reason })
+  expect([extra.name, extra.metadata.reason]).toEqual(['n'.repeat(119), 'r'.repeat(499)])
+  const whole = extraGrant(
+    { quota: { ...QUOTA, id: 9 }, units: 5, end: null },
+    { name: `${'n'.repeat(118)}😀`, reason },
+  )
+  expect(whole.name).toBe(`${'n'.repeat(118)}😀`)
+})
+
 test.each<[Partial<SmsQuota>, boolean]>([
   [{ kind: 'cap', limit: 0, status: 'exhausted' }, true],
   [{ kind: 'cap', limit: 0, status: 'suspended' }, false],
