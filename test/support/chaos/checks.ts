@@ -39,19 +39,21 @@ export function unavailableInCalm({ unavailable, calms, holds }: RunRecord) {
   return found
 }
 
-/** Gaps in the outbox, thresholds emitted twice without a change of the quota between, and expired reservations without an event. */
+/** Gaps in the outbox, thresholds emitted twice without a change between that left the quota below them, and expired reservations without an event. */
 export function wrongEvents(db: Database): Promise<object[]> {
   return db.query({
     text: sql`
       select 'gap' as what, shard::text as of from event group by shard having max(number) <> count(*)
       union all select 'gap', user_id::text from event group by shard, user_id having max(sequence) <> count(*)
       union all select 'percent twice', number::text from (
-        select shard, number, data -> 'quota' -> 'id' as quota_id, lag(number) over (
+        select shard, number, data -> 'quota' -> 'id' as quota_id, (data ->> 'percent')::int as percent, lag(number) over (
           partition by shard, data -> 'quota' -> 'id', data -> 'quota' -> 'window_start', data -> 'percent' order by number
         ) as earlier from event where type = 'quota.threshold_reached'
       ) t where not exists (
         select 1 from event u where u.shard = t.shard and u.number > t.earlier and u.number < t.number
           and u.type = 'quota.updated' and u.data -> 'quota' -> 'id' = t.quota_id
+          and (u.data -> 'quota' -> 'used')::bigint * 100
+            < t.percent * ((u.data -> 'quota' -> 'limit')::bigint + (u.data -> 'quota' -> 'rolled_over')::bigint)
       ) and t.earlier is not null
       union all select 'no event', r.id from reservation r where r.expired and not exists (
         select 1 from event e where e.shard = r.shard and e.user_id = r.user_id and e.type = 'reservation.expired'
