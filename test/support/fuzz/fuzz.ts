@@ -41,7 +41,7 @@ export interface FuzzOptions {
 const MAX_MS = 250
 /** What a plain call takes of work at most on a machine that is not held up: a few times as much as usual. */
 const MAX_PLAIN_MS = 5
-/** After so many calls the machine was slow for minutes, and nothing can be said. */
+/** After this many calls the machine was slow for minutes, and nothing can be said. */
 const MAX_MEASURED = 200
 
 /** After how many calls time passes. */
