@@ -62,7 +62,9 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
       const page = open ?? cleared.take(kind) ?? (await newPage(browser, options))
       const problems = problemsOf(page, expectedErrors)
       onTestFinished(async ({ task }) => {
-        if (task.result?.state === 'fail' || !isReusable(page, url)) await page.context().close()
+        const hasFailed = task.result?.state === 'fail'
+        if (hasFailed) await printShown(page, problems)
+        if (hasFailed || !isReusable(page, url)) await page.context().close()
         else if (await leave(page)) left.keep(kind, page)
         else {
           await clear(page)
@@ -128,7 +130,8 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
     ...options,
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  // Ends only what hangs.
+  page.setDefaultTimeout(30_000)
   return page
 }
 
@@ -145,6 +148,12 @@ function problemsOf(page: Page, expectedErrors?: RegExp): string[] {
     if (!isApiError && expectedErrors?.test(message.text()) !== true) problems.push(message.text())
   })
   return problems
+}
+
+/** Prints what a page shows when its test has failed: what fails by chance may not come again for days. */
+async function printShown(page: Page, problems: readonly string[]): Promise<void> {
+  const shown = page.isClosed() ? '' : await page.locator('body').ariaSnapshot().catch(String)
+  console.error(`${page.url()}\n${problems.join('\n')}\n${shown}`)
 }
 
 /** Its storage can be cleared only where it shows the console, and other pages share it. */
