@@ -10,6 +10,8 @@ export const MAX_REPEAT_S = 5
 /** A check is repeated for longer: on a busy machine both services may be starting for half a minute. */
 const CHECK_REPEAT_S = 300
 
+const ADMIN = '/api/sms/admin/'
+
 /** Stands for the users of a call about several. */
 export const NO_USER = -1
 
@@ -44,7 +46,10 @@ export function createCaller(deployment: Deployment, record: RunRecord, random: 
       const begunAt = performance.now()
       const clock = deployment.earliestNow()
       const chosen = attempt === 0 && service !== undefined ? service : Number(random() < 0.5)
+      const attempted = { user, from: begunAt, to: Number.POSITIVE_INFINITY }
+      if (method !== 'GET' && path.startsWith(ADMIN)) record.changes.push(attempted)
       const answer = await deployment.call(chosen, method, path, body, key)
+      attempted.to = performance.now()
       if (answer !== undefined && answer.status !== 503) {
         if (isBesideHeldRows(record, user, begunAt)) record.count('answered beside held rows')
         return { ...answer, begunAt, clock, isRepeated: attempt > 0 }

@@ -100,6 +100,8 @@ export interface RunRecord {
   readonly limiting: Map<number, { user: number; kind: 'cap' | 'grant' }>
   /** Rows that strangers held locked: from before the lock, which they got at `lockedAt`, until after its end. */
   readonly holds: (Interval & { readonly user: number; lockedAt: number })[]
+  /** Calls of administrators that change quotas of a user, whose rows they lock in between. */
+  readonly changes: (Interval & { readonly user: number })[]
   /** When backends of the engine were killed, at which its commits may have an unknown outcome. */
   readonly losses: number[]
   /** Ids with two answers that claim to be the first, after such a loss (see `mayBeFirstAgain`). */
@@ -143,6 +145,7 @@ export function createRunRecord(): RunRecord {
     },
     limiting: new Map(),
     holds: [],
+    changes: [],
     losses: [],
     firstAgain: [],
     calms: [],
