@@ -106,12 +106,26 @@ class Pages {
   readonly #pages = new Map<string, Page[]>()
 
   take(kind: string): Page | undefined {
-    return this.#pages.get(kind)?.pop()
+    const pages = this.#pages.get(kind) ?? []
+    for (let page = pages.pop(); page !== undefined; page = pages.pop()) if (!incomplete.has(page)) return page
+    return undefined
   }
 
   keep(kind: string, page: Page): void {
     this.#pages.set(kind, [...(this.#pages.get(kind) ?? []), page])
   }
+}
+
+/**
+ * Pages that lack a part of the console. A browser remembers that a module could not be loaded: one that was on its way when the
+ * service of a test file ended is missing in the page for ever.
+ */
+const incomplete = new WeakSet<Page>()
+
+function watchModules(page: Page): void {
+  page.on('requestfailed', request => {
+    if (request.resourceType() === 'script') incomplete.add(page)
+  })
 }
 
 /** Those that show the console to someone who is signed in, and those that show nothing. */
@@ -132,6 +146,7 @@ async function newPage(browser: Browser, options: BrowserContextOptions): Promis
   const page = await context.newPage()
   // Ends only what hangs.
   page.setDefaultTimeout(30_000)
+  watchModules(page)
   return page
 }
 
@@ -244,6 +259,7 @@ async function clear(page: Page): Promise<void> {
 /** Takes back what a test has set on a page. */
 async function restore(page: Page): Promise<void> {
   page.removeAllListeners()
+  watchModules(page)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.context().setOffline(false)
   await page.context().clearCookies()
