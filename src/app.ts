@@ -78,6 +78,8 @@ export interface Overrides {
   metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
   listener?: HttpListener
+  /** How long a statement of calls and jobs may take, in milliseconds. */
+  statementTimeout?: number
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -115,7 +117,9 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const url = await provideDatabase(config, log, stops)
     const metrics = createMetrics()
     const open = (pool: PoolName, options: PoolLimits) => openPool(pool, { url, log, ...options }, metrics, stops)
-    const db = open('calls', { maxConnections: config.databasePoolSize })
+    const { statementTimeout } = overrides
+    const limits = statementTimeout === undefined ? {} : { statementTimeout }
+    const db = open('calls', { maxConnections: config.databasePoolSize, ...limits })
     const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     await assertOwnSessions(db, pingDb)
     await assertTrustworthy(db)
@@ -124,7 +128,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     metrics.build({ version: VERSION, node: process.version, timeZones: TIME_ZONES, ...(await readServerVersions(db)) })
     const secretKeys = await provideSecretKeys(config, db, log)
-    const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS })
+    const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS, ...limits })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))

@@ -107,6 +107,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
+    // A statement takes a hundred times as long on a machine that is busy with something else.
+    statementTimeout: 120_000,
     engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands: queueCommands * lanes }) },
     webhooks,
     // Each page of metrics is up to date.
