@@ -378,11 +378,14 @@ export type QuotaWindowPage = {
   readonly nextCursor: string | null
 }
 
-/** A quota to create, or to update by merging: omitted fields keep their value, as in an update. `opening_used` counts only when the quota is created. */
+/** A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported. */
 export type ImportRow = {
-  /** The user that the quota belongs to. */ readonly userId: number
+  /** The user's quota to update. Without it, the quota with this `external_ref` is updated, and created if there is none. */
+  readonly id?: number
+  /** The user that the quota belongs to. */
+  readonly userId: number
   /** Units per window; null is unlimited (grants only). */
-  readonly limit: number | null
+  readonly limit?: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
   /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
@@ -409,14 +412,37 @@ export type ImportRow = {
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
-  /** Your own reference, unique among the user's undeleted quotas. A quota that has it is updated, otherwise one is created. So an import can be repeated. */
-  readonly externalRef: string
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Units of the first window that were already used in another system. */
   readonly openingUsed?: number
+  /** Your own reference, unique among the user's undeleted quotas. A row without an `id` needs it: the quota that has it is updated, otherwise one is created. So an import can be repeated. */
+  readonly externalRef?: string | null
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
+  /** Units committed in the current window. */
+  readonly used?: number
+  /** Units reserved in the current window. */
+  readonly reserved?: number
+  /** Units carried into the current window. */
+  readonly rolledOver?: number
+  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited. */
+  readonly remaining?: number | null
+  /** max(0, used + reserved − limit − rolled_over). */
+  readonly overage?: number
+  readonly windowStart?: string
+  /** The next calendar boundary or `expires_at`, whichever is earlier; null if there is neither. If `expires_at` was moved to before the window began, the window keeps its boundary. */
+  readonly windowEnd?: string | null
+  /** Derived when the quota is read. If several apply, the first of this list. */
+  readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  /** Grows by one with each change by an administrator. */
+  readonly version?: number
+  readonly createdAt?: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly createdBy?: string | null
+  readonly updatedAt?: string
+  /** The subject of the token; null in what users read of their own quotas. */
+  readonly updatedBy?: string | null
 }
 
 /** A line of the response to an import. Check that the last line is `end`. */

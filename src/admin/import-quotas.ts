@@ -1,9 +1,9 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
-import { lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas/quotas.ts'
+import { findQuotas, lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { changeQuota, createQuota, type Quota, type QuotaDraft } from '../domain/quota.ts'
+import { changeQuota, createQuota, type Quota, type QuotaDraft, type QuotaPatch } from '../domain/quota.ts'
 import { openingOf } from '../domain/reservation.ts'
 import { quotaIdOf, shardOf } from '../domain/shard.ts'
 import type { Author } from './author.ts'
@@ -12,22 +12,64 @@ import type { Created } from './create-quota.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges, type UserChanges } from './user-changes.ts'
 
-/** A quota as a row of an import asks for it: to be created, or else to be changed where it differs. */
-export type ImportedQuota = QuotaDraft & { external_ref: string; allow_below_usage?: boolean }
+/** A row of an import that names the quota with its `external_ref`: to be created, or else to be changed where it differs. */
+type ByReference = QuotaDraft & { id?: never; external_ref: string; allow_below_usage?: boolean }
+/** A row that changes the quota with its id. */
+type ById = QuotaPatch & { id: number; user_id: number }
+export type ImportedQuota = ByReference | ById
+
+const isById = (row: ImportedQuota): row is ById => row.id !== undefined
+const isByReference = (row: ImportedQuota): row is ByReference => row.id === undefined
 
 /** What becomes of a row. A row that is refused does not affect the others of its step. */
 export type ImportOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' }
   | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
 
-/** What identifies a row: no two rows of a step may be equal in it. */
-export const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
+const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
 
+/** The quotas that the rows of a step name: no two rows of a step may be for the same quota. */
+export interface ImportedKeys {
+  /** Whether a row could be for the quota of another row. The reference of a quota that another row names by its id is not known. */
+  conflictWith(row: ImportedQuota): boolean
+  add(row: ImportedQuota): void
+}
+
+export const createImportedKeys = (): ImportedKeys => new Keys()
+
+class Keys implements ImportedKeys {
+  private readonly keys = new Set<string | number>()
+  private readonly usersOf = { id: new Set<number>(), reference: new Set<number>() }
+
+  conflictWith(row: ImportedQuota): boolean {
+    const inOtherWay = isById(row) ? this.usersOf.reference : this.usersOf.id
+    return inOtherWay.has(row.user_id) || this.keys.has(keyOf(row))
+  }
+
+  add(row: ImportedQuota): void {
+    this.usersOf[isById(row) ? 'id' : 'reference'].add(row.user_id)
+    this.keys.add(keyOf(row))
+  }
+}
+
+const keyOf = (row: ImportedQuota) => (isById(row) ? row.id : referenceOf(row))
+
+const NOT_THE_USERS: ImportOutcome = {
+  outcome: 'invalid',
+  issues: [
+    {
+      path: '/id',
+      message:
+        'must be the id of an undeleted quota of this user_id. Leave the id out to find the quota by its external_ref, or to create it.',
+    },
+  ],
+}
+
 /**
- * One step of an import: creates and changes quotas in one transaction, with a statement per table. A row that names an
- * `external_ref` of an undeleted quota of its user changes that quota by merging: fields that it omits stay, and
- * `opening_used` counts only when a quota is created. So a step can be repeated.
+ * One step of an import: creates and changes quotas in one transaction, with a statement per table. A row that names the id or,
+ * without an id, the `external_ref` of an undeleted quota of its user changes that quota by merging: fields that it omits stay,
+ * and `opening_used` counts only when a quota is created. So a step can be repeated.
  *
  * Rows that change nothing take no locks, so a repeated import costs little more than reading.
  *
@@ -64,11 +106,15 @@ function importRows(db: Database, rows: readonly ImportedQuota[], author: Author
  * which makes an account if need be: then the user would be listed.
  */
 async function compare(tx: Transaction, rows: readonly ImportedQuota[], author: Author) {
-  const stored = new Map((await quotasByReference(tx, rows)).map(quota => [referenceOf(quota), quota]))
+  const find = await storedQuotas(tx, rows)
   const outcomeOf = new Map<ImportedQuota, ImportOutcome | undefined>()
   const differing = rows.filter(row => {
-    const quota = stored.get(referenceOf(row))
+    const quota = find(row)
     if (quota !== undefined) return changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
+    if (isById(row)) {
+      outcomeOf.set(row, NOT_THE_USERS)
+      return false
+    }
     const created = createQuota(draftOf(row), { ...author, id: 0 })
     if ('issues' in created) outcomeOf.set(row, { outcome: 'invalid', issues: created.issues })
     return !('issues' in created)
@@ -76,8 +122,34 @@ async function compare(tx: Transaction, rows: readonly ImportedQuota[], author: 
   return { differing, outcomeOf }
 }
 
-const patchOf = ({ opening_used: _, ...patch }: ImportedQuota) => patch
-const draftOf = ({ allow_below_usage: _, ...draft }: ImportedQuota) => draft
+/** @returns what finds the stored quota that a row names, if its user has it */
+async function storedQuotas(
+  tx: Transaction,
+  rows: readonly ImportedQuota[],
+): Promise<(row: ImportedQuota) => Quota | undefined> {
+  const ids = rows.filter(isById).map(({ id }) => id)
+  const quotas = [
+    ...(ids.length === 0 ? [] : await findQuotas(tx, ids)),
+    ...(await quotasByReference(tx, rows.filter(isByReference))),
+  ].filter(({ deleted_at }) => deleted_at === null)
+  const byId = new Map(quotas.map(quota => [quota.id, quota]))
+  const byReference = new Map(quotas.map(quota => [referenceOf(quota), quota]))
+  return row => {
+    const quota = isById(row) ? byId.get(row.id) : byReference.get(referenceOf(row))
+    return quota?.user_id === row.user_id ? quota : undefined
+  }
+}
+
+function patchOf(row: ImportedQuota): QuotaPatch {
+  if (isById(row)) {
+    const { id: _, ...patch } = row
+    return patch
+  }
+  const { opening_used: _, ...patch } = row
+  return patch
+}
+
+const draftOf = ({ allow_below_usage: _, ...draft }: ByReference) => draft
 
 /** Ascending: the order in which accounts are locked and rows are written. */
 export function usersOf(rows: readonly ImportedQuota[]): number[] {
@@ -116,11 +188,15 @@ export function decide(
 
 /** @param id of the quota, if it is created */
 function applyRow(user: UserChanges, row: ImportedQuota, author: Author, id: number): ImportOutcome {
+  if (isById(row)) {
+    const named = user.byId(row.id)
+    return named === undefined ? NOT_THE_USERS : update(user, named, row, author)
+  }
   const stored = user.byReference(row.external_ref)
   return stored === undefined ? create(user, row, author, id) : update(user, stored, row, author)
 }
 
-function create(user: UserChanges, row: ImportedQuota, author: Author, id: number): ImportOutcome {
+function create(user: UserChanges, row: ByReference, author: Author, id: number): ImportOutcome {
   const created = createQuota(draftOf(row), { ...author, id })
   if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
   const { quota } = created

@@ -1,7 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
-import { CreateQuotaReq, UpdateQuotaReq } from './quotas.ts'
-import { closed, positive, text, uint } from './schemas.ts'
+import { namedValues } from '../domain/named-values.ts'
+import { EXPORTED_ONLY } from '../domain/quota-file.ts'
+import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
+import { closed, nullable, positive, text, uint } from './schemas.ts'
 
 /** The import of quotas: newline-delimited JSON in both directions. */
 
@@ -18,23 +20,49 @@ export const ImportQuery = Type.Object(
   closed,
 )
 
+const { user_id, limit, external_ref: _, ...optional } = CreateQuotaReq.properties
+
+/** What an export has besides: an import takes it and sets nothing. */
+const exported = Type.Object(
+  namedValues<Pick<typeof SmsQuota.properties, (typeof EXPORTED_ONLY)[number]>>(
+    EXPORTED_ONLY,
+    name => SmsQuota.properties[name],
+  ),
+)
+
+const id = positive({
+  description:
+    "The user's quota to update. Without it, the quota with this `external_ref` is updated, and created if there is none.",
+})
+
 export const ImportRow = Type.Object(
   {
-    ...CreateQuotaReq.properties,
-    external_ref: text(120, {
-      minLength: 1,
-      description:
-        "Your own reference, unique among the user's undeleted quotas. A quota that has it is updated, otherwise one is created. So an import can be repeated.",
-    }),
+    id: Type.Optional(id),
+    user_id,
+    limit: Type.Optional(limit),
+    ...optional,
+    external_ref: Type.Optional(
+      nullable(text(120, { minLength: 1 }), {
+        description:
+          "Your own reference, unique among the user's undeleted quotas. A row without an `id` needs it: the quota that has it is updated, otherwise one is created. So an import can be repeated.",
+      }),
+    ),
     allow_below_usage: Type.Optional(UpdateQuotaReq.properties.allow_below_usage),
+    ...Type.Partial(exported).properties,
   },
   {
     $id: 'ImportRow',
     ...closed,
     description:
-      'A quota to create, or to update by merging: omitted fields keep their value, as in an update. `opening_used` counts only when the quota is created.',
+      'A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported.',
     examples: [{ user_id: 7, external_ref: 'K-1042', limit: 1000, period: 'month', time_zone: 'Europe/Berlin' }],
   },
+)
+
+/** A row that names no `id`. */
+export const ImportRowByReference = Type.Object(
+  { ...ImportRow.properties, limit, external_ref: text(120, { minLength: 1 }) },
+  closed,
 )
 
 const counts = {

@@ -6,35 +6,40 @@ export interface FieldSchema {
   anyOf?: readonly FieldSchema[]
   items?: FieldSchema
   enum?: readonly unknown[]
+  format?: string
 }
 
 /**
- * The value that a cell stands for. A list is separated by spaces, an object is JSON, and `null` is null where the field takes
- * it. What does not fit stays text, which the schema of the field then refuses.
+ * The value that a cell stands for. A list is separated by blanks or is JSON, an object is JSON, and `null` is null where the field
+ * takes it; in any case, as `true` and `false`. What does not fit stays text, which the schema of the field then refuses.
  */
-export function readCell(schema: FieldSchema, text: string): unknown {
-  return valueIn(schema, restored(text))
+export function readCell(schema: FieldSchema, cell: string): unknown {
+  const options = schema.anyOf ?? [schema]
+  const { type, format, enum: values, items = {} } = options[0] ?? {}
+  const isText = type === 'string' && format === undefined && values === undefined
+  // Blanks around what is no text say nothing.
+  const written = isText ? cell : cell.trim()
+  if (/^null$/i.test(written) && options.some(option => option.type === 'null')) return null
+  const text = restored(written)
+  if (type === 'array') return listOf(items, text)
+  return type === 'object' ? parsed(text) : plainValue(type, text)
 }
 
-function valueIn(schema: FieldSchema, text: string): unknown {
-  const options = schema.anyOf ?? [schema]
-  if (text === 'null' && options.some(({ type }) => type === 'null')) return null
-  const { type, items = {} } = options[0] ?? {}
-  switch (type) {
-    case 'integer':
-      return /^-?(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text
-    case 'boolean':
-      return text === 'true' || text === 'false' ? text === 'true' : text
-    case 'array':
-      return text
-        .split(' ')
-        .filter(item => item !== '')
-        .map(item => valueIn(items, item))
-    case 'object':
-      return parsed(text)
-    default:
-      return text
-  }
+function plainValue(type: string | undefined, text: string): unknown {
+  if (type === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
+  if (type !== 'integer') return text
+  // An apostrophe is how spreadsheets keep a number as it was typed.
+  const [, digits] = /^'?(-?(?:0|[1-9]\d*))$/.exec(text) ?? []
+  return digits !== undefined && Number.isSafeInteger(Number(digits)) ? Number(digits) : text
+}
+
+function listOf({ type }: FieldSchema, text: string): unknown {
+  const json = text.startsWith('[') ? parsed(text) : undefined
+  if (Array.isArray(json)) return json
+  return text
+    .split(/\s+/)
+    .filter(item => item !== '')
+    .map(item => plainValue(type, item))
 }
 
 function parsed(text: string): unknown {
@@ -50,14 +55,25 @@ function cellOf(value: unknown): string {
   if (value === undefined) return ''
   if (typeof value === 'string') return neutralized(value)
   if (typeof value !== 'object' || value === null) return String(value)
-  if (!Array.isArray(value) || value.some(item => typeof item === 'object')) return neutralized(JSON.stringify(value))
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isPlainItem))
+    return neutralized(JSON.stringify(value))
   const isOfText = value.some(item => typeof item === 'string')
   return isOfText ? neutralized(value.join(' ')) : value.join(' ')
 }
 
+const isPlainItem = (item: unknown) => (typeof item === 'string' ? /^(?!\[)\S+$/.test(item) : typeof item !== 'object')
+
 /** A line of CSV of values, with its line break. Numbers stay numbers; no text is a formula to a spreadsheet. */
 export function csvLine(values: readonly unknown[]): string {
-  const cells = values.map(cellOf)
+  return lineOf(values.map(cellOf))
+}
+
+/** A line of values that are read again: an empty text is none that is left out. */
+export function csvRecord(values: readonly unknown[]): string {
+  return lineOf(values.map(value => (value === '' ? EMPTY : cellOf(value))))
+}
+
+function lineOf(cells: readonly string[]): string {
   return `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
 }
 
@@ -72,6 +88,15 @@ const BEGINS_FORMULA = '[=+\\-@\\t\\r\uFF1D\uFF0B\uFF0D\uFF20]'
 const FORMULA = new RegExp(`(?<=^|[;\\t\\r\\n])(?=["']*${BEGINS_FORMULA})`, 'g')
 const NEUTRALIZED = new RegExp(`(?<=^|[;\\t\\r\\n])'(?=["']*${BEGINS_FORMULA})`, 'g')
 
-const neutralized = (text: string): string => text.replace(FORMULA, "'")
+/** The cell of an empty text: an empty cell is a value that is left out. */
+const EMPTY = "''"
 
-const restored = (text: string): string => text.replace(NEUTRALIZED, '')
+/** Texts that would be read as null or as an empty text get an apostrophe, too, and those that look like the result. */
+const LOOKS_EMPTY = /^(?:'*null|''+)$/i
+
+const neutralized = (text: string): string => (LOOKS_EMPTY.test(text) ? `'${text}` : text.replace(FORMULA, "'"))
+
+function restored(cell: string): string {
+  if (cell === EMPTY) return ''
+  return /^'/.test(cell) && LOOKS_EMPTY.test(cell) ? cell.slice(1) : cell.replace(NEUTRALIZED, '')
+}

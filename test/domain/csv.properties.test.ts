@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvLine, readCell } from '../../src/domain/csv.ts'
+import { csvLine, csvRecord, type FieldSchema, readCell } from '../../src/domain/csv.ts'
 import { parseCsv } from '../../src/domain/csv-rows.ts'
 
 const TEXT = { type: 'string' }
@@ -13,6 +13,9 @@ const texts = fc.oneof(
   fc.array(pieces, { maxLength: 12 }).map(parts => parts.join('')),
   fc.string({ unit: 'binary' }).filter(text => !text.includes('\0')),
 )
+
+/** Texts that look like null or nothing. */
+const emptyLooks = fc.constantFrom('', "'", "''", "'''", 'null', 'NULL', 'Null', "'null", "''Null", ' null', '[]')
 
 /**
  * The cells of a file as a spreadsheet reads it that takes this character for the separator: a quotation mark counts at the
@@ -33,29 +36,27 @@ test.each([',', ';', '\t'])('no cell is a formula where spreadsheets separate by
   )
 })
 
-test('what was written is read, by the console and by the command', () => {
+test('what was written is read, also by another reader of CSV; a text is never null, nor left out', () => {
+  const nullable = { anyOf: [TEXT, { type: 'null' }] }
+  const values = fc.array(fc.oneof(texts, fc.constant(null), emptyLooks), { minLength: 1 })
   fc.assert(
-    fc.property(
-      fc.array(
-        texts.filter(text => text !== '' && text !== 'null'),
-        { minLength: 1 },
-      ),
-      values => {
-        const file = csvLine(['n', ...values.map((_, index) => `column ${index}`)]) + csvLine([7, ...values])
-        const [, ofConsole] = parseCsv(file)
-        const [, ofCommand] = parse(file, { record_delimiter: ['\r\n', '\n'] })
-        const read = (cells: readonly string[] = []) => cells.slice(1).map(cell => readCell(TEXT, cell))
-        expect(read(ofConsole?.cells)).toEqual(values)
-        expect(read(ofCommand)).toEqual(values)
-      },
-    ),
+    fc.property(values, written => {
+      const file = csvRecord(['n', ...written.map((_, index) => `column ${index}`)]) + csvRecord([7, ...written])
+      const [, ours] = parseCsv(file)
+      const [, others] = parse(file, { record_delimiter: ['\r\n', '\n'] })
+      for (const cells of [ours?.cells, others]) {
+        const [, ...rest]: readonly string[] = cells ?? []
+        expect(rest).not.toContain('')
+        expect(rest.map(cell => readCell(nullable, cell))).toEqual(written)
+      }
+    }),
     { numRuns: 2_000 },
   )
 })
 
 test('lists and objects are read as they were written', () => {
-  const list = { type: 'array', items: TEXT }
-  const items = fc.array(texts.filter(text => /^[^ ]+$/.test(text)))
+  const list = { anyOf: [{ type: 'array', items: TEXT }, { type: 'null' }] }
+  const items = fc.array(fc.oneof(texts, emptyLooks))
   const metadata = fc.dictionary(texts, texts, { noNullPrototype: true })
   fc.assert(
     fc.property(items, metadata, (values, object) => {
@@ -80,6 +81,12 @@ test.each([
   ['a, -b', '"a, -b"'],
   [-5, '-5'],
   [null, 'null'],
+  ['null', "'null"],
+  ['NULL', "'NULL"],
+  ["'null", "''null"],
+  ['', ''],
+  [[], '[]'],
+  [['a b', '[c'], '"[""a b"",""[c""]"'],
   [true, 'true'],
   [undefined, ''],
   [['=A', '-B'], "'=A -B"],
@@ -90,7 +97,58 @@ test.each([
 })
 
 test('a cell that was written by hand is read as it is, unless it is one that the export would write', () => {
-  for (const text of ['=1', '-5', "O'Neill", "'n", "'"]) expect(readCell(TEXT, text)).toBe(text)
+  for (const text of ['=1', '-5', "O'Neill", "'n", "'", ' a ', 'nullable', 'TRUE'])
+    expect(readCell(TEXT, text)).toBe(text)
   expect(readCell({ type: 'integer' }, '-5')).toBe(-5)
   expect(readCell(TEXT, "'=1")).toBe('=1')
+  expect(readCell(TEXT, "'null")).toBe('null')
+  expect(readCell(TEXT, "''")).toBe('')
+})
+
+const INTEGER = { type: 'integer' }
+const NUMBER_OR_NULL = { anyOf: [INTEGER, { type: 'null' }] }
+const BOOLEAN = { type: 'boolean' }
+const WORD = { type: 'string', format: 'word' }
+/** What could mean two numbers is none. */
+const NO_NUMBERS = [
+  '1.000',
+  '1,000',
+  '1 000',
+  '1\u00A0000',
+  "1'000",
+  '1000,0',
+  '1000.0',
+  '1e3',
+  '1.2E+11',
+  '+5',
+  '007',
+  '0x10',
+  '１０',
+]
+
+test.each<[FieldSchema, string, unknown]>([
+  [BOOLEAN, 'TRUE', true],
+  [BOOLEAN, ' False\u00A0', false],
+  [BOOLEAN, 'WAHR', 'WAHR'],
+  [BOOLEAN, '1', '1'],
+  [NUMBER_OR_NULL, 'NULL', null],
+  [NUMBER_OR_NULL, ' Null ', null],
+  [INTEGER, 'NULL', 'NULL'],
+  [{ anyOf: [TEXT, { type: 'null' }] }, 'Null', null],
+  [TEXT, 'null', 'null'],
+  [INTEGER, '1000', 1000],
+  [INTEGER, '\u00A01000 ', 1000],
+  [INTEGER, "'1000", 1000],
+  ...NO_NUMBERS.map((text): [FieldSchema, string, unknown] => [INTEGER, text, text]),
+  [INTEGER, '9007199254740993', '9007199254740993'],
+  [WORD, ' month\u00A0', 'month'],
+  [{ type: 'array', items: TEXT }, 'DE  AT\u00A0CH', ['DE', 'AT', 'CH']],
+  [{ type: 'array', items: TEXT }, '["DE","AT"]', ['DE', 'AT']],
+  [{ type: 'array', items: TEXT }, '[]', []],
+  [{ type: 'array', items: TEXT }, '[DE', ['[DE']],
+  [{ type: 'array', items: INTEGER }, '80 100', [80, 100]],
+  [{ type: 'array', items: INTEGER }, '80,5', ['80,5']],
+  [{ type: 'object' }, ' {"a":"b"} ', { a: 'b' }],
+])('%j: the cell %j is read as %j', (schema, cell, value) => {
+  expect(readCell(schema, cell)).toEqual(value)
 })

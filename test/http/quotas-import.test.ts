@@ -250,6 +250,74 @@ test('the rules of single changes hold', async () => {
   expect(await importRows(rows)).toEqual([counts(1, 1, 1)])
 })
 
+test('a row with an id updates that quota, whatever its reference is, and never creates one', async () => {
+  const [user, other, unknown] = [someone(), someone(), someone()]
+  const rows = [
+    { user_id: user, external_ref: 'A', limit: 100, name: 'First' },
+    { user_id: user, external_ref: 'B', limit: 200 },
+    { user_id: other, external_ref: 'A', limit: 300 },
+  ]
+  await importRows(rows)
+  const [one, two] = await quotasOf(user)
+  const [foreign] = await quotasOf(other)
+  const changes = [
+    // It needs nothing but what changes; null takes the reference away.
+    { id: one.id, user_id: user, external_ref: null, name: null },
+    // The same quota again, and one that an earlier row names by its id: each on what is before it.
+    { id: one.id, user_id: user, limit: 150 },
+    { user_id: user, external_ref: 'B', limit: 250 },
+    { id: two.id, user_id: user, external_ref: 'C' },
+    { user_id: user, external_ref: 'C', limit: 260 },
+    { id: two.id, user_id: user, limit: 260, opening_used: 5 },
+    { id: foreign.id, user_id: user, limit: 1 },
+    { id: foreign.id + 1, user_id: other, limit: 1 },
+    { id: foreign.id, user_id: unknown, limit: 1, external_ref: 'A' },
+    { id: two.id, user_id: user, kind: 'cap' },
+    { id: foreign.id, user_id: other, external_ref: 'D', limit: null },
+    { user_id: other, external_ref: 'A', limit: 5 },
+    { id: foreign.id, user_id: other, external_ref: 'A' },
+    { id: null, user_id: other, limit: 5, external_ref: 'E' },
+    { user_id: other, limit: 5, external_ref: null },
+  ]
+  const byLine = (found: Awaited<ReturnType<typeof importRows>>) =>
+    found.toSorted((first, second) => (first.line ?? 99) - (second.line ?? 99))
+  const preview = byLine(await importRows(changes, { dryRun: true }))
+  expect(await quotasOf(user)).toEqual([one, two])
+  const records = byLine(await importRows(changes))
+  // A dry run has no ids for what it would create.
+  const withoutDetail = records.map(({ detail: _, ...record }) => record)
+  expect(preview.map(({ detail: _, ...record }) => record)).toEqual(withoutDetail)
+  const message =
+    'must be the id of an undeleted quota of this user_id. Leave the id out to find the quota by its external_ref, or to create it.'
+  expect(records.map(({ line, code, errors = [] }) => [line, code, ...errors.map(Object.values)])).toEqual([
+    [7, 'invalid_request', ['/id', message]],
+    [8, 'invalid_request', ['/id', message]],
+    [9, 'invalid_request', ['/id', message]],
+    [10, 'immutable_field', ['/kind', expect.stringContaining('cannot be changed')]],
+    [13, 'conflict'],
+    [14, 'invalid_request', ['/id', expect.stringContaining('must be a whole number from 1')]],
+    [15, 'invalid_request', ['/external_ref', expect.stringContaining('must be text')]],
+    [undefined, undefined],
+  ])
+  expect(records.at(-1)).toEqual(counts(1, 6, 1, 7))
+  expect(await quotasOf(user)).toMatchObject([
+    { id: one.id, limit: 150, name: null, external_ref: null },
+    { id: two.id, limit: 260, external_ref: 'C', used: 0 },
+  ])
+  expect(await quotasOf(other)).toMatchObject([
+    { id: foreign.id, external_ref: 'D', limit: null },
+    { external_ref: 'A', limit: 5 },
+  ])
+  // A user that has nothing is not made by a row that is refused.
+  const accounts = { text: sql`select user_id from account where user_id = $1`, values: [unknown] }
+  expect(await service.db.query(accounts)).toEqual([])
+  await service.call('DELETE', `/api/sms/admin/quota/${one.id}`)
+  expect(await importRows([{ id: one.id, user_id: user, limit: 1 }])).toEqual([
+    expect.objectContaining({ code: 'invalid_request', errors: [{ path: '/id', message }] }),
+    counts(0, 0, 0, 1),
+  ])
+})
+
 test('a dry run reports the same and writes nothing', async () => {
   const [stored, fresh] = [someone(), someone()]
   await importRows([

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { MAX_SAMPLES } from '../../../src/domain/bounds.ts'
-import { csvLine } from '../../../src/domain/csv.ts'
+import { csvRecord } from '../../../src/domain/csv.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall, Selection } from '../model/bulk-change.ts'
 import { type Filters, filterOf } from '../model/quota-lists.ts'
@@ -103,8 +103,8 @@ export async function exportToFile(
   let lines: string[] = []
   let count = 0
   for await (const quota of exportedQuotas(filters, signal)) {
-    if (count === 0) lines.push(csvLine(Object.keys(quota)))
-    lines.push(csvLine(Object.values(quota)))
+    if (count === 0) lines.push(csvRecord(Object.keys(quota)))
+    lines.push(csvRecord(Object.values(quota)))
     count += 1
     if (count % LINES_PER_PART !== 0) continue
     // The browser may keep a blob on disk, but not a string.

@@ -1,13 +1,13 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/author.ts'
-import { type ImportedQuota, type ImportOutcome, referenceOf } from '../../admin/import-quotas.ts'
-import { type ImportRecord, ImportRow } from '../../contract/import.ts'
+import { createImportedKeys, type ImportedQuota, type ImportOutcome } from '../../admin/import-quotas.ts'
+import { type ImportRecord, ImportRow, ImportRowByReference } from '../../contract/import.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
-import { compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
+import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
 import { importedQuotaOf } from './requests.ts'
 import { refusal } from './responses.ts'
 import type { StepPacer } from './step-pacer.ts'
@@ -81,7 +81,7 @@ class Import {
   readonly counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
   private readonly options: ImportOptions
   private rows: Row[] = []
-  private readonly references = new Set<string>()
+  private keys = createImportedKeys()
   private bytes = 0
   /** All rows up to this line have taken effect. */
   private doneUpTo = 0
@@ -95,12 +95,12 @@ class Import {
   /** Whether the step has to run before this row: a step has no two rows for the same quota. */
   isFull(quota: ImportedQuota): boolean {
     const isLarge = this.rows.length >= this.options.pacer.rows || this.bytes >= MAX_STEP_BYTES
-    return isLarge || this.references.has(referenceOf(quota))
+    return isLarge || this.keys.conflictWith(quota)
   }
 
   add(row: Row, bytes: number): void {
     this.rows.push(row)
-    this.references.add(referenceOf(row.quota))
+    this.keys.add(row.quota)
     this.bytes += bytes
   }
 
@@ -118,7 +118,7 @@ class Import {
     const last = rows.at(-1)
     if (last === undefined) return
     this.rows = []
-    this.references.clear()
+    this.keys = createImportedKeys()
     this.bytes = 0
     let outcomes: ImportOutcome[]
     try {
@@ -162,7 +162,7 @@ type ReadRow = { quota: ImportedQuota } | { issues: Issues }
 
 /** A function that reads the text of a line; null stands for one that is too long or not UTF-8. */
 export function createRowReader(): (text: string | null) => ReadRow {
-  const check = compileCheck(ImportRow)
+  const check = createRowCheck()
   return text => {
     if (text === null) return notReadable(`must be a line of UTF-8 of at most ${MAX_LINE_BYTES} bytes`)
     const read = readJson(text)
@@ -170,6 +170,13 @@ export function createRowReader(): (text: string | null) => ReadRow {
     const issues = check(read.value)
     return issues === null ? { quota: importedQuotaOf(read.value as ImportRow) } : { issues: firstIssues(issues) }
   }
+}
+
+/** A check of rows: what one needs depends on whether it names an id. */
+export function createRowCheck(): Check {
+  const byId = compileCheck(ImportRow)
+  const byReference = compileCheck(ImportRowByReference)
+  return row => (typeof row === 'object' && row !== null && 'id' in row ? byId(row) : byReference(row))
 }
 
 const notReadable = (message: string): ReadRow => ({ issues: [{ path: '', message }] })

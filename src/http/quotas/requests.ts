@@ -5,7 +5,7 @@ import type { Author } from '../../admin/author.ts'
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
 import { ExportQuotasQuery } from '../../contract/exports.ts'
-import { ImportRow } from '../../contract/import.ts'
+import type { ImportRow } from '../../contract/import.ts'
 import {
   type AdminListQuery,
   CreateQuotaReq,
@@ -59,9 +59,14 @@ export function patchOf(body: UpdateQuotaReq): QuotaPatch {
   return canonical(body, UpdateQuotaReq)
 }
 
-/** A validated row of an import as a draft of the domain. */
+/** A validated row of an import: the draft of a quota, or a patch of the one that it names. */
 export function importedQuotaOf(row: ImportRow): ImportedQuota {
-  return canonical(row, ImportRow)
+  const { id, user_id, limit, external_ref, opening_used } = row
+  const settings = canonical(row, UpdateQuotaReq)
+  if (id !== undefined) return { ...settings, id, user_id }
+  if (limit === undefined || external_ref == null) throw new Error('the row was not validated')
+  const opening = opening_used === undefined ? {} : { opening_used }
+  return { ...settings, ...opening, user_id, limit, external_ref }
 }
 
 /**

@@ -5,7 +5,7 @@ import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
 import { ReservationRecord } from '../../../contract/reservations.ts'
-import { csvLine } from '../../../domain/csv.ts'
+import { csvRecord } from '../../../domain/csv.ts'
 import { linesOf } from '../../../http/platform/ndjson.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safeJson, safeLines } from '../../safe.ts'
@@ -72,7 +72,7 @@ async function* joined(lines: Lines): AsyncGenerator<string, void> {
 }
 
 async function* csvOf(lines: Lines, columns: ReturnType<typeof columnsOf>): AsyncGenerator<string, void> {
-  yield csvLine(columns.map(({ name }) => name))
+  yield csvRecord(columns.map(({ name }) => name))
   for await (const group of lines) yield group.map(line => csvLineOf(columns, recordIn(line))).join('')
 }
 
@@ -124,7 +124,7 @@ function columnsOf(schema: RecordSchema, path: readonly string[] = []): Column[]
 
 /** A line of CSV of a record, with its line break. */
 function csvLineOf(columns: readonly Column[], record: unknown): string {
-  return csvLine(columns.map(({ path }) => valueAt(record, path)))
+  return csvRecord(columns.map(({ path }) => valueAt(record, path)))
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {

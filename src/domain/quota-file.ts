@@ -1,0 +1,145 @@
+import { type FieldSchema, readCell } from './csv.ts'
+import type { CsvRow } from './csv-rows.ts'
+import { isUnreadable } from './file-text.ts'
+import { namedValues } from './named-values.ts'
+import {
+  QUOTA_SETTINGS,
+  type QuotaIdentity,
+  SETTING_NAMES,
+  type SettingName,
+  type ValueType,
+} from './quota-settings.ts'
+
+/** A file of quotas: what its columns are, and the values of its rows. What is accepted, the service says. */
+
+const TEXT: FieldSchema = { type: 'string' }
+const WORD: FieldSchema = { type: 'string', format: 'word' }
+const INTEGER: FieldSchema = { type: 'integer' }
+const BOOLEAN: FieldSchema = { type: 'boolean' }
+const orNull = (schema: FieldSchema): FieldSchema => ({ anyOf: [schema, { type: 'null' }] })
+const listOf = (items: FieldSchema): FieldSchema => ({ type: 'array', items })
+
+const BY_TYPE: Record<ValueType, FieldSchema> = {
+  text: TEXT,
+  number: INTEGER,
+  boolean: BOOLEAN,
+  time: WORD,
+  texts: listOf(TEXT),
+  numbers: listOf(INTEGER),
+  map: { type: 'object' },
+}
+
+const SETTINGS = namedValues<Record<SettingName, FieldSchema>>(SETTING_NAMES, name => {
+  const { type, nullable } = QUOTA_SETTINGS[name]
+  return nullable ? orNull(BY_TYPE[type]) : BY_TYPE[type]
+})
+
+/** How the cells of each column are read that an import sets. */
+const COLUMNS = {
+  id: INTEGER,
+  user_id: INTEGER,
+  kind: WORD,
+  period: orNull(WORD),
+  time_zone: WORD,
+  ...SETTINGS,
+  opening_used: INTEGER,
+  allow_below_usage: BOOLEAN,
+} satisfies Record<keyof QuotaIdentity | SettingName, FieldSchema> & Record<string, FieldSchema>
+type ColumnName = keyof typeof COLUMNS
+
+/** What an export has, and an import does not set. */
+export const EXPORTED_ONLY = [
+  'used',
+  'reserved',
+  'rolled_over',
+  'remaining',
+  'overage',
+  'window_start',
+  'window_end',
+  'status',
+  'version',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'updated_by',
+] as const
+
+/** The columns that an import sets. */
+export const QUOTA_COLUMNS: readonly string[] = Object.keys(COLUMNS)
+
+const isColumn = (name: string): name is ColumnName => Object.hasOwn(COLUMNS, name)
+const isExportedOnly = (name: string) => EXPORTED_ONLY.some(known => known === name)
+
+/** The names of columns: case and blanks around them do not count. */
+export function columnNames({ cells }: CsvRow): string[] {
+  return cells.map(cell => cell.trim().toLowerCase())
+}
+
+/** A name that two columns have. */
+export function nameTwice(names: readonly string[]): string | undefined {
+  return names.find((name, index) => name !== '' && names.indexOf(name) < index)
+}
+
+/** Names that no column of quotas has. */
+export function unknownNames(names: readonly string[]): string[] {
+  return names.filter(name => name !== '' && !isColumn(name) && !isExportedOnly(name))
+}
+
+/** What is wrong with a row, apart from its values. */
+export type RowFault =
+  | { reason: 'too_many_cells'; cells: number; columns: number }
+  | { reason: 'nameless_column'; column: number }
+  | { reason: 'unreadable'; column: string }
+
+/** What is wrong with the cells of a row: those that spreadsheets add at the end of rows are empty. */
+export function cellsFault(names: readonly string[], cells: readonly string[]): RowFault | null {
+  const last = cells.findLastIndex(cell => cell.trim() !== '')
+  if (last >= names.length) return { reason: 'too_many_cells', cells: last + 1, columns: names.length }
+  const nameless = cells.findIndex((cell, index) => names[index] === '' && cell.trim() !== '')
+  return nameless === -1 ? null : { reason: 'nameless_column', column: nameless + 1 }
+}
+
+/** The values of a row of quotas. An empty cell leaves the field out. */
+export function readQuotaRow(
+  names: readonly string[],
+  cells: readonly string[],
+): { value: Readonly<Record<string, unknown>> } | { fault: RowFault } {
+  const fault = cellsFault(names, cells)
+  if (fault !== null) return { fault }
+  const value: Record<string, unknown> = {}
+  for (const [index, name] of names.entries()) {
+    const text = cells[index] ?? ''
+    if (!isColumn(name) || text === '') continue
+    if (isUnreadable(text)) return { fault: { reason: 'unreadable', column: name } }
+    value[name] = readCell(COLUMNS[name], text)
+  }
+  return { value }
+}
+
+/** Parts of the lines that are known: a Map holds no more than some 16 million. */
+const PARTS = 64
+
+/** Finds rows that are about the same quota: by its id, or by its user and `external_ref`. */
+export interface RepeatedRows {
+  /** @returns the line of an earlier row for the same quota */
+  add(row: Readonly<Record<string, unknown>>, line: number): number | undefined
+}
+
+export function createRepeatedRows(): RepeatedRows {
+  const parts = Array.from({ length: PARTS }, () => new Map<string, number>())
+  return {
+    add({ id, user_id, external_ref }, line) {
+      const ofUser = typeof user_id === 'number' ? user_id : 0
+      const key = typeof id === 'number' ? `${id}` : keyOf(user_id, external_ref)
+      if (key === null) return undefined
+      const part = parts[Math.abs(ofUser) % PARTS]
+      const earlier = part?.get(key)
+      if (earlier === undefined) part?.set(key, line)
+      return earlier
+    },
+  }
+}
+
+function keyOf(user: unknown, reference: unknown): string | null {
+  return typeof user === 'number' && typeof reference === 'string' ? `${user} ${reference}` : null
+}
