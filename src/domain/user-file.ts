@@ -1,5 +1,7 @@
 import { isUint, MAX_UNITS } from './bounds.ts'
+import { readCell } from './csv.ts'
 import type { CsvRow } from './csv-rows.ts'
+import { cellsFault, columnNames, nameTwice } from './quota-file.ts'
 
 /** A file of users who get more units, by the names of its columns. */
 
@@ -14,43 +16,66 @@ export interface UserLine {
 /** A line that gives nothing: it names no user or no units, or a user who is in an earlier line. */
 export interface BadLine {
   line: number
-  reason: 'not_a_user' | 'not_units' | 'twice'
+  reason: 'not_a_user' | 'not_units' | 'too_many_cells' | 'twice'
   /** As the file has it. */
   user: string
-  /** What is no user or no number of units. */
+  /** What is no user or no number of units, the number of cells, or the earlier line. */
   text: string
 }
+
+/** Why a file names no users. */
+export type UserFileProblem = { reason: 'noUsers' } | { reason: 'twice'; name: string }
 
 export const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
 export const UNIT_NAMES = ['units', 'delta', 'amount']
 
-/** @returns null if no column names users. A file of ids alone needs no header */
-export function readUsers([first, ...rest]: readonly CsvRow[]): { users: UserLine[]; bad: BadLine[] } | null {
+/** Of several columns that could be meant, the first name of the list counts. A file of ids alone needs no header. */
+export function readUsers(
+  rows: readonly CsvRow[],
+): { users: UserLine[]; bad: BadLine[] } | { problem: UserFileProblem } {
+  const [first, ...rest] = rows
   if (first === undefined) return { users: [], bad: [] }
-  const names = first.cells.map(cell => cell.trim().toLowerCase())
-  const isHeadless = first.cells.length === 1 && numberOf(names[0]) !== null
-  const userAt = isHeadless ? 0 : names.findIndex(name => USER_NAMES.includes(name))
-  const unitsAt = names.findIndex(name => UNIT_NAMES.includes(name))
-  if (userAt === -1) return null
+  const names = columnNames(first)
+  const isHeadless = names.length === 1 && userOf(names[0]) !== null
+  const userAt = isHeadless ? 0 : columnOf(names, USER_NAMES)
+  const unitsAt = columnOf(names, UNIT_NAMES)
+  if (userAt === -1) return { problem: { reason: 'noUsers' } }
+  const twice = nameTwice(
+    [names[userAt] ?? '', names[unitsAt] ?? ''].flatMap(name => names.filter(other => other === name)),
+  )
+  if (twice !== undefined) return { problem: { reason: 'twice', name: twice } }
   const users: UserLine[] = []
   const bad: BadLine[] = []
-  const known = new Set<number>()
-  for (const { line, cells } of isHeadless ? [first, ...rest] : rest) {
+  const lineOf = new Map<number, number>()
+  for (const { line, cells } of isHeadless ? rows : rest) {
     const user = cells[userAt]?.trim() ?? ''
-    const unitsText = cells[unitsAt]?.trim() ?? ''
-    const user_id = numberOf(user)
-    const units = unitsAt === -1 ? null : numberOf(unitsText)
-    const hasUnits = unitsAt === -1 || (units !== null && units > 0 && units <= MAX_UNITS)
-    if (user_id === null) bad.push({ line, reason: 'not_a_user', user, text: user })
-    else if (!hasUnits) bad.push({ line, reason: 'not_units', user, text: unitsText })
-    else if (known.has(user_id)) bad.push({ line, reason: 'twice', user, text: user })
+    const text = unitsAt === -1 ? null : (cells[unitsAt]?.trim() ?? '')
+    const user_id = userOf(user)
+    const units = text === null ? null : unitsOf(text)
+    const fault = cellsFault(names, cells)
+    const earlier = user_id === null ? undefined : lineOf.get(user_id)
+    if (fault?.reason === 'too_many_cells') bad.push({ line, reason: fault.reason, user, text: String(fault.cells) })
+    else if (user_id === null) bad.push({ line, reason: 'not_a_user', user, text: user })
+    else if (text !== null && units === null) bad.push({ line, reason: 'not_units', user, text })
+    else if (earlier !== undefined) bad.push({ line, reason: 'twice', user, text: String(earlier) })
     else users.push({ line, user_id, units })
-    if (user_id !== null) known.add(user_id)
+    if (user_id !== null && earlier === undefined) lineOf.set(user_id, line)
   }
   return { users, bad }
 }
 
-function numberOf(text: string | undefined): number | null {
-  const number = text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  return isUint(number) ? number : null
+/** The place of the column that has the first of these names. */
+function columnOf(names: readonly string[], wanted: readonly string[]): number {
+  const name = wanted.find(one => names.includes(one))
+  return name === undefined ? -1 : names.indexOf(name)
+}
+
+function userOf(text: string | undefined): number | null {
+  const number = text === undefined ? null : readCell({ type: 'integer' }, text)
+  return typeof number === 'number' && isUint(number) ? number : null
+}
+
+function unitsOf(text: string): number | null {
+  const units = userOf(text)
+  return units !== null && units > 0 && units <= MAX_UNITS ? units : null
 }

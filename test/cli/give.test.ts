@@ -35,7 +35,7 @@ async function limitsOf(user: number) {
 }
 
 let lastFile = 0
-async function fileOf(text: string): Promise<string> {
+async function fileOf(text: string | Uint8Array): Promise<string> {
   lastFile += 1
   const file = join(folder, `users-${lastFile}.csv`)
   await writeFile(file, text)
@@ -50,7 +50,7 @@ test('shows who would get units and who not, asks, gives, and reports each line'
   const left = [
     `line 3: user ${pack}: has only a one-time grant: --period null gives units to it (Monthly)`,
     'line 4: user ada: is no user id',
-    `line 6: user ${one}: is there twice`,
+    `line 6: user ${one}: is there twice, first in line 2`,
     'line 7: user 999: has no quota, or is unknown to the service',
     '',
   ].join('\n')
@@ -82,7 +82,7 @@ test('shows who would get units and who not, asks, gives, and reports each line'
     expect.stringMatching(new RegExp(`^3,${pack},left out,has only a one-time grant`)),
     '4,ada,left out,is no user id,,,,,,',
     expect.stringMatching(new RegExp(`^5,${two},given,`)),
-    `6,${one},left out,is there twice,,,,,,`,
+    `6,${one},left out,"is there twice, first in line 2",,,,,,`,
     expect.stringMatching(/^7,999,left out,"has no quota, or/),
     '',
   ])
@@ -127,6 +127,25 @@ test('goes on under the same key, also in several calls', async () => {
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('already used for a different request')])
 })
 
+test.each([
+  [
+    'Windows-1252',
+    (user: number) => Buffer.from(`name;USER_ID;Units;;\nM\xfcller;${user};7;;\n`, 'latin1'),
+    ['--encoding', 'windows-1252'],
+  ],
+  [
+    'UTF-16',
+    (user: number) => Buffer.from(`\uFEFFname\tuser_id\tunits\r\n"Mü\r\nller"\t${user}\t7\r\n`, 'utf16le'),
+    [],
+  ],
+])('reads a file in %s', async (_, contentFor, more) => {
+  const user = await create()
+  const file = await fileOf(contentFor(user))
+  const words = [file, '--period', 'month', '--reason', 'Encoding', '--yes', ...more]
+  expect(await give(words)).toEqual({ code: 0, stdout: 'given 1, left out 0, refused 0\n', stderr: AUDIT })
+  expect(await limitsOf(user)).toEqual([100, 7])
+})
+
 test('an interruption says how to go on', async () => {
   const interruption = () => AbortSignal.abort()
   const { code, stderr } = await give([await fileOf(`${await create()}\n`), ...TERMS, '--yes'], { interruption })
@@ -145,6 +164,15 @@ test('says what is wrong, and where', async () => {
   await expectUsage([await fileOf('name\nAda\n'), ...TERMS, '--yes'], 'FILE needs a column of user ids: user_id, user,')
   await expectUsage([await fileOf('user_id\n'), ...TERMS, '--yes'], 'FILE has no users')
   await expectUsage([await fileOf('user,"b\n'), ...TERMS, '--yes'], 'FILE: line 1: a quotation mark is not closed')
+  const twice = await fileOf('user,units,User\n7,1,8\n')
+  await expectUsage([twice, ...TERMS, '--yes'], 'FILE has two columns with the name user')
+  const latin = await fileOf(Buffer.from('user,name\n7,Ada\n8,M\xfcller\n', 'latin1'))
+  await expectUsage(
+    [latin, ...TERMS, '--yes'],
+    'FILE: line 3 has bytes that are not UTF-8: save the file as "CSV UTF-8"',
+  )
+  const unknown = [latin, ...TERMS, '--yes', '--encoding', 'latin-17']
+  await expectUsage(unknown, '--encoding is a name such as utf-8, windows-1252')
   const refused = await give([file, '--period', 'month', '--reason', 'x', '--yes'])
   expect([refused.code, refused.stderr]).toEqual([
     2,

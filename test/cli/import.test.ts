@@ -17,7 +17,7 @@ const folder = await mkdtemp(join(tmpdir(), 'sms-quota import '))
 afterAll(() => rm(folder, { recursive: true }))
 
 let files = 0
-async function fileOf(content: string): Promise<string> {
+async function fileOf(content: string | Uint8Array): Promise<string> {
   files += 1
   const file = join(folder, `rows ${files}`)
   await writeFile(file, content)
@@ -28,13 +28,15 @@ interface Options {
   dryRun?: boolean
   at?: string
   token?: string
+  encoding?: string
 }
 
 /** Imports a file with this content; the file is named FILE in messages. */
-async function run(content: string, { dryRun = false, at = url, token = service.adminToken }: Options = {}) {
+async function run(content: string | Uint8Array, options: Options = {}) {
+  const { dryRun = false, at = url, token = service.adminToken, encoding } = options
   const file = await fileOf(content)
   const [printed, complaints]: string[][] = [[], []]
-  const request = { file, service: { url: at, token }, dryRun, patience: { totalMs: 10_000, firstMs: 1 } }
+  const request = { file, encoding, service: { url: at, token }, dryRun, patience: { totalMs: 10_000, firstMs: 1 } }
   const code = await importFile(request, {
     print: line => printed?.push(line),
     complain: line => complaints?.push(line.replace(file, 'FILE')),
@@ -95,6 +97,121 @@ test('imports CSV; the same file again changes nothing', async () => {
   ])
 })
 
+/** A user's names, in the order of their references. */
+async function namesOf(user: number) {
+  const items: { external_ref: string; name: string | null }[] = await quotasOf(user)
+  return items.toSorted((one, other) => (one.external_ref < other.external_ref ? -1 : 1)).map(({ name }) => name)
+}
+
+const HEAD = 'user_id,external_ref,limit,name'
+const latin = (text: string) => Buffer.from(text, 'latin1')
+
+test.each<[string, (user: number) => string | Uint8Array, string?]>([
+  [
+    'semicolons, sep= and empty columns at the end',
+    user => `sep=;\r\n${HEAD.replaceAll(',', ';')};;\r\n${user};a;1;Müller;;\r\n${user};b;1;Möller;;\r\n;;;;;\r\n`,
+  ],
+  [
+    'tabs in UTF-16, as Excel writes "Unicode text"',
+    user =>
+      Buffer.from(`\uFEFF${HEAD}\r\n${user},a,1,Müller\r\n${user},b,1,Möller\r\n`.replaceAll(',', '\t'), 'utf16le'),
+  ],
+  [
+    'UTF-16 with the higher byte first',
+    user => Buffer.from(`\uFEFF${HEAD}\n${user},a,1,Müller\n${user},b,1,Möller\n`, 'utf16le').swap16(),
+  ],
+  ['UTF-8 with its mark and sep=', user => `\uFEFFsep=,\n${HEAD}\n${user},a,1,Müller\n${user},b,1,Möller`],
+  [
+    'Windows-1252, if it is named',
+    user => latin(`${HEAD}\n${user},a,1,M\xfcller\n${user},b,1,M\xf6ller\n`),
+    'windows-1252',
+  ],
+  [
+    'heads in any case, with blanks',
+    user => `User_ID, EXTERNAL_REF ,\u00A0limit,"Name "\n${user}, a, 1 ,Müller\n${user},b,1,Möller\n`,
+  ],
+  ['the line breaks of old spreadsheets', user => `${HEAD}\r${user},a,1,Müller\r${user},b,1,Möller\r`],
+  [
+    'JSON in UTF-16, as PowerShell writes it',
+    user =>
+      Buffer.from(
+        `\uFEFF{"user_id":${user},"external_ref":"a","limit":1,"name":"Müller"}\r\n{"user_id":${user},"external_ref":"b","limit":1,"name":"Möller"}\r\n`,
+        'utf16le',
+      ),
+  ],
+])('reads %s', async (_, contentFor, encoding) => {
+  const user = someone()
+  expect(await run(contentFor(user), { ...(encoding === undefined ? {} : { encoding }) })).toEqual(done(2, 0, 0))
+  expect(await namesOf(user)).toEqual(['Müller', 'Möller'])
+})
+
+test('bytes that are not UTF-8 are refused line by line, so that two names never become one', async () => {
+  const user = someone()
+  const why =
+    'has bytes that are not UTF-8: save the file as "CSV UTF-8", or name its encoding, such as --encoding windows-1252'
+  const end = (rows: string) => `sms-quota: ${rows} of FILE cannot be imported; nothing was sent`
+  const csv = latin(`${HEAD}\n${user},M\xfcller,1,\n${user},M\xf6ller,1,ok\n${user},x,1,"two\nlines \xe9"\n`)
+  expect((await run(csv)).complaints).toEqual([
+    `line 2: external_ref ${why}`,
+    `line 3: external_ref ${why}`,
+    `line 4: name ${why}`,
+    end('3 rows'),
+  ])
+  const head = latin(`user_id,external_ref,limit,n\xe4me\n${user},a,1,\n`)
+  expect((await run(head)).complaints).toEqual([`line 1: ${why}`, end('1 row')])
+  const json = latin(`{"user_id":${user},"external_ref":"M\xfcller","limit":1}\n`)
+  expect((await run(json)).complaints).toEqual([`line 1: ${why}`, end('1 row')])
+  const japanese = await run(Buffer.from([...Buffer.from(`${HEAD}\n${user},a,1,`), 0x82, 0x0a]), {
+    encoding: 'shift_jis',
+  })
+  expect(japanese.complaints?.[0]).toBe('line 2: name has bytes that are not SHIFT_JIS')
+  expect(await quotasOf(user)).toEqual([])
+})
+
+test.each([
+  ['TRUE', 'NULL', { enabled: true, expires_at: null }],
+  ['False', 'Null', { enabled: false, expires_at: null }],
+])('%s and %s are read in any case', async (enabled, none, expected) => {
+  const user = someone()
+  const csv = `user_id,external_ref,limit,enabled,expires_at,name\n${user},A,${none},${enabled},${none},${none}\n`
+  expect(await run(csv)).toEqual(done(1, 0, 0))
+  expect(await quotasOf(user)).toMatchObject([{ ...expected, limit: null, name: null }])
+})
+
+test('what a spreadsheet has spoiled is refused, with the line that an editor shows', async () => {
+  const user = someone()
+  const csv = [
+    'user_id;external_ref;limit;name;',
+    `${user};A;1;"two\r\nlines";`,
+    `${user};B;1.000;;`,
+    `1,23457E+11;C;1;;`,
+    `${user};D;1;x;y`,
+    `${user};E;1;x;;z`,
+    `${user};F;1;a\0b;`,
+    `${user};G;WAHR;;`,
+  ].join('\r\n')
+  const number = 'must be a whole number from 0 to'
+  expect((await run(csv)).complaints).toEqual([
+    expect.stringContaining(`line 4: limit ${number} 1000000000000, or null, not "1.000"`),
+    expect.stringMatching(new RegExp(`^line 5: user_id ${number} \\d+, not "1,23457E\\+11"$`)),
+    'line 6: has a value in column 5, which has no name',
+    'line 7: has 6 cells, and the header has 5',
+    expect.stringMatching(/^line 8: name must be text without NUL characters/),
+    expect.stringContaining('line 9: limit must be a whole number'),
+    'sms-quota: 6 rows of FILE cannot be imported; nothing was sent',
+  ])
+  for (const [broken, words] of [
+    ['"x"y', 'text follows the quotation mark that ends a cell; a quotation mark within such a cell is written twice'],
+    [' "x"', 'a cell begins with a blank and a quotation mark; leave out the blank'],
+  ]) {
+    const { complaints } = await run(`${HEAD}\n${user},A,1,${broken}\n`)
+    expect(complaints?.[0]).toBe(`line 2: is not valid CSV, so the rest of the file was not read: ${words}`)
+  }
+  const { complaints } = await run(`sep=:\n${HEAD}\n`)
+  expect(complaints?.[0]).toMatch(/^line 1: is not valid CSV, .* sep= names the separator/)
+  expect(await quotasOf(user)).toEqual([])
+})
+
 test('names each bad row by line and column, and sends nothing', async () => {
   const user = someone()
   const csv = [
@@ -116,15 +233,15 @@ test('names each bad row by line and column, and sends nothing', async () => {
       'line 3: enabled must be true or false, not "yes"',
       'line 4: limit must be a whole number from 0 to 1000000000000, or null, not "many"',
       'line 6: has 6 cells, and the header has 5',
-      expect.stringMatching(/^line 7: is not valid CSV, so the rest of the file was not read: Quote Not Closed/),
+      'line 7: is not valid CSV, so the rest of the file was not read: a quotation mark is not closed',
       'sms-quota: 4 rows of FILE cannot be imported; nothing was sent',
     ],
   })
   const wide = await run(`user_id,external_ref,limit\n${user},A,1${','.repeat(300_000)}`)
-  expect(wide.complaints?.[0]).toBe('line 2: must be a line of at most 262144 bytes')
+  expect(wide.complaints?.[0]).toBe('line 2: must be a line of at most 262144 bytes; the rest of the file was not read')
   const header = await run('user_id,external_ref,limit,prioritty,limit\n1,A,1,2,3\n')
   expect(header.complaints).toEqual([
-    expect.stringMatching(/^line 1: prioritty is no column; columns are user_id, limit, /),
+    expect.stringMatching(/^line 1: prioritty is no column; columns are id, user_id, kind, /),
     'line 1: limit is there twice',
     'sms-quota: 1 row of FILE cannot be imported; nothing was sent',
   ])

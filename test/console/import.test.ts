@@ -29,7 +29,7 @@ async function downloadReport(page: Page, button = 'Download report'): Promise<s
 }
 
 /** Chooses a file on the import page. */
-async function choose(page: Page, name: string, text: string): Promise<void> {
+async function choose(page: Page, name: string, text: string | Uint8Array): Promise<void> {
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
 }
 
@@ -71,7 +71,7 @@ test('a CSV file gives its users more units for this window, and names users wit
     expect.stringMatching(/^3,141,left out,"Has only a one-time grant/),
     expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
     '5,ada,left out,Not a user id: “ada”,,,,,left,',
-    '6,140,left out,Is there twice: User 140,,,,,left,',
+    '6,140,left out,"Is there twice: User 140, as in line 2",,,,,left,',
     '',
   ])
 
@@ -346,6 +346,30 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'wrong.csv', 'a,"b\n')
   await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()
+  const cp1252 =
+    'USER_ID;external_ref;limit;name;\r\n210;a;5;M\xfcller;\r\n211;a;5;M\xf6ller;\r\n210;a;6;M\xfcller;\r\n'
+  await choose(page, 'latin.csv', Buffer.from(cp1252, 'latin1'))
+  await page.getByRole('alert').filter({ hasText: 'Line 2 is not UTF-8. Save the file as “CSV UTF-8”' }).waitFor()
+  await expectAccessible(page)
+  await page.getByLabel('Saved as').selectOption('windows-1252')
+  await page.getByText('2 of 2 · 2 created · 0 updated · 0 unchanged · 0 failed').waitFor()
+  await page.getByRole('row', { name: 'Line 4 It is about the same quota as an earlier line: line 2.' }).waitFor()
+  await page.getByRole('button', { name: 'Import the other 2' }).click()
+  await page.getByText('Done.').waitFor()
+  const { items } = (await site.call('GET', `${search}211`)).body
+  expect(items).toMatchObject([{ name: 'Möller', limit: 5 }])
+
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await choose(page, 'broken.csv', 'a,b\n1,"2"3\n')
+  await page.getByRole('alert').filter({ hasText: 'Line 2: text follows the quotation mark' }).waitFor()
+  await choose(page, 'unicode.txt', Buffer.from('\uFEFFcustomer\tunits\r\n140\t7\r\n', 'utf16le'))
+  await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
+  await page.getByText('The file says how many units each user gets.').waitFor()
+
+  await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'other.csv', 'name,colour\nA,red\n')
-  await page.getByRole('alert').filter({ hasText: 'Each line needs user_id, external_ref and limit.' }).waitFor()
+  await page
+    .getByRole('alert')
+    .filter({ hasText: 'Each line needs user_id, external_ref and limit, or user_id and the id of a quota.' })
+    .waitFor()
 })

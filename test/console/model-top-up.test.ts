@@ -14,7 +14,7 @@ import {
 } from '../../console/src/model/top-up-plan.ts'
 import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
-import { parseCsv, UnclosedQuote } from '../../src/domain/csv-rows.ts'
+import { CsvError, parseCsv } from '../../src/domain/csv-rows.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const MONTHLY: SmsQuota = { ...QUOTA, limit: 1_000, remaining: 1_000, period: 'month', time_zone: 'Europe/Berlin' }
@@ -166,6 +166,7 @@ test.each([
   ['\n\n', { reason: 'noRows' }],
   ['user_id\n', { reason: 'noRows' }],
   ['user_id,external_ref,limit\n', { reason: 'noRows' }],
+  ['user_id,external_ref,LIMIT,Limit\n1,a,5,6\n', { reason: 'twice', name: 'limit' }],
   ['name,units\nAda,5\n', { reason: 'neededColumns' }],
   ['user_id,units,user_id\n', { reason: 'twice', name: 'user_id' }],
   ['user_id,external_ref,limit,colour\n1,a,5,red\n', { reason: 'unknownColumns', unknown: ['colour'] }],
@@ -181,7 +182,7 @@ test('users of a file, with their units, and lines that name none', () => {
       { line: 2, reason: 'not_units', user: '1042', text: '1.000' },
       { line: 3, reason: 'not_units', user: '7', text: '0' },
       { line: 5, reason: 'not_a_user', user: 'ada', text: 'ada' },
-      { line: 6, reason: 'twice', user: '8', text: '8' },
+      { line: 6, reason: 'twice', user: '8', text: '4' },
     ],
   })
   expect(read('1042\n7\n')).toMatchObject({
@@ -192,15 +193,50 @@ test('users of a file, with their units, and lines that name none', () => {
   })
 })
 
+test.each([
+  // Of several columns that could name users or units, the surest one counts.
+  ['customer,user_id\nAda,7\n', [{ line: 2, user_id: 7, units: null }]],
+  ['user_id,amount,units\n7,9.99,5\n', [{ line: 2, user_id: 7, units: 5 }]],
+  [' USER_ID ;\u00A0Units\n 7\u00A0;5\n', [{ line: 2, user_id: 7, units: 5 }]],
+  [
+    "sep=;\nuser_id;units;;\n'7;5;;\n\n8;6;;\n",
+    [
+      { line: 3, user_id: 7, units: 5 },
+      { line: 5, user_id: 8, units: 6 },
+    ],
+  ],
+  // Users with ids of their own, such as those of another system.
+  ['id,user_id,email\n1,7,a@b\n', [{ line: 2, user_id: 7, units: null }]],
+])('the users of %j', (text, users) => {
+  expect(read(text)).toEqual({ about: 'users', users, failures: [] })
+})
+
+test.each([
+  // A thousands separator must not become a cell of its own.
+  ['user_id,units\n7,1,000\n', { line: 2, reason: 'too_many_cells', user: '7', text: '3' }],
+  ['7\n8,5\n', { line: 2, reason: 'too_many_cells', user: '8', text: '2' }],
+  ['user_id\n007\n', { line: 2, reason: 'not_a_user', user: '007', text: '007' }],
+  ['user_id\n7.0\n', { line: 2, reason: 'not_a_user', user: '7.0', text: '7.0' }],
+  ['user_id\n1,2E+11\n', { line: 2, reason: 'too_many_cells', user: '1', text: '2' }],
+  ['user_id;units\n7;1e3\n', { line: 2, reason: 'not_units', user: '7', text: '1e3' }],
+  ['user_id;units\n7;\n', { line: 2, reason: 'not_units', user: '7', text: '' }],
+])('a line of %j gives nothing', (text, failure) => {
+  expect(read(text)).toMatchObject({ failures: [failure] })
+})
+
 test('quotas of a file, as the service takes them', () => {
-  const text = 'user_id,external_ref,limit,countries,used\n1,a,,DE,5\n2,b,many,,\n3,c,5,,,,\n'
+  const text = 'USER_ID, External_Ref ,limit,countries,used,\n1,a,,DE,5,\n2,b,many,,,,,\n3,c,5,,,,x\n4,d,5,,,x\n1,a,7\n'
   expect(read(text)).toEqual({
     about: 'quotas',
     lines: [
       { line: 2, json: '{"user_id":1,"external_ref":"a","countries":["DE"]}' },
       { line: 3, json: '{"user_id":2,"external_ref":"b","limit":"many"}' },
     ],
-    failures: [{ line: 4, cells: 7, columns: 5 }],
+    failures: [
+      { line: 4, fault: { reason: 'too_many_cells', cells: 7, columns: 6 } },
+      { line: 5, fault: { reason: 'nameless_column', column: 6 } },
+      { line: 6, fault: { reason: 'repeated', earlier: 2 } },
+    ],
   })
 })
 
@@ -209,5 +245,5 @@ test('a file of CSV with quotation marks, line breaks in cells and other separat
     { line: 1, cells: ['a', 'b\n"c"'] },
     { line: 4, cells: ['d', 'e'] },
   ])
-  expect(() => parseCsv('a,b\n1,"2\n3,4\n')).toThrow(UnclosedQuote)
+  expect(() => parseCsv('a,b\n1,"2\n3,4\n')).toThrow(CsvError)
 })

@@ -135,18 +135,35 @@ export const manyQuotas: typeof english = {
     drop: 'Eine CSV-Datei hier ablegen oder auswählen',
     choose: 'Datei auswählen',
     quotasHint:
-      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Vorher wird geprüft.',
+      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Eine exportierte Datei ändert die Kontingente, die sie mit id nennt. Vorher wird geprüft.',
     usersHint: (users, units) =>
       `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Wie viele Einheiten, wie lange und warum, wird danach gefragt, und vor jeder Änderung kommt eine Vorschau. Zum Beispiel:`,
     tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
-    notUtf8: 'Die Datei ist nicht UTF-8. Als „CSV UTF-8“ speichern.',
-    unclosedQuote: line => `Zeile ${line}: Ein Anführungszeichen ist nicht geschlossen.`,
+    notUtf8: line =>
+      `Zeile ${line} ist nicht UTF-8. Die Datei als „CSV UTF-8“ speichern oder unten wählen, wie sie gespeichert wurde.`,
+    encoding: 'Gespeichert als',
+    chooseEncoding: 'Kodierung wählen',
+    notRead: 'Die Datei lässt sich nicht lesen.',
+    faults: {
+      unclosed_quote: line => `Zeile ${line}: Ein Anführungszeichen ist nicht geschlossen.`,
+      text_after_quote: line =>
+        `Zeile ${line}: Auf das Anführungszeichen, das eine Zelle beendet, folgt Text. In einer solchen Zelle steht ein Anführungszeichen doppelt.`,
+      quote_after_blank: line =>
+        `Zeile ${line}: Eine Zelle beginnt mit einem Leerzeichen und einem Anführungszeichen. Das Leerzeichen entfernen.`,
+      unknown_separator: line =>
+        `Zeile ${line}: sep= nennt das Trennzeichen: Komma, Semikolon, Tabulator oder senkrechter Strich.`,
+      too_long: line => `Zeile ${line} ist zu lang.`,
+    },
     noRows: 'Die Datei hat keine Zeilen.',
     unknownColumns: (columns, known) => `Unbekannte Spalten: ${columns}. Bekannt sind: ${known}.`,
     twice: column => `Die Spalte ${column} gibt es zweimal.`,
     neededColumns:
-      'Jede Zeile braucht user_id, external_ref und limit. Für mehr Einheiten braucht die Datei eine Spalte wie user_id oder customer.',
+      'Jede Zeile braucht user_id, external_ref und limit oder user_id und die id eines Kontingents. Für mehr Einheiten braucht die Datei eine Spalte wie user_id oder customer.',
     tooManyCells: (cells, columns) => `Sie hat ${cells} Zellen, die Kopfzeile ${columns} Spalten.`,
+    namelessColumn: column => `Sie hat einen Wert in Spalte ${column}, die keinen Namen hat.`,
+    unreadable: 'Sie ist nicht UTF-8.',
+    repeated: 'Sie betrifft dasselbe Kontingent wie eine frühere Zeile:',
+    asLine: line => `Zeile ${line}.`,
     file: (name, rows) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'Zeile' : 'Zeilen'}`,
     another: 'Andere Datei auswählen',
     importRows: rows => `${quotasOf(rows)} importieren`,
@@ -189,6 +206,7 @@ export const manyQuotas: typeof english = {
       other_period: 'Hat ein Paket für einen anderen Zeitraum.',
       had_before: 'Hat diese Einheiten aus diesem Grund schon bekommen.',
       got_others: 'Hat schon Einheiten bekommen.',
+      twice: (user, line) => `Benutzer ${user}, wie in Zeile ${line}`,
       named: name => `„${name}“`,
       grantOf: (name, which) => `„${name}“ (${which})`,
       on: at => `(am ${at})`,
@@ -247,6 +265,7 @@ export const manyQuotas: typeof english = {
     },
     not_a_user: 'Keine Benutzer-ID:',
     not_units: 'Keine Anzahl von Einheiten ab 1:',
+    too_many_cells: 'Hat mehr Zellen als die Kopfzeile:',
     twice: 'Steht zweimal darin:',
     unitsEach: units => `je ${formatUnits(units)} Einheiten`,
     withSum: (each, sum) => `${each} (zusammen ${formatUnits(sum)})`,

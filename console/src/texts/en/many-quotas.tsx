@@ -132,18 +132,35 @@ export const manyQuotas = {
     drop: 'Drop a CSV file here, or choose one',
     choose: 'Choose a file',
     quotasHint:
-      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. A check comes first.',
+      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. An exported file changes the quotas that it names by id. A check comes first.',
     usersHint: (users: string, units: string) =>
       `To give users more units, use a column of user ids with one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. How many units, for how long and why is asked next, and a preview comes before anything changes. For example:`,
     tooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB. Use the command sms-quota import.`,
-    notUtf8: 'The file is not UTF-8. Save it as “CSV UTF-8”.',
-    unclosedQuote: (line: number) => `Line ${line}: a quotation mark is not closed.`,
+    notUtf8: (line: number) =>
+      `Line ${line} is not UTF-8. Save the file as “CSV UTF-8”, or choose below how it was saved.`,
+    encoding: 'Saved as',
+    chooseEncoding: 'Choose an encoding',
+    notRead: 'The file cannot be read.',
+    faults: {
+      unclosed_quote: (line: number) => `Line ${line}: a quotation mark is not closed.`,
+      text_after_quote: (line: number) =>
+        `Line ${line}: text follows the quotation mark that ends a cell. Within such a cell, a quotation mark is written twice.`,
+      quote_after_blank: (line: number) =>
+        `Line ${line}: a cell begins with a blank and a quotation mark. Remove the blank.`,
+      unknown_separator: (line: number) =>
+        `Line ${line}: sep= names the separator, a comma, a semicolon, a tab or a vertical bar.`,
+      too_long: (line: number) => `Line ${line} is too long.`,
+    },
     noRows: 'The file has no rows.',
     unknownColumns: (columns: string, known: string) => `Unknown columns: ${columns}. Known are: ${known}.`,
     twice: (column: string) => `The column ${column} is there twice.`,
     neededColumns:
-      'Each line needs user_id, external_ref and limit. For more units, the file needs a column such as user_id or customer.',
+      'Each line needs user_id, external_ref and limit, or user_id and the id of a quota. For more units, the file needs a column such as user_id or customer.',
     tooManyCells: (cells: number, columns: number) => `It has ${cells} cells, and the header has ${columns} columns.`,
+    namelessColumn: (column: number) => `It has a value in column ${column}, which has no name.`,
+    unreadable: 'It is not UTF-8.',
+    repeated: 'It is about the same quota as an earlier line:',
+    asLine: (line: number) => `line ${line}.`,
     file: (name: string, rows: number) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'line' : 'lines'}`,
     another: 'Choose another file',
     importRows: (rows: number) => `Import ${formatUnits(rows)} ${rows === 1 ? 'quota' : 'quotas'}`,
@@ -183,6 +200,7 @@ export const manyQuotas = {
       other_period: 'Has a grant for another period.',
       had_before: 'Got these units for this reason before.',
       got_others: 'Already got units.',
+      twice: (user: string, line: string) => `User ${user}, as in line ${line}`,
       named: (name: string) => `“${name}”`,
       grantOf: (name: string, which: string) => `“${name}” (${which})`,
       on: (at: string) => `(${at})`,
@@ -252,6 +270,7 @@ export const manyQuotas = {
     },
     not_a_user: 'Not a user id:',
     not_units: 'Not a number of units from 1:',
+    too_many_cells: 'Has more cells than the header:',
     twice: 'Is there twice:',
     unitsEach: (units: number) => `${formatUnits(units)} units each`,
     /** What each of several users gets, and the sum. */

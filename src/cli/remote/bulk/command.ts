@@ -4,6 +4,7 @@ import type { Options } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { optionsOf } from '../fields.ts'
+import { ENCODING_OPTION } from '../files.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 import { CONFIRMED_OPTIONS } from './confirmed.ts'
 import { CHANGE_FIELDS, GIVE_FIELDS, SELECTION_FIELDS } from './requests.ts'
@@ -14,6 +15,7 @@ const FILES: Options = {
     means: 'these quotas: a file of ids, separated by line breaks, blanks or commas; - is stdin',
   },
   'user-ids-from': { value: 'FILE', means: 'only quotas of these users: a file of ids in the same form' },
+  ...ENCODING_OPTION,
 }
 
 /** The command `quota bulk`. */
@@ -63,6 +65,7 @@ ${EXIT_CODES}`,
       value: 'FILE',
       means: 'write CSV with a line for each line of the file: what the user gets, or why nothing',
     },
+    ...ENCODING_OPTION,
     ...CONFIRMED_OPTIONS,
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,

@@ -3,17 +3,18 @@ import { writeFile } from 'node:fs/promises'
 import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import { csvLine } from '../../../domain/csv.ts'
-import { parseCsv, UnclosedQuote } from '../../../domain/csv-rows.ts'
-import { type BadLine, readUsers, USER_NAMES, type UserLine } from '../../../domain/user-file.ts'
+import { CsvError, parseCsv } from '../../../domain/csv-rows.ts'
+import { type BadLine, readUsers, USER_NAMES, type UserFileProblem, type UserLine } from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
 import { readFields } from '../fields.ts'
+import { contentOf, encodingIn } from '../files.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
-import { contentOf, divided, GIVE_FIELDS } from './requests.ts'
+import { divided, GIVE_FIELDS } from './requests.ts'
 
 const MAX_EXAMPLES = 5
 
@@ -51,22 +52,28 @@ interface UserFile {
 
 /** @throws UsageError */
 async function readFile(args: Arguments): Promise<UserFile> {
-  const text = await contentOf(args.operand(0), 'FILE')
+  const text = await contentOf(args.operand(0), 'FILE', encodingIn(args))
   try {
     const read = readUsers(parseCsv(text))
-    if (read === null) throw new UsageError(`FILE needs a column of user ids: ${USER_NAMES.join(', ')}`)
+    if ('problem' in read) throw new UsageError(`FILE ${problemOf(read.problem)}`)
     if (read.users.length + read.bad.length === 0) throw new UsageError('FILE has no users')
     return read
   } catch (error) {
-    if (error instanceof UnclosedQuote) throw new UsageError(`FILE: ${error.message}`)
+    if (error instanceof CsvError) throw new UsageError(`FILE: ${error.message}`)
     throw error
   }
+}
+
+function problemOf(problem: UserFileProblem): string {
+  if (problem.reason === 'twice') return `has two columns with the name ${problem.name}`
+  return `needs a column of user ids: ${USER_NAMES.join(', ')}`
 }
 
 const BAD: Record<BadLine['reason'], (text: string) => string> = {
   not_a_user: () => 'is no user id',
   not_units: text => `${JSON.stringify(text)} is no number of units from 1`,
-  twice: () => 'is there twice',
+  too_many_cells: text => `has ${text} cells, more than the header`,
+  twice: text => `is there twice, first in line ${text}`,
 }
 
 const WHY: Record<LeftOut['reason'], string> = {

@@ -1,11 +1,10 @@
 /** Reads what `quota bulk` selects and changes. */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { fieldsOf, type Request, readFields } from '../fields.ts'
+import { contentOf, encodingIn } from '../files.ts'
 
 /** The fields of a selection, and those of the changes but for the action. */
 export const SELECTION_FIELDS = fieldsOf([BulkSelection])
@@ -35,23 +34,12 @@ async function addIds(select: Request, field: 'ids' | 'user_ids', args: Argument
   const file = args.one(option)
   if (file === undefined) return
   if (field in select) throw new UsageError(`give --${option.replace('-from', '')} or --${option}, not both`)
-  select[field] = idsOf(await contentOf(file, `--${option}`), option)
-}
-
-/** @param shown how the command line names the file. @throws UsageError */
-export async function contentOf(file: string, shown: string): Promise<string> {
-  if (file === '-') return text(process.stdin)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`${shown}: ${file} cannot be read (${code})`)
-  }
+  select[field] = idsOf(await contentOf(file, `--${option}`, encodingIn(args)), option)
 }
 
 /** A first line without a digit is a title, as in CSV. @throws UsageError for a word that is no id */
 function idsOf(content: string, option: string): number[] {
-  const lines = content.replace(/^\uFEFF/, '').split('\n')
+  const lines = content.split(/\r\n|\r|\n/)
   if (!/\d/.test(lines[0] ?? '')) lines[0] = ''
   const ids = lines.flatMap((line, index) =>
     line

@@ -20,6 +20,8 @@ const MAX_PRINTED = 20
 export interface ImportRequest {
   /** A file, or `-` for stdin. */
   file: string
+  /** Of the file; found out if undefined. */
+  encoding?: string | undefined
   service: Address
   dryRun: boolean
   patience?: SenderOptions['patience']
@@ -49,7 +51,7 @@ export async function importFile(request: ImportRequest, output: Output): Promis
 
 async function importPath(path: string, request: ImportRequest, output: Output): Promise<number> {
   try {
-    const checked = await checkRows(path, output)
+    const checked = await checkRows(path, request, output)
     if (checked.bad > 0) {
       output.complain(`sms-quota: ${rowsIn(checked.bad)} of ${shownName(request)} cannot be imported; nothing was sent`)
       return 1
@@ -70,10 +72,14 @@ const inWords = (count: number) => count.toLocaleString('en')
 const rowsIn = (count: number) => (count === 1 ? '1 row' : `${inWords(count)} rows`)
 
 /** The first pass. Prints the first bad rows. */
-async function checkRows(path: string, output: Output): Promise<{ rows: number; bad: number }> {
+async function checkRows(
+  path: string,
+  { encoding }: ImportRequest,
+  output: Output,
+): Promise<{ rows: number; bad: number }> {
   const printer = createPrinter(output)
   let rows = 0
-  for await (const group of rowsOf(path)) {
+  for await (const group of rowsOf(path, encoding)) {
     rows += group.length
     for (const { line, issues } of group) {
       if (issues !== null)
@@ -90,7 +96,7 @@ async function checkRows(path: string, output: Output): Promise<{ rows: number; 
 
 /** The second pass. */
 async function sendRows(path: string, total: number, request: ImportRequest, output: Output): Promise<number> {
-  const { service, dryRun, patience } = request
+  const { encoding, service, dryRun, patience } = request
   const requestId = `import-${randomUUID()}`
   const sender = createSender(service, { dryRun, requestId, ...(patience === undefined ? {} : { patience }) })
   const counts: Counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
@@ -99,7 +105,7 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
   let done = 0
   let lastLine = 0
   try {
-    for await (const piece of piecesOf(rowsOf(path))) {
+    for await (const piece of piecesOf(rowsOf(path, encoding))) {
       const result = await sender.send(piece)
       for (const name of Object.keys(counts) as (keyof Counts)[]) counts[name] += result.counts[name]
       for (const { line, messages } of result.refused) printer.add(line, messages)

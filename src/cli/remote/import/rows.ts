@@ -1,14 +1,20 @@
 /** Reads the rows of a file of quotas, CSV or newline-delimited JSON, in bounded memory. */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
-import { ImportRow } from '../../../contract/import.ts'
-import { readCell } from '../../../domain/csv.ts'
-import type { ValidationIssue } from '../../../errors.ts'
+import { CsvError, type CsvRow, createCsvReader } from '../../../domain/csv-rows.ts'
+import {
+  createFileText,
+  type FileText,
+  isUnreadable,
+  LongLine,
+  MAX_LINE_BYTES,
+  textOfFile,
+} from '../../../domain/file-text.ts'
+import { columnNames, QUOTA_COLUMNS, type RowFault, readQuotaRow, unknownNames } from '../../../domain/quota-file.ts'
 import { readJson } from '../../../http/platform/json-text.ts'
-import { linesOf } from '../../../http/platform/ndjson.ts'
-import { compileCheck, type Issues } from '../../../http/platform/validation.ts'
+import type { Issues } from '../../../http/platform/validation.ts'
+import { createRowCheck } from '../../../http/quotas/import.ts'
+import { linesIn, unreadableIn } from '../files.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */
 const MAX_ROW_BYTES = 64 * 1024
@@ -23,131 +29,120 @@ export interface Row {
 }
 
 /** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
-export async function* rowsOf(path: string): AsyncGenerator<Row[], void> {
-  yield* (await isJson(path)) ? jsonRows(path) : csvRows(path)
+export async function* rowsOf(path: string, encoding?: string): AsyncGenerator<Row[], void> {
+  const file = createFileText(encoding)
+  const read = (await isJson(path, encoding)) ? jsonRows : csvRows
+  yield* read(linesIn(createReadStream(path), file), file)
 }
 
 /** Whether the first character that is not blank begins an object: no CSV begins so. */
-async function isJson(path: string): Promise<boolean> {
+async function isJson(path: string, encoding: string | undefined): Promise<boolean> {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4_096) })
-    return /^\uFEFF?\s*\{/.test(buffer.toString('utf8', 0, bytesRead))
+    return /^\s*\{/.test(textOfFile(buffer.subarray(0, bytesRead), encoding))
   } finally {
     await file.close()
   }
 }
 
-const check = compileCheck(ImportRow)
+const check = createRowCheck()
 
-async function* jsonRows(path: string): AsyncGenerator<Row[], void> {
-  for await (const lines of linesOf(createReadStream(path), MAX_ROW_BYTES)) {
-    yield lines.filter(({ text }) => text?.trim() !== '').map(({ number, text }) => jsonRow(number, text))
+async function* jsonRows(parts: AsyncIterable<string>, file: FileText): AsyncGenerator<Row[], void> {
+  let last = 0
+  try {
+    for await (const part of parts) {
+      const lines = part.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/)
+      const first = last + 1
+      last += lines.length
+      yield lines.flatMap((text, index) => (text.trim() === '' ? [] : jsonRow(first + index, text, file)))
+    }
+  } catch (error) {
+    if (!(error instanceof LongLine)) throw error
+    yield [badRow(last + 1, TOO_LONG)]
   }
 }
 
-function jsonRow(line: number, text: string | null): Row {
-  if (text === null) return badRow(line, `must be a line of UTF-8 of at most ${MAX_ROW_BYTES} bytes`)
-  const read = readJson(text)
-  return { line, json: text, issues: 'issues' in read ? read.issues : check(read.value) }
+const TOO_LONG = `must be a line of at most ${MAX_LINE_BYTES} bytes; the rest of the file was not read`
+
+function jsonRow(line: number, json: string, file: FileText): Row {
+  if (isUnreadable(json)) return badRow(line, unreadableIn(file))
+  if (Buffer.byteLength(json) > MAX_ROW_BYTES) return badRow(line, `must have at most ${MAX_ROW_BYTES} bytes as JSON`)
+  const read = readJson(json)
+  return { line, json, issues: 'issues' in read ? read.issues : check(read.value) }
 }
 
 const badRow = (line: number, message: string, path = ''): Row => ({ line, json: '', issues: [{ path, message }] })
 
-const FIELDS = ImportRow.properties
-const isField = (name: string): name is keyof typeof FIELDS => Object.hasOwn(FIELDS, name)
-
-/** A line longer than this, in bytes, has no row that fits, however much of it are quotes. */
-const MAX_LINE_BYTES = 4 * MAX_ROW_BYTES
-
-class LongLine extends Error {
-  readonly line: number
-
-  constructor(line: number) {
-    super()
-    this.line = line
-  }
-}
-
-/** Passes a file on. The parser bounds what the cells of a row hold, but not how many there are. @throws LongLine */
-async function* boundedLines(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  let line = 1
-  let bytes = 0
-  for await (const chunk of file) {
-    let start = 0
-    for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', start)) {
-      if (bytes + at - start > MAX_LINE_BYTES) throw new LongLine(line)
-      start = at + 1
-      bytes = 0
-      line += 1
-    }
-    bytes += chunk.length - start
-    if (bytes > MAX_LINE_BYTES) throw new LongLine(line)
-    yield chunk
-  }
-}
-
-/** Rows of CSV in one group: enough to read on quickly, few enough to hold. */
-const GROUP = 500
-
-async function* csvRows(path: string): AsyncGenerator<Row[], void> {
-  const file = Readable.from(boundedLines(createReadStream(path)))
-  const records = file.pipe(
-    parse({
-      bom: true,
-      info: true,
-      relax_column_count: true,
-      max_record_size: MAX_ROW_BYTES,
-      record_delimiter: ['\r\n', '\n'],
-    }),
-  )
-  file.on('error', error => records.destroy(error))
-  let header: string[] | undefined
-  let lastLine = 0
+async function* csvRows(parts: AsyncIterable<string>, file: FileText): AsyncGenerator<Row[], void> {
+  const reader = createCsvReader()
+  let names: string[] | undefined
   let rows: Row[] = []
+  function add(row: CsvRow): void {
+    if (names !== undefined) rows.push(csvRow(row, names, file))
+    else {
+      const [first, ...others] = issuesOfHeader(row, file)
+      // Every row would be wrong in the same way.
+      if (first !== undefined) throw new BadHeader({ line: row.line, json: '', issues: [first, ...others] })
+      names = columnNames(row)
+    }
+  }
   try {
-    for await (const { record, info } of records as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-      const line = lastLine + 1
-      lastLine = info.lines
-      if (record.every(cell => cell === '')) continue
-      if (header === undefined) {
-        header = record.map(name => name.trim())
-        const [first, ...others] = issuesOfHeader(header)
-        if (first === undefined) continue
-        // Every row would be wrong in the same way.
-        return yield [{ line, json: '', issues: [first, ...others] }]
-      }
-      rows.push(csvRow(line, header, record))
-      if (rows.length < GROUP) continue
+    for await (const part of parts) {
+      for (const row of reader.read(part, 'more')) add(row)
       yield rows
       rows = []
     }
+    for (const row of reader.read('', 'end')) add(row)
   } catch (error) {
-    if (error instanceof LongLine) rows.push(badRow(error.line, `must be a line of at most ${MAX_LINE_BYTES} bytes`))
-    else if (!(error instanceof CsvError)) throw error
-    else rows.push(badRow(lastLine + 1, `is not valid CSV, so the rest of the file was not read: ${error.message}`))
+    rows.push(faultOf(error, reader.line))
   }
   yield rows
 }
 
+class BadHeader extends Error {
+  readonly row: Row
+
+  constructor(row: Row) {
+    super()
+    this.row = row
+  }
+}
+
+/** What ends the reading of a file, as a row. @throws any other error */
+function faultOf(error: unknown, line: number): Row {
+  if (error instanceof BadHeader) return error.row
+  if (error instanceof LongLine || (error instanceof CsvError && error.fault === 'too_long'))
+    return badRow(line, TOO_LONG)
+  if (!(error instanceof CsvError)) throw error
+  return badRow(error.line, `is not valid CSV, so the rest of the file was not read: ${error.words}`)
+}
+
 /** The issues of the names of the columns. */
-function issuesOfHeader(header: readonly string[]): ValidationIssue[] {
-  return header.flatMap((name, index) => {
+function issuesOfHeader(row: CsvRow, file: FileText) {
+  if (row.cells.some(isUnreadable)) return [{ path: '', message: unreadableIn(file) }]
+  const names = columnNames(row)
+  const unknown = new Set(unknownNames(names))
+  return names.flatMap((name, index) => {
     const path = `/${name}`
-    if (!isField(name)) return [{ path, message: `is no column; columns are ${Object.keys(FIELDS).join(', ')}` }]
-    return header.indexOf(name) < index ? [{ path, message: 'is there twice' }] : []
+    if (unknown.has(name)) return [{ path, message: `is no column; columns are ${QUOTA_COLUMNS.join(', ')}` }]
+    return name !== '' && names.indexOf(name) < index ? [{ path, message: 'is there twice' }] : []
   })
 }
 
-/** An empty cell leaves the field out. */
-function csvRow(line: number, header: readonly string[], cells: readonly string[]): Row {
-  if (cells.length > header.length) {
-    return badRow(line, `has ${cells.length} cells, and the header has ${header.length}`)
+function csvRow({ line, cells }: CsvRow, names: readonly string[], file: FileText): Row {
+  const read = readQuotaRow(names, cells)
+  if ('value' in read) return jsonRow(line, JSON.stringify(read.value), file)
+  return badRow(line, ...faultInWords(read.fault, file))
+}
+
+function faultInWords(fault: RowFault, file: FileText): [message: string, path?: string] {
+  switch (fault.reason) {
+    case 'too_many_cells':
+      return [`has ${fault.cells} cells, and the header has ${fault.columns}`]
+    case 'nameless_column':
+      return [`has a value in column ${fault.column}, which has no name`]
+    case 'unreadable':
+      return [unreadableIn(file), `/${fault.column}`]
   }
-  const value: Record<string, unknown> = {}
-  for (const [index, name] of header.entries()) {
-    const text = cells[index] ?? ''
-    if (text !== '' && isField(name)) value[name] = readCell(FIELDS[name], text)
-  }
-  return jsonRow(line, JSON.stringify(value))
 }

@@ -1,7 +1,8 @@
-import { Button, Code, FileButton, Group, Stack, Text } from '@mantine/core'
+import { Button, Code, FileButton, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { type DragEvent, useState } from 'react'
 import { Link } from 'wouter'
-import { parseCsv, UnclosedQuote } from '../../../../../src/domain/csv-rows.ts'
+import { CsvError, parseCsv } from '../../../../../src/domain/csv-rows.ts'
+import { textOfFile, unreadableLine } from '../../../../../src/domain/file-text.ts'
 import { UNIT_NAMES, USER_NAMES } from '../../../../../src/domain/user-file.ts'
 import { Icon } from '../../../components/icon.tsx'
 import { PageTitle } from '../../../components/page-title.tsx'
@@ -20,7 +21,8 @@ const MAX_MEGABYTES = 30
 /** A file of users who get more units. */
 const EXAMPLE = 'customer,company\n1042,Example Ltd'
 
-type Content = FileContent | { about: 'unreadable'; problem: string }
+/** `file` can be read in another encoding. */
+type Content = FileContent | { about: 'unreadable'; problem: string; file?: File }
 
 interface ReadFile {
   name: string
@@ -38,7 +40,11 @@ export default function ImportPage() {
         </Button>
       </PageTitle>
       {file === null || 'problem' in file.content ? (
-        <FileField problem={file && problemOf(file.content)} onFile={setFile} />
+        <FileField
+          problem={file && problemOf(file.content)}
+          inEncoding={file?.content.about === 'unreadable' ? file.content.file : undefined}
+          onFile={setFile}
+        />
       ) : (
         <Stack gap="md" maw="64rem">
           <Group gap="sm">
@@ -66,14 +72,29 @@ function problemOf(content: Content): string | null {
 
 interface FileFieldProps {
   problem: string | null
+  /** A file that is not UTF-8. */
+  inEncoding: File | undefined
   onFile: (file: ReadFile) => void
 }
 
+/** Encodings in which spreadsheets save files of CSV, apart from UTF-8 and UTF-16. */
+const ENCODINGS = [
+  'windows-1252',
+  'iso-8859-15',
+  'macintosh',
+  'windows-1250',
+  'windows-1251',
+  'windows-1253',
+  'windows-1254',
+  'shift_jis',
+  'gb18030',
+]
+
 /** Takes a file by drop or by choice. */
-function FileField({ problem, onFile }: FileFieldProps) {
+function FileField({ problem, inEncoding, onFile }: FileFieldProps) {
   const [isOver, setOver] = useState(false)
-  const read = async (file: File | null | undefined) => {
-    if (file != null) onFile({ name: file.name, content: await contentOf(file) })
+  const read = async (file: File | null | undefined, encoding?: string) => {
+    if (file != null) onFile({ name: file.name, content: await contentOf(file, encoding) })
   }
   function drop(event: DragEvent) {
     event.preventDefault()
@@ -98,6 +119,14 @@ function FileField({ problem, onFile }: FileFieldProps) {
         {props => <Button {...props}>{importing.choose}</Button>}
       </FileButton>
       <div role="alert">{problem !== null && <Text c="var(--mantine-color-error)">{problem}</Text>}</div>
+      {inEncoding !== undefined && (
+        <NativeSelect
+          label={importing.encoding}
+          data={[{ value: '', label: importing.chooseEncoding }, ...ENCODINGS]}
+          value=""
+          onChange={event => void read(inEncoding, event.currentTarget.value)}
+        />
+      )}
       <Text size="sm" c="dimmed">
         {importing.usersHint(USER_NAMES.join(', '), UNIT_NAMES.join(', '))}
       </Text>
@@ -111,13 +140,15 @@ function FileField({ problem, onFile }: FileFieldProps) {
   )
 }
 
-async function contentOf(file: File): Promise<Content> {
+async function contentOf(file: File, encoding: string | undefined): Promise<Content> {
   if (file.size > MAX_MEGABYTES * 1_000_000) return { about: 'unreadable', problem: importing.tooLarge(MAX_MEGABYTES) }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+    const text = textOfFile(new Uint8Array(await file.arrayBuffer()), encoding)
+    const unreadable = unreadableLine(text)
+    if (unreadable !== null) return { about: 'unreadable', problem: importing.notUtf8(unreadable), file }
     return readRows(parseCsv(text))
   } catch (error) {
-    const problem = error instanceof UnclosedQuote ? importing.unclosedQuote(error.line) : importing.notUtf8
+    const problem = error instanceof CsvError ? importing.faults[error.fault](error.line) : importing.notRead
     return { about: 'unreadable', problem }
   }
 }

@@ -7,7 +7,7 @@ import { type ImportLine, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
-import { longLineFailure } from './top-up-words.ts'
+import { badRowFailure } from './top-up-words.ts'
 
 const { importing, jobs } = texts.manyQuotas
 
@@ -20,7 +20,7 @@ export function QuotaImport({ lines: rows, failures }: QuotaImportProps) {
   const queryClient = useQueryClient()
   return (
     <Stack gap="md">
-      <Failures failures={failures.map(longLineFailure)} failed={failures.length} />
+      <Failures failures={failures.map(badRowFailure)} failed={failures.length} />
       {isConfirmed ? (
         <JobView
           key="import"

@@ -2,7 +2,7 @@ import type { Api } from '../../../api/types.ts'
 import { STATUS_LABELS } from '../../../components/badge.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
-import type { FileProblem, LongLine } from '../../../model/import-rows.ts'
+import type { BadRow, FileProblem } from '../../../model/import-rows.ts'
 import type { Failure } from '../../../model/job.ts'
 import { periodOf } from '../../../model/top-up-input.ts'
 import type { Gift, LeftLine } from '../../../model/top-up-plan.ts'
@@ -33,8 +33,10 @@ export function leftFailure(left: LeftLine): Failure {
     case 'not_a_user':
     case 'not_units':
       return { place: jobs.line(left.line), reason: topUp[left.reason], detail: words.named(left.text) }
+    case 'too_many_cells':
+      return { place: jobs.line(left.line), reason: topUp.too_many_cells, detail: left.text }
     case 'twice':
-      return { place: jobs.line(left.line), reason: topUp.twice, detail: topUp.user(Number(left.user)) }
+      return { place: jobs.line(left.line), reason: topUp.twice, detail: words.twice(left.user, left.text) }
     case 'refused':
       return { place, reason: reasonOf({ code: left.code, detail: left.text }) }
   }
@@ -121,8 +123,19 @@ export function earlierGifts(gifts: readonly Gift[]): EarlierGift[] {
     .sort((one, other) => other.users - one.users)
 }
 
-export function longLineFailure({ line, cells, columns }: LongLine): Failure {
-  return { place: jobs.line(line), reason: importing.tooManyCells(cells, columns) }
+/** Why a line of quotas is not sent. */
+export function badRowFailure({ line, fault }: BadRow): Failure {
+  const place = jobs.line(line)
+  switch (fault.reason) {
+    case 'too_many_cells':
+      return { place, reason: importing.tooManyCells(fault.cells, fault.columns) }
+    case 'nameless_column':
+      return { place, reason: importing.namelessColumn(fault.column) }
+    case 'unreadable':
+      return { place: jobs.column(place, fault.column), reason: importing.unreadable }
+    case 'repeated':
+      return { place, reason: importing.repeated, detail: importing.asLine(fault.earlier) }
+  }
 }
 
 /** Why a file means nothing. */

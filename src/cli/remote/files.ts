@@ -1,0 +1,62 @@
+/** Files that commands read: their text, whatever its encoding. */
+import { createReadStream } from 'node:fs'
+import {
+  createFileText,
+  type FileText,
+  isEncoding,
+  LongLine,
+  MAX_LINE_BYTES,
+  unreadableLine,
+} from '../../domain/file-text.ts'
+import { type Arguments, type Options, UsageError } from '../arguments.ts'
+
+export const ENCODING_OPTION: Options = {
+  encoding: {
+    value: 'NAME',
+    means: 'the encoding of the file, such as windows-1252; default UTF-8, or UTF-16 if the file says so',
+  },
+}
+
+/** @throws UsageError */
+export function encodingIn(args: Arguments): string | undefined {
+  const name = args.one('encoding')
+  if (name !== undefined && !isEncoding(name))
+    throw new UsageError(`--encoding is a name such as utf-8, windows-1252 or iso-8859-15, not "${name}"`)
+  return name
+}
+
+/** What is wrong with bytes that are no text. */
+export function unreadableIn({ encoding }: FileText): string {
+  return encoding === 'utf-8'
+    ? 'has bytes that are not UTF-8: save the file as "CSV UTF-8", or name its encoding, such as --encoding windows-1252'
+    : `has bytes that are not ${encoding.toUpperCase()}`
+}
+
+/** The lines of a stream, in groups with their line breaks. @throws LongLine after the lines before it */
+export async function* linesIn(stream: AsyncIterable<Uint8Array>, file: FileText): AsyncGenerator<string, void> {
+  for await (const bytes of stream) yield* file.read(bytes)
+  const last = file.end()
+  if (last !== '') yield last
+}
+
+/**
+ * The text of a whole file; `-` is stdin.
+ *
+ * @param shown how the command line names the file
+ * @throws UsageError
+ */
+export async function contentOf(path: string, shown: string, encoding: string | undefined): Promise<string> {
+  const file = createFileText(encoding)
+  const parts: string[] = []
+  try {
+    for await (const part of linesIn(path === '-' ? process.stdin : createReadStream(path), file)) parts.push(part)
+  } catch (error) {
+    if (error instanceof LongLine) throw new UsageError(`${shown} has a line of more than ${MAX_LINE_BYTES} bytes`)
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(`${shown}: ${path} cannot be read (${code})`)
+  }
+  const text = parts.join('')
+  const unreadable = unreadableLine(text)
+  if (unreadable !== null) throw new UsageError(`${shown}: line ${unreadable} ${unreadableIn(file)}`)
+  return text
+}
