@@ -400,9 +400,9 @@ export type ImportRow = {
   readonly overageLimit?: number
   /** Grants with a lower number are drawn first. */
   readonly priority?: number
-  /** Inclusive. Cannot change once it is reached. */
+  /** Inclusive. RFC 3339; a day, or a time without an offset, is in the `time_zone` of the row, or else of the quota that it updates, or else in UTC. Cannot change once it is reached. */
   readonly startsAt?: string
-  /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
+  /** Exclusive. RFC 3339; a day, or a time without an offset, is in the `time_zone` of the row, or else of the quota that it updates, or else in UTC. */
   readonly expiresAt?: string | null
   /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
   readonly countries?: ReadonlyArray<string> | null

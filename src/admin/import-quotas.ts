@@ -4,8 +4,10 @@ import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { findQuotas, lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { changeQuota, createQuota, type Quota, type QuotaDraft, type QuotaPatch } from '../domain/quota.ts'
+import { QUOTA_DEFAULTS } from '../domain/quota-settings.ts'
 import { openingOf } from '../domain/reservation.ts'
 import { quotaIdOf, shardOf } from '../domain/shard.ts'
+import { localTimestamp } from '../domain/window.ts'
 import type { Author } from './author.ts'
 import type { Updated } from './change-quota.ts'
 import type { Created } from './create-quota.ts'
@@ -13,9 +15,11 @@ import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges, type UserChanges } from './user-changes.ts'
 
 /** A row of an import that names the quota with its `external_ref`: to be created, or else to be changed where it differs. */
-type ByReference = QuotaDraft & { id?: never; external_ref: string; allow_below_usage?: boolean }
+type ByReference = QuotaDraft & { id?: never; external_ref: string; allow_below_usage?: boolean; local?: LocalTimes }
 /** A row that changes the quota with its id. */
-type ById = QuotaPatch & { id: number; user_id: number }
+type ById = QuotaPatch & { id: number; user_id: number; local?: LocalTimes }
+/** Days and times without an offset, which the time zone of the row or of its quota decides about. */
+export type LocalTimes = Readonly<Partial<Record<'starts_at' | 'expires_at', string>>>
 export type ImportedQuota = ByReference | ById
 
 const isById = (row: ImportedQuota): row is ById => row.id !== undefined
@@ -110,7 +114,7 @@ async function compare(tx: Transaction, rows: readonly ImportedQuota[], author: 
   const outcomeOf = new Map<ImportedQuota, ImportOutcome | undefined>()
   const differing = rows.filter(row => {
     const quota = find(row)
-    if (quota !== undefined) return changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
+    if (quota !== undefined) return changeQuota(quota, patchOf(row, quota), author).outcome !== 'unchanged'
     if (isById(row)) {
       outcomeOf.set(row, NOT_THE_USERS)
       return false
@@ -140,16 +144,26 @@ async function storedQuotas(
   }
 }
 
-function patchOf(row: ImportedQuota): QuotaPatch {
+function patchOf(row: ImportedQuota, { time_zone }: Quota): QuotaPatch {
+  const times = timesIn(row.time_zone ?? time_zone, row.local)
   if (isById(row)) {
-    const { id: _, ...patch } = row
-    return patch
+    const { id: _, local: _local, ...patch } = row
+    return { ...patch, ...times }
   }
-  const { opening_used: _, ...patch } = row
-  return patch
+  const { opening_used: _, local: _local, ...patch } = row
+  return { ...patch, ...times }
 }
 
-const draftOf = ({ allow_below_usage: _, ...draft }: ByReference) => draft
+function draftOf({ allow_below_usage: _, local, ...draft }: ByReference): QuotaDraft {
+  return { ...draft, ...timesIn(draft.time_zone ?? QUOTA_DEFAULTS.time_zone, local) }
+}
+
+function timesIn(timeZone: string, { starts_at, expires_at }: LocalTimes = {}) {
+  return {
+    ...(starts_at === undefined ? {} : { starts_at: localTimestamp(starts_at, timeZone) }),
+    ...(expires_at === undefined ? {} : { expires_at: localTimestamp(expires_at, timeZone) }),
+  }
+}
 
 /** Ascending: the order in which accounts are locked and rows are written. */
 export function usersOf(rows: readonly ImportedQuota[]): number[] {
@@ -205,7 +219,7 @@ function create(user: UserChanges, row: ByReference, author: Author, id: number)
 }
 
 function update(user: UserChanges, before: Quota, row: ImportedQuota, author: Author): ImportOutcome {
-  const changed = changeQuota(before, patchOf(row), author)
+  const changed = changeQuota(before, patchOf(row, before), author)
   if (changed.outcome !== 'changed') return changed
   const change = { action: 'updated', before, after: changed.quota } as const
   return user.add({ change, closed: changed.closed }) ?? { outcome: 'updated' }

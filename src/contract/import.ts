@@ -3,7 +3,7 @@ import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
 import { namedValues } from '../domain/named-values.ts'
 import { EXPORTED_ONLY } from '../domain/quota-file.ts'
 import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
-import { closed, nullable, positive, text, uint } from './schemas.ts'
+import { closed, localTime, nullable, positive, text, uint } from './schemas.ts'
 
 /** The import of quotas: newline-delimited JSON in both directions. */
 
@@ -35,12 +35,17 @@ const id = positive({
     "The user's quota to update. Without it, the quota with this `external_ref` is updated, and created if there is none.",
 })
 
+const LOCAL =
+  'RFC 3339; a day, or a time without an offset, is in the `time_zone` of the row, or else of the quota that it updates, or else in UTC.'
+
 export const ImportRow = Type.Object(
   {
     id: Type.Optional(id),
     user_id,
     limit: Type.Optional(limit),
     ...optional,
+    starts_at: Type.Optional(localTime({ description: `Inclusive. ${LOCAL} Cannot change once it is reached.` })),
+    expires_at: Type.Optional(nullable(localTime(), { description: `Exclusive. ${LOCAL}` })),
     external_ref: Type.Optional(
       nullable(text(120, { minLength: 1 }), {
         description:

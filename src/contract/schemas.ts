@@ -18,6 +18,9 @@ export const positive = (options = {}) => Type.Integer({ minimum: 1, maximum: MA
 /** An RFC 3339 timestamp. */
 export const time = (options = {}) => Type.String({ format: 'date-time', ...options })
 
+/** An RFC 3339 timestamp, or a day or a time without an offset. */
+export const localTime = (options = {}) => Type.String({ format: 'local-time', ...options })
+
 /** Text that the database can store. */
 export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 

@@ -34,6 +34,24 @@ export function addDuration(at: EpochMs, duration: string, timeZone: string): Ep
   return zonedAt(timeZone, at).add(duration).epochMilliseconds
 }
 
+/** A day, or a time without an offset. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/
+
+/** Whether a text is a day or a time without an offset that each time zone has between 1970 and 9999. */
+export function isLocalTime(text: string): boolean {
+  if (!LOCAL_TIME.test(text) || text < '1970-01-02' || text >= '9999-12-31') return false
+  try {
+    return Temporal.PlainDateTime.from(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** When the clocks of a time zone show a local time; a day begins at midnight. */
+export function localTimestamp(text: string, timeZone: string): EpochMs {
+  return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+}
+
 /** The year and month of a time by the calendar of a time zone: 2026-03. */
 export function monthIn(timeZone: string, at: EpochMs): string {
   return zonedAt(timeZone, at).toPlainDate().toPlainYearMonth().toString()

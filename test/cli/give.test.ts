@@ -117,7 +117,10 @@ test('goes on under the same key, also in several calls', async () => {
     .split('\n')
     .map(line => JSON.parse(line))
   expect(records.filter(({ record }) => record === 'end').map(({ given }) => given)).toEqual([1, 1])
-  expect(first.stderr).toContain('and 9,980 lines more: --report FILE has all\n')
+  expect(first.stderr).toContain(`line 5: user 1000002: has no quota, or is unknown to the service
+and 9,997 more of this kind, the next in line 6
+--report FILE lists all
+`)
   const again = await give([...words, '--report', report])
   expect(again.stdout).toBe('given 0, given before 2, left out 10,000, refused 0\n')
   const [, row] = (await readFile(report, 'utf8')).split('\n')
@@ -144,6 +147,30 @@ test.each([
   const words = [file, '--period', 'month', '--reason', 'Encoding', '--yes', ...more]
   expect(await give(words)).toEqual({ code: 0, stdout: 'given 1, left out 0, refused 0\n', stderr: AUDIT })
   expect(await limitsOf(user)).toEqual([100, 7])
+})
+
+test('many lines that are left out for one reason do not hide the others', async () => {
+  const [one, other, pack] = [await create(), await create({ period: 'day', name: 'Daily' }), await create({})]
+  const unknown = Array.from({ length: 60 }, (_, n) => `${2_000_000 + n};1`)
+  const bad = Array.from({ length: 30 }, (_, n) => `${3_000_000 + n};1.${n + 100}`)
+  const rest = [`${other};1`, `${pack};1`, 'ada;1', `${one};1`, `${one};1`, '7;1;000']
+  const file = await fileOf(`user_id;units\n${[...unknown, ...bad, ...rest].join('\n')}\n`)
+  const { stderr } = await give([file, '--period', 'month', '--reason', 'x', '--dry-run'])
+  expect(stderr.split('\n')).toEqual([
+    ...[2, 3, 4].map(line => `line ${line}: user ${1_999_998 + line}: has no quota, or is unknown to the service`),
+    'and 57 more of this kind, the next in line 5',
+    ...[62, 63, 64].map(
+      line => `line ${line}: user ${2_999_938 + line}: "1.${line + 38}" is no number of units from 1`,
+    ),
+    'and 27 more of this kind, the next in line 65',
+    `line 92: user ${other}: has a grant for another period (Daily, day)`,
+    `line 93: user ${pack}: has only a one-time grant: --period null gives units to it (Monthly)`,
+    'line 94: user ada: is no user id',
+    `line 96: user ${one}: is there twice, first in line 95`,
+    'line 97: user 7: has 3 cells, more than the header',
+    '--report FILE lists all',
+    '',
+  ])
 })
 
 test('an interruption says how to go on', async () => {

@@ -1,6 +1,6 @@
 /** The command `import`, against a service that listens. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -29,14 +29,22 @@ interface Options {
   at?: string
   token?: string
   encoding?: string
+  errorsFile?: string
 }
 
 /** Imports a file with this content; the file is named FILE in messages. */
 async function run(content: string | Uint8Array, options: Options = {}) {
-  const { dryRun = false, at = url, token = service.adminToken, encoding } = options
+  const { dryRun = false, at = url, token = service.adminToken, encoding, errorsFile } = options
   const file = await fileOf(content)
   const [printed, complaints]: string[][] = [[], []]
-  const request = { file, encoding, service: { url: at, token }, dryRun, patience: { totalMs: 10_000, firstMs: 1 } }
+  const request = {
+    file,
+    encoding,
+    errorsFile,
+    service: { url: at, token },
+    dryRun,
+    patience: { totalMs: 10_000, firstMs: 1 },
+  }
   const code = await importFile(request, {
     print: line => printed?.push(line),
     complain: line => complaints?.push(line.replace(file, 'FILE')),
@@ -193,11 +201,11 @@ test('what a spreadsheet has spoiled is refused, with the line that an editor sh
   const number = 'must be a whole number from 0 to'
   expect((await run(csv)).complaints).toEqual([
     expect.stringContaining(`line 4: limit ${number} 1000000000000, or null, not "1.000"`),
+    expect.stringContaining('line 9: limit must be a whole number'),
     expect.stringMatching(new RegExp(`^line 5: user_id ${number} \\d+, not "1,23457E\\+11"$`)),
     'line 6: has a value in column 5, which has no name',
     'line 7: has 6 cells, and the header has 5',
     expect.stringMatching(/^line 8: name must be text without NUL characters/),
-    expect.stringContaining('line 9: limit must be a whole number'),
     'sms-quota: 6 rows of FILE cannot be imported; nothing was sent',
   ])
   for (const [broken, words] of [
@@ -264,13 +272,78 @@ test('a name that leads to prototypes is refused before anything is sent, in CSV
   }
 })
 
-test('prints the first twenty bad rows and counts the others', async () => {
-  const { complaints } = await run(`user_id,external_ref,limit\n${'x,A,1\n'.repeat(50)}`)
-  expect(complaints).toHaveLength(22)
-  expect(complaints?.slice(-2)).toEqual([
-    'and 30 rows more',
-    'sms-quota: 50 rows of FILE cannot be imported; nothing was sent',
+test('one fault of many rows does not hide the others; --errors lists all', async () => {
+  const user = someone()
+  const many = Array.from({ length: 50 }, (_, n) => `${user},R${n},1.${n + 100},\n`)
+  const others = `x,A,1,\n${user},,1,\n${user},B,1,maybe\n${user},C,1,,7\n${user},R7,1,\n${user},D,-1,\n`
+  const file = `${HEAD.replace('name', 'enabled')}\n${many.join('')}${others}`
+  const limit = 'limit must be a whole number from 0 to 1000000000000, or null, not'
+  const expected = [
+    `line 2: ${limit} "1.100"`,
+    `line 3: ${limit} "1.101"`,
+    `line 4: ${limit} "1.102"`,
+    'and 48 more of this kind, the next in line 5',
+    expect.stringMatching(/^line 52: user_id must be a whole number from 0 to \d+, not "x"$/),
+    expect.stringMatching(/^line 53: external_ref is required: /),
+    'line 54: enabled must be true or false, not "maybe"',
+    'line 55: has 5 cells, and the header has 4',
+    'line 56: has the same user_id and external_ref as line 9',
+  ]
+  const end = 'sms-quota: 56 rows of FILE cannot be imported; nothing was sent'
+  expect((await run(file)).complaints).toEqual([...expected, '--errors FILE lists all', end])
+  const errorsFile = join(folder, 'errors.csv')
+  expect((await run(file, { errorsFile })).complaints).toEqual([...expected, end])
+  const lines = (await readFile(errorsFile, 'utf8')).trimEnd().split('\n')
+  expect(lines).toHaveLength(57)
+  expect(lines.slice(0, 3)).toEqual([
+    'line,column,message',
+    '2,limit,"must be a whole number from 0 to 1000000000000, or null, not ""1.100"""',
+    '3,limit,"must be a whole number from 0 to 1000000000000, or null, not ""1.101"""',
   ])
+  expect(lines).toContain('56,,has the same user_id and external_ref as line 9')
+  // What only the service refuses is there, too; without a fault only the head.
+  const refused = Array.from({ length: 1_100 }, (_, n) => `${user + n},A,,cap\n`).join('')
+  lastUser += 1_100
+  const caps = await run(`user_id,external_ref,limit,kind\n${refused.replaceAll(',A,,', ',A,null,')}`, { errorsFile })
+  expect(caps).toMatchObject({
+    code: 1,
+    complaints: [
+      ...[2, 3, 4].map(line => `line ${line}: limit a cap needs a limit; null (unlimited) is for grants`),
+      'and 1,097 more of this kind, the next in line 5',
+    ],
+  })
+  expect((await readFile(errorsFile, 'utf8')).trimEnd().split('\n')).toHaveLength(1_101)
+  expect(await run(`${HEAD}\n${user},Z,1,\n`, { errorsFile })).toEqual(done(1, 0, 0))
+  expect(await readFile(errorsFile, 'utf8')).toBe('line,column,message\n')
+  await expect(run(HEAD, { errorsFile: join(folder, 'none', 'errors.csv') })).rejects.toThrow(
+    'cannot be written (ENOENT)',
+  )
+})
+
+test.each([
+  [
+    'user_id and external_ref',
+    (user: number) => `${HEAD}\n${user},A,1,\n${user + 1},A,1,\n${user},a,1,\n\n${user},A,2,\n`,
+    6,
+    2,
+  ],
+  ['id', (user: number) => `id,user_id\n7,${user}\n8,${user}\n7,${user}\n`, 4, 2],
+  ['id', (user: number) => `{"id":7,"user_id":${user}}\n{"id":7,"user_id":${user},"limit":5}\n`, 2, 1],
+  [
+    'user_id and external_ref',
+    (user: number) =>
+      `{"user_id":${user},"external_ref":"A","limit":1}\n{"limit":2,"external_ref":"\\u0041","user_id":${user}}\n`,
+    2,
+    1,
+  ],
+])('the same %s twice is said with both lines, before anything is changed', async (same, contentFor, line, earlier) => {
+  const user = someone()
+  lastUser += 1
+  expect((await run(contentFor(user))).complaints).toEqual([
+    `line ${line}: has the same ${same} as line ${earlier}`,
+    'sms-quota: 1 row of FILE cannot be imported; nothing was sent',
+  ])
+  expect(await quotasOf(user)).toEqual([])
 })
 
 test('names rows that only the service can refuse by their line in the file', async () => {

@@ -360,6 +360,21 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   expect(items).toMatchObject([{ name: 'Möller', limit: 5 }])
 
   await page.getByRole('button', { name: 'Choose another file' }).click()
+  const spoiled = Array.from({ length: 9 }, (_, n) => `22${n};a;1.${n}00;;`).join('\n')
+  await choose(
+    page,
+    'spoiled.csv',
+    `user_id;external_ref;limit;enabled;expires_at\n${spoiled}\n230;a;5;maybe;2027-12-31\n`,
+  )
+  const first = '9 entries: Line 2, column limit; Line 3, column limit; Line 4, column limit; …'
+  const rule = 'Column limit: must be a whole number from 0 to 1000000000000, or null'
+  await page
+    .getByRole('row')
+    .filter({ hasText: first + rule })
+    .waitFor()
+  await page.getByRole('row', { name: 'Line 11, column enabled must be true or false, not "maybe"' }).waitFor()
+
+  await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'broken.csv', 'a,b\n1,"2"3\n')
   await page.getByRole('alert').filter({ hasText: 'Line 2: text follows the quotation mark' }).waitFor()
   await choose(page, 'unicode.txt', Buffer.from('\uFEFFcustomer\tunits\r\n140\t7\r\n', 'utf16le'))

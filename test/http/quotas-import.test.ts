@@ -318,6 +318,64 @@ test('a row with an id updates that quota, whatever its reference is, and never 
   ])
 })
 
+test('a day, or a time without an offset, is in the time zone of the row, or else of its quota', async () => {
+  const user = someone()
+  const row = (external_ref: string, more: object) => ({ user_id: user, external_ref, limit: 1, ...more })
+  const ends = async () =>
+    Object.fromEntries(
+      (await quotasOf(user)).map((quota: Record<string, string>) => [quota.external_ref, quota.expires_at]),
+    )
+  const rows = [
+    row('utc', { expires_at: '2027-12-31' }),
+    row('berlin', { expires_at: '2027-12-31', time_zone: 'Europe/Berlin' }),
+    row('summer', { expires_at: '2027-07-01T12:30', time_zone: 'europe/berlin', starts_at: '2026-07-01' }),
+    // The clocks of Santiago skip this midnight.
+    row('skipped', { expires_at: '2027-09-05', time_zone: 'America/Santiago' }),
+    row('exact', { expires_at: '2027-12-31T00:00:00Z', time_zone: 'Asia/Tokyo' }),
+  ]
+  expect(await importRows(rows, { dryRun: true })).toEqual([counts(5, 0, 0)])
+  expect(await importRows(rows)).toEqual([counts(5, 0, 0)])
+  expect(await importRows(rows)).toEqual([counts(0, 0, 5)])
+  expect(await ends()).toEqual({
+    utc: '2027-12-31T00:00:00.000Z',
+    berlin: '2027-12-30T23:00:00.000Z',
+    summer: '2027-07-01T10:30:00.000Z',
+    skipped: '2027-09-05T04:00:00.000Z',
+    exact: '2027-12-31T00:00:00.000Z',
+  })
+  const { id, starts_at } = (await quotasOf(user)).find(
+    (quota: { name: string; external_ref: string }) => quota.external_ref === 'summer',
+  )
+  expect(starts_at).toBe('2026-06-30T22:00:00.000Z')
+  // A row that updates need not name the time zone again.
+  const later = [row('berlin', { expires_at: '2028-01-01' }), { id, user_id: user, expires_at: '2028-07-01' }]
+  expect(await importRows(later, { dryRun: true })).toEqual([counts(0, 2, 0)])
+  expect(await importRows(later)).toEqual([counts(0, 2, 0)])
+  expect(await ends()).toMatchObject({ berlin: '2027-12-31T23:00:00.000Z', summer: '2028-06-30T22:00:00.000Z' })
+
+  const bad = [
+    '2027-02-30',
+    '31.12.2027',
+    '12/31/2027',
+    '2027-12-31 12:00',
+    '2027-12-31T24:00',
+    '20271231',
+    '1970-01-01',
+    '9999-12-31',
+  ]
+  const records = await importRows(bad.map(expires_at => row('bad', { expires_at })))
+  expect(records.at(-1)).toEqual(counts(0, 0, 0, bad.length))
+  for (const { errors } of records.slice(0, -1))
+    expect(errors).toEqual([
+      {
+        path: '/expires_at',
+        message: expect.stringMatching(
+          /^must be an RFC 3339 time .*, or a day such as "2026-01-31" .* of the row, or null, not "/,
+        ),
+      },
+    ])
+})
+
 test('a dry run reports the same and writes nothing', async () => {
   const [stored, fresh] = [someone(), someone()]
   await importRows([

@@ -14,6 +14,8 @@ export interface Failure {
   reason: string
   /** What differs among failures with the same reason, such as the name of a quota. */
   detail?: string
+  /** What those have in common that are shown as one; without it, their reason. */
+  kind?: { key: string; label: string }
   /** What failed: the place of the row, or the id of the quota. */
   subject?: string | number
 }

@@ -1,3 +1,4 @@
+import { kindOfFault, ruleOf } from '../../../src/domain/row-faults.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall } from '../model/bulk-change.ts'
 import { type Failure, NOTHING_DONE, type Progress, sumOf } from '../model/job.ts'
@@ -187,12 +188,11 @@ function importFailures(
   const place = piece[line - 1]?.place ?? ''
   if (errors === undefined) return [{ place, reason: reasonOf({ code, detail }), subject: place }]
   return errors.map(({ path, message }) => {
-    const [, column] = path.split('/')
-    return {
-      place: column === undefined || column === '' ? place : texts.manyQuotas.jobs.column(place, column),
-      reason: message,
-      subject: place,
-    }
+    const [, column = ''] = path.split('/')
+    const key = kindOfFault(column, message)
+    if (column === '') return { place, reason: message, subject: place, kind: { key, label: message } }
+    const label = texts.manyQuotas.jobs.ofColumn(column, ruleOf(message))
+    return { place: texts.manyQuotas.jobs.column(place, column), reason: message, subject: place, kind: { key, label } }
   })
 }
 

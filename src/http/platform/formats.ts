@@ -1,13 +1,18 @@
 import Format from 'typebox/format'
 import { isCountry } from '../../domain/country.ts'
 import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
-import { timeZoneName } from '../../domain/window.ts'
+import { isLocalTime, timeZoneName } from '../../domain/window.ts'
 
 /** The string formats of the contract: the domain's check, and what it accepts in words. */
 export const FORMATS: Record<string, { accepts: string; check: (text: string) => boolean }> = {
   'date-time': {
     accepts: 'an RFC 3339 time such as "2026-01-31T00:00:00Z", from 1970-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z',
     check: text => parseTimestamp(text) !== null,
+  },
+  'local-time': {
+    accepts:
+      'an RFC 3339 time such as "2026-01-31T00:00:00Z", or a day such as "2026-01-31" or a time such as "2026-01-31T12:00" in the time zone of the row',
+    check: text => parseTimestamp(text) !== null || isLocalTime(text),
   },
   'time-zone': {
     accepts: 'an IANA time zone name such as "Europe/Berlin"',

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Author } from '../../admin/author.ts'
-import type { ImportedQuota } from '../../admin/import-quotas.ts'
+import type { ImportedQuota, LocalTimes } from '../../admin/import-quotas.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
 import { ExportQuotasQuery } from '../../contract/exports.ts'
 import type { ImportRow } from '../../contract/import.ts'
@@ -21,7 +21,7 @@ import { ORDERS_OF_DELETED } from '../../db/quotas/streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { QuotaDraft, QuotaPatch } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import { timeZoneName } from '../../domain/window.ts'
+import { isLocalTime, timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { principalOf, type Viewer } from '../auth/guard.ts'
 import { cursorsOf, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
@@ -62,11 +62,20 @@ export function patchOf(body: UpdateQuotaReq): QuotaPatch {
 /** A validated row of an import: the draft of a quota, or a patch of the one that it names. */
 export function importedQuotaOf(row: ImportRow): ImportedQuota {
   const { id, user_id, limit, external_ref, opening_used } = row
-  const settings = canonical(row, UpdateQuotaReq)
+  const local = localTimesOf(row)
+  const exact = Object.fromEntries(Object.entries(row).filter(([name]) => !Object.hasOwn(local, name)))
+  const settings = { ...canonical(exact, UpdateQuotaReq), ...(Object.keys(local).length === 0 ? {} : { local }) }
   if (id !== undefined) return { ...settings, id, user_id }
   if (limit === undefined || external_ref == null) throw new Error('the row was not validated')
   const opening = opening_used === undefined ? {} : { opening_used }
   return { ...settings, ...opening, user_id, limit, external_ref }
+}
+
+function localTimesOf({ starts_at, expires_at }: ImportRow): LocalTimes {
+  return {
+    ...(starts_at !== undefined && isLocalTime(starts_at) ? { starts_at } : {}),
+    ...(expires_at != null && isLocalTime(expires_at) ? { expires_at } : {}),
+  }
 }
 
 /**

@@ -117,6 +117,8 @@ export const manyQuotas: typeof english = {
     reason: 'Warum',
     showMore: count => `${formatUnits(count)} weitere anzeigen`,
     notListed: 'Der Dienst nennt die ersten 1.000 Fehler eines Aufrufs. Diese beheben und noch einmal versuchen.',
+    ofColumn: (column, rule) => `Spalte ${column}: ${rule}`,
+    first: (entries, places) => `${entries}: ${places}; …`,
     entries: count => `${formatUnits(count)} Einträge`,
     placeDetail: (place, detail) => `${place}: ${detail}`,
     quotaOfUser: (quota, user) => (user === null ? `Kontingent ${quota}` : `Kontingent ${quota} von Benutzer ${user}`),

@@ -113,6 +113,8 @@ export const manyQuotas = {
     reason: 'Why',
     showMore: (count: number) => `Show ${formatUnits(count)} more`,
     notListed: 'The service lists the first 1,000 failures of a call. Correct these, and try again.',
+    ofColumn: (column: string, rule: string) => `Column ${column}: ${rule}`,
+    first: (entries: string, places: string) => `${entries}: ${places}; …`,
     entries: (count: number) => `${formatUnits(count)} entries`,
     placeDetail: (place: string, detail: string) => `${place}: ${detail}`,
     quotaOfUser: (quota: number, user: number | null) =>

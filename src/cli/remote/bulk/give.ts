@@ -4,6 +4,7 @@ import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import { csvLine } from '../../../domain/csv.ts'
 import { CsvError, parseCsv } from '../../../domain/csv-rows.ts'
+import { createRowFaults } from '../../../domain/row-faults.ts'
 import { type BadLine, readUsers, USER_NAMES, type UserFileProblem, type UserLine } from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
@@ -204,10 +205,13 @@ class GiveRun {
   async report(): Promise<void> {
     const { terminal, isDryRun, isFinal, isJson } = this.options
     const without = this.rows.filter(({ result }) => result === 'left out' || result === 'refused')
-    for (const { line, user, why = '' } of without.slice(0, MAX_PRINTED))
-      terminal.complain(safe(`line ${line}: user ${user}: ${why}`))
-    if (without.length > MAX_PRINTED)
-      terminal.complain(`and ${inWords(without.length - MAX_PRINTED, 'line')} more${this.hintAtReport()}`)
+    const faults = createRowFaults()
+    // What stands in parentheses is of the user.
+    for (const { line, user, why = '' } of without)
+      faults.add(line, '', why.replace(/ \(.*\)$/s, ''), safe(`line ${line}: user ${user}: ${why}`))
+    const { lines, isWhole } = faults.shown(MAX_PRINTED)
+    for (const line of lines) terminal.complain(line)
+    if (!isWhole && this.reportFile === undefined) terminal.complain('--report FILE lists all')
     if (this.reportFile !== undefined && isFinal) await writeFile(this.reportFile, this.csv())
     if (isJson) return
     const given = this.rows.filter(({ result }) => result === 'given')
@@ -222,10 +226,6 @@ class GiveRun {
     await terminal.print(`${counts.join(', ')}${isDryRun ? ' (dry run: nothing was changed)' : ''}\n`)
     if (!isDryRun && given.length > 0)
       terminal.complain(`The audit shows the changes under the request ${[...this.bulkIds].join(', ')}.`)
-  }
-
-  private hintAtReport(): string {
-    return this.reportFile === undefined ? ': --report FILE has all' : ''
   }
 
   private csv(): string {

@@ -9,12 +9,13 @@ export const IMPORT_COMMAND: Command = {
   summary: 'Imports quotas from a file of CSV or newline-delimited JSON.',
   more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
 A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
-repeated. A row with user_id and id, as exports have them, updates the quota with this id and never creates one. The whole file is checked first; nothing is sent if a row is bad. - reads stdin.
+repeated. A row with user_id and id, as exports have them, updates the quota with this id and never creates one. The whole file is checked first; nothing is sent if a row is bad, or if two are for the same quota. - reads stdin.
 
 ${EXIT_CODES}`,
   operands: [{ name: 'FILE' }],
   options: {
     'dry-run': { means: 'only print what would change' },
+    errors: { value: 'FILE', means: 'write CSV with all that is wrong with the rows: line, column, message' },
     ...ENCODING_OPTION,
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,
@@ -29,7 +30,13 @@ ${EXIT_CODES}`,
     const { progressLine } = await import('../../on-database.ts')
     const { importFile } = await import('./import.ts')
     return importFile(
-      { file: args.operand(0), encoding: encodingIn(args), service, dryRun: args.has('dry-run') },
+      {
+        file: args.operand(0),
+        encoding: encodingIn(args),
+        errorsFile: args.one('errors'),
+        service,
+        dryRun: args.has('dry-run'),
+      },
       {
         print: terminal.print,
         complain: terminal.complain,

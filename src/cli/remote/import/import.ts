@@ -5,23 +5,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { safe, safeLines } from '../../safe.ts'
+import { MAX_LISTED_FAILURES } from '../../../domain/bounds.ts'
+import { createRepeatedRows } from '../../../domain/quota-file.ts'
+import { safeLines } from '../../safe.ts'
 import { CallFailed } from '../failures.ts'
 import type { Address } from '../profiles.ts'
+import { type FaultReport, openFaultReport } from './faults.ts'
 import { type Row, rowsOf } from './rows.ts'
-import { type Counts, createSender, nameOf, type Piece, type SenderOptions } from './sender.ts'
+import { type Counts, createSender, type Piece, type SenderOptions } from './sender.ts'
 
-/** Rows and bytes of a call. It takes a second or two, and proxies let bodies of this size through. */
-const PIECE = { rows: 2_000, bytes: 512 * 1024 }
-
-/** Bad rows that are printed. */
-const MAX_PRINTED = 20
+/** Rows and bytes of a call: the service lists as many refused ones, and proxies let bodies of this size through. */
+const PIECE = { rows: MAX_LISTED_FAILURES, bytes: 512 * 1024 }
 
 export interface ImportRequest {
   /** A file, or `-` for stdin. */
   file: string
   /** Of the file; found out if undefined. */
   encoding?: string | undefined
+  /** Gets all that is wrong, as CSV. */
+  errorsFile?: string | undefined
   service: Address
   dryRun: boolean
   patience?: SenderOptions['patience']
@@ -50,13 +52,16 @@ export async function importFile(request: ImportRequest, output: Output): Promis
 }
 
 async function importPath(path: string, request: ImportRequest, output: Output): Promise<number> {
+  const faults = await openFaultReport(request.errorsFile)
   try {
-    const checked = await checkRows(path, request, output)
-    if (checked.bad > 0) {
-      output.complain(`sms-quota: ${rowsIn(checked.bad)} of ${shownName(request)} cannot be imported; nothing was sent`)
+    const rows = await checkRows(path, request, output, faults)
+    if (faults.rows > 0) {
+      output.progress?.('')
+      faults.print(output.complain)
+      output.complain(`sms-quota: ${rowsIn(faults.rows)} of ${shownName(request)} cannot be imported; nothing was sent`)
       return 1
     }
-    return await sendRows(path, checked.rows, request, output)
+    return await sendRows(path, rows, request, output, faults)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (!['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code ?? '')) throw error
@@ -64,6 +69,8 @@ async function importPath(path: string, request: ImportRequest, output: Output):
     return 1
   } finally {
     output.progress?.('')
+    await faults.flush()
+    await faults.close()
   }
 }
 
@@ -71,36 +78,36 @@ const shownName = ({ file }: ImportRequest) => (file === '-' ? 'stdin' : file)
 const inWords = (count: number) => count.toLocaleString('en')
 const rowsIn = (count: number) => (count === 1 ? '1 row' : `${inWords(count)} rows`)
 
-/** The first pass. Prints the first bad rows. */
-async function checkRows(
-  path: string,
-  { encoding }: ImportRequest,
-  output: Output,
-): Promise<{ rows: number; bad: number }> {
-  const printer = createPrinter(output)
+/** The first pass: finds the rows that are wrong, and those for the same quota. @returns how many rows there are */
+async function checkRows(path: string, request: ImportRequest, output: Output, faults: FaultReport): Promise<number> {
+  const repeated = createRepeatedRows()
   let rows = 0
-  for await (const group of rowsOf(path, encoding)) {
+  for await (const group of rowsOf(path, request.encoding)) {
     rows += group.length
-    for (const { line, issues } of group) {
-      if (issues !== null)
-        printer.add(
-          line,
-          issues.map(({ path: field, message }) => nameOf(field) + message),
-        )
+    for (const { line, issues, value } of group) {
+      const earlier = repeated.add(value, line)
+      const same = 'id' in value ? 'id' : 'user_id and external_ref'
+      const repetition = earlier === undefined ? [] : [{ path: '', message: `has the same ${same} as line ${earlier}` }]
+      if (issues !== null || earlier !== undefined) faults.add(line, [...(issues ?? []), ...repetition])
     }
+    await faults.flush()
     output.progress?.(`checked ${inWords(rows)} rows`)
   }
-  printer.end(printer.rows)
-  return { rows, bad: printer.rows }
+  return rows
 }
 
 /** The second pass. */
-async function sendRows(path: string, total: number, request: ImportRequest, output: Output): Promise<number> {
+async function sendRows(
+  path: string,
+  total: number,
+  request: ImportRequest,
+  output: Output,
+  faults: FaultReport,
+): Promise<number> {
   const { encoding, service, dryRun, patience } = request
   const requestId = `import-${randomUUID()}`
   const sender = createSender(service, { dryRun, requestId, ...(patience === undefined ? {} : { patience }) })
   const counts: Counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
-  const printer = createPrinter(output)
   const startedAt = performance.now()
   let done = 0
   let lastLine = 0
@@ -108,22 +115,23 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
     for await (const piece of piecesOf(rowsOf(path, encoding))) {
       const result = await sender.send(piece)
       for (const name of Object.keys(counts) as (keyof Counts)[]) counts[name] += result.counts[name]
-      for (const { line, messages } of result.refused) printer.add(line, messages)
+      for (const { line, issues } of result.refused) faults.add(line, issues)
+      await faults.flush()
       done += piece.lines.length
       lastLine = piece.lines.at(-1) ?? lastLine
       output.progress?.(progressOf(done, total, performance.now() - startedAt))
     }
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error
-    printer.end(counts.failed)
     output.progress?.('')
+    faults.print(output.complain)
     output.complain(`sms-quota: ${error.message}`)
     if (!dryRun && lastLine > 0)
       output.complain(`All rows up to line ${lastLine} took effect. Run the command again for the rest.`)
     return error.exitCode
   }
-  printer.end(counts.failed)
   output.progress?.('')
+  faults.print(output.complain)
   await output.print(safeLines(reportOf(counts, dryRun)))
   if (!dryRun && counts.created + counts.updated > 0)
     output.complain(`The audit shows the changes under the request ${requestId}.`)
@@ -158,25 +166,4 @@ function progressOf(done: number, total: number, ms: number): string {
 function reportOf({ created, updated, unchanged, failed }: Counts, dryRun: boolean): string {
   const counts = `created ${inWords(created)}, updated ${inWords(updated)}, unchanged ${inWords(unchanged)}, refused ${inWords(failed)}`
   return dryRun ? `${counts} (dry run: nothing was changed)\n` : `${counts}\n`
-}
-
-/** Prints bad rows, the first of them only. */
-function createPrinter(output: Output) {
-  let rows = 0
-  return {
-    /** How many there were. */
-    get rows() {
-      return rows
-    },
-    add(line: number, messages: readonly string[]) {
-      rows += 1
-      if (rows > MAX_PRINTED) return
-      output.progress?.('')
-      for (const message of messages) output.complain(safe(`line ${line}: ${message}`))
-    },
-    /** @param all how many bad rows there are; the service lists no more than a part */
-    end(all: number) {
-      if (all > MAX_PRINTED) output.complain(`and ${rowsIn(all - MAX_PRINTED)} more`)
-    },
-  }
 }

@@ -26,6 +26,8 @@ export interface Row {
   json: string
   /** What is wrong with it; null if it can be sent. */
   issues: Issues | null
+  /** Its fields; none if it cannot be read. */
+  value: Readonly<Record<string, unknown>>
 }
 
 /** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
@@ -69,10 +71,16 @@ function jsonRow(line: number, json: string, file: FileText): Row {
   if (isUnreadable(json)) return badRow(line, unreadableIn(file))
   if (Buffer.byteLength(json) > MAX_ROW_BYTES) return badRow(line, `must have at most ${MAX_ROW_BYTES} bytes as JSON`)
   const read = readJson(json)
-  return { line, json, issues: 'issues' in read ? read.issues : check(read.value) }
+  if ('issues' in read) return { line, json, issues: read.issues, value: {} }
+  return { line, json, issues: check(read.value), value: isObject(read.value) ? read.value : {} }
 }
 
-const badRow = (line: number, message: string, path = ''): Row => ({ line, json: '', issues: [{ path, message }] })
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+function badRow(line: number, message: string, path = ''): Row {
+  return { line, json: '', issues: [{ path, message }], value: {} }
+}
 
 async function* csvRows(parts: AsyncIterable<string>, file: FileText): AsyncGenerator<Row[], void> {
   const reader = createCsvReader()
@@ -83,7 +91,7 @@ async function* csvRows(parts: AsyncIterable<string>, file: FileText): AsyncGene
     else {
       const [first, ...others] = issuesOfHeader(row, file)
       // Every row would be wrong in the same way.
-      if (first !== undefined) throw new BadHeader({ line: row.line, json: '', issues: [first, ...others] })
+      if (first !== undefined) throw new BadHeader({ line: row.line, json: '', issues: [first, ...others], value: {} })
       names = columnNames(row)
     }
   }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QuotaError } from '../../../../client/src/main.ts'
 import { textOf } from '../../../../client/src/transport.ts'
 import type { ImportRecord } from '../../../contract/import.ts'
+import type { ValidationIssue } from '../../../errors.ts'
 import { CallFailed, callFailed, isBroken, refusalOf, UNAVAILABLE, unreachable } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 
@@ -22,7 +23,7 @@ export interface Counts {
 
 interface RefusedRow {
   line: number
-  messages: readonly string[]
+  issues: readonly ValidationIssue[]
 }
 
 interface PieceResult {
@@ -131,19 +132,13 @@ function take(
   for (const record of records) {
     if (record.record !== 'failed' || record.line > doneUpTo) continue
     const { line, detail, errors } = record
-    const messages = errors?.map(({ path, message }) => nameOf(path) + message) ?? [detail]
     listed += 1
-    result.refused.push({ line: lines[line - 1] ?? 0, messages })
+    result.refused.push({ line: lines[line - 1] ?? 0, issues: errors ?? [{ path: '', message: detail }] })
   }
   for (const name of ['created', 'updated', 'unchanged'] as const) result.counts[name] += last[name]
   // A service that stopped may have refused rows behind the last step, too: they are sent again.
   result.counts.failed += last.record === 'end' ? last.failed : listed
   return last.record === 'end' ? { doneUpTo } : { stopped: last.detail, doneUpTo }
-}
-
-/** How messages name the place in a row: a field, or one of its values. */
-export function nameOf(path: string): string {
-  return path === '' ? '' : `${path.slice(1).replaceAll('/', '.')} `
 }
 
 function withoutLines({ body, lines }: Piece, count: number): Piece {

@@ -1,6 +1,7 @@
 import { Button, Group, Progress as ProgressBar, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { csvLine } from '../../../../../src/domain/csv.ts'
+import { FIRST_OF_KIND } from '../../../../../src/domain/row-faults.ts'
 import { Announcement } from '../../../components/announcement.tsx'
 import table from '../../../components/data-table.module.css'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
@@ -104,7 +105,7 @@ interface FailuresProps {
 export function Failures({ failures, failed, label = jobs.failures }: FailuresProps) {
   const [shown, setShown] = useState(FIRST_SHOWN)
   if (failures.length === 0) return null
-  const rows = [...Map.groupBy(failures, ({ reason }) => reason).values()].flatMap(alike =>
+  const rows = [...Map.groupBy(failures, ({ reason, kind }) => kind?.key ?? reason).values()].flatMap(alike =>
     alike.length < MIN_GROUP
       ? alike.map(first => ({ first, all: [first] }))
       : alike.slice(0, 1).map(first => ({ first, all: alike })),
@@ -131,8 +132,18 @@ interface FailureRow {
 
 const FAILURE_COLUMNS: readonly Column<FailureRow>[] = [
   { label: jobs.place, cell: ({ first, all }) => (all.length === 1 ? first.place : <Places failures={all} />) },
-  { label: jobs.reason, cell: ({ first, all }) => (all.length === 1 ? whyOf(first) : first.reason) },
+  {
+    label: jobs.reason,
+    cell: ({ first, all }) => (all.length === 1 ? whyOf(first) : (first.kind?.label ?? first.reason)),
+  },
 ]
+
+/** How many there are, and the first ones of a file. */
+function summaryOf(failures: readonly Failure[]): string {
+  const first = failures.slice(0, FIRST_OF_KIND).flatMap(({ place, kind }) => (kind === undefined ? [] : [place]))
+  const count = jobs.entries(failures.length)
+  return first.length === 0 ? count : jobs.first(count, first.join('; '))
+}
 
 /** How many failures have a reason; opened, which these are. */
 function Places({ failures }: { failures: readonly Failure[] }) {
@@ -140,7 +151,7 @@ function Places({ failures }: { failures: readonly Failure[] }) {
   const [shown, setShown] = useState(FIRST_SHOWN)
   return (
     <details onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary>{jobs.entries(failures.length)}</summary>
+      <summary>{summaryOf(failures)}</summary>
       {isOpen && (
         <>
           <ul className={classes.places}>
