@@ -533,6 +533,10 @@ test('another type and an empty body are refused', async () => {
   const json = await service.call('POST', URL, { body: {} })
   expect(json).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
   expect(json.body.detail).toContain('application/x-ndjson')
+  for (const type of ['text/csv', 'text/csv; charset=windows-1252', 'application/x-ndjson; charset=utf-16']) {
+    const answer = await service.call('POST', URL, { body: 'user_id\n7\n', headers: { 'content-type': type } })
+    expect(answer).toMatchObject({ status: 415, body: { detail: expect.stringContaining('sms-quota import') } })
+  }
   for (const headers of [{ 'content-encoding': 'gzip' }, { 'content-type': 'application/x-ndjson; charset=latin1' }]) {
     const answer = await service.call('POST', URL, {
       body: '{}',

@@ -77,6 +77,6 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
 }
 
 function notNdjson(): Problem {
-  const detail = `Send the body as Content-Type: ${NDJSON} in UTF-8, without Content-Encoding.`
+  const detail = `Send the body as Content-Type: ${NDJSON} in UTF-8, without Content-Encoding. CSV and other encodings are for the command sms-quota import.`
   return new Problem('unsupported_media_type', detail)
 }
