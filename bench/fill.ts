@@ -7,6 +7,7 @@ import type { Database } from '../src/db/connection/database.ts'
 import { sql } from '../src/db/connection/sql.ts'
 import { timestampParam } from '../src/db/connection/values.ts'
 import { TOP_LIST } from '../src/db/usage/rollup.ts'
+import { plainCalendar } from '../src/domain/period.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'
@@ -27,7 +28,10 @@ export async function fillUsers(db: Database, count: number, now: EpochMs, optio
   const { denied = 0, hasCaps = false, isFresh = false } = options
   const all = count + denied
   const shards = shardsOf({ first: 1, count: all })
-  const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(timestampParam)
+  const window = [
+    lastBoundary(plainCalendar('month', 'UTC'), now),
+    nextBoundary(plainCalendar('month', 'UTC'), now),
+  ].map(timestampParam)
   const kinds = hasCaps ? ['grant', 'cap'] : ['grant']
   await db.query({
     text: sql`insert into account (shard, user_id, live)

@@ -8,8 +8,10 @@ export type SmsQuota = {
   readonly userId: number
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone: string
   /** A display name. */
@@ -70,8 +72,10 @@ export type CreateQuotaReq = {
   readonly limit: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
   /** A display name. */
@@ -102,13 +106,15 @@ export type CreateQuotaReq = {
   readonly openingUsed?: number
 }
 
-/** Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period` and `time_zone` are accepted only with their current value. */
+/** Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor` and `time_zone` are accepted only with their current value. */
 export type UpdateQuotaReq = {
   /** The user that the quota belongs to. */ readonly userId?: number
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
   /** A display name. */
@@ -226,6 +232,7 @@ export type QuotaSummary = {
     readonly remaining: number | null
     readonly windowEnd: string | null
     readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+    readonly anchor: string | null
     readonly timeZone: string
     readonly countries: ReadonlyArray<string> | null
     readonly messageTypes: ReadonlyArray<string> | null
@@ -269,8 +276,10 @@ export type QuotaAsShown = {
   readonly userId?: number
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
   /** A display name. */
@@ -388,8 +397,10 @@ export type ImportRow = {
   readonly limit?: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
   /** A display name. */
@@ -630,7 +641,7 @@ export type GiftQuota = {
   readonly name: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
   readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Units per window; null is unlimited (grants only). */
   readonly limit: number | null

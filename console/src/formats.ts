@@ -50,6 +50,8 @@ const LONG_DATE = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 const LONG_DATE_TIME = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const WEEKDAY = new Intl.DateTimeFormat(locale, { dateStyle: 'full' })
 const SHORT_DAY = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
+const DAY_OF_YEAR = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+const MONTH = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' })
 const CLOCK = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 
 /** Date and time: "1 Mar 2026, 12:00". */
@@ -82,6 +84,16 @@ export function formatWeekday(at: string): string {
 /** "1 Mar" */
 export function formatShortDay(at: string): string {
   return SHORT_DAY.format(new Date(at))
+}
+
+/** A day of any year: 1 April of 04-01. */
+export function formatDayOfYear(monthAndDay: string): string {
+  return DAY_OF_YEAR.format(Date.parse(`2000-${monthAndDay}`))
+}
+
+/** The name of a month of the year, from 1. */
+export function monthName(month: number): string {
+  return MONTH.format(Date.UTC(2000, month - 1))
 }
 
 /** "12:00" */

@@ -1,3 +1,4 @@
+import { ANCHORS } from '../domain/anchor.ts'
 import { DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 
@@ -45,6 +46,10 @@ export const PATTERNS = {
   idempotencyKey: {
     pattern: '^[\\x21-\\x7e]{1,255}$',
     accepts: 'a key of 1 to 255 visible ASCII characters, without spaces',
+  },
+  anchor: {
+    pattern: `${ANCHORS.day.pattern.source}|${ANCHORS.date.pattern.source}`,
+    accepts: `${ANCHORS.day.words} for a month, ${ANCHORS.date.words} for a year, both as text`,
   },
   versions: {
     pattern: `^(?:\\*|${etag}(?:[ \\t]*,[ \\t]*${etag})*)$`,

@@ -90,6 +90,7 @@ export const QuotaSummary = Type.Object(
         remaining: nullable(uint()),
         window_end: nullable(time()),
         period: nullable(Type.Enum([...PERIODS])),
+        anchor: nullable(Type.String()),
         time_zone: Type.String(),
         ...scope,
         alert_at: Type.Array(Type.Integer({ minimum: 1, maximum: 100 })),

@@ -27,7 +27,12 @@ export const kind = Type.Enum([...QUOTA_KINDS], {
 })
 const period = nullable(Type.Enum([...PERIODS]), {
   description:
-    'The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday.',
+    'The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says.',
+})
+const anchor = nullable(patterned('anchor'), {
+  description:
+    'Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods.',
+  examples: ['15'],
 })
 const quotaTimeZone = timeZone({
   description: 'An IANA time zone name. Offsets are refused.',
@@ -95,6 +100,7 @@ export const SmsQuota = Type.Object(
     user_id: userId,
     kind,
     period,
+    anchor,
     time_zone: quotaTimeZone,
     ...settings,
     used: uint({ description: 'Units committed in the current window.' }),
@@ -139,7 +145,7 @@ export const CreateQuotaReq = Type.Object(
   {
     user_id: userId,
     limit,
-    ...Type.Partial(Type.Object(withDefaults({ kind, period, time_zone: quotaTimeZone, ...optionalSettings })))
+    ...Type.Partial(Type.Object(withDefaults({ kind, period, anchor, time_zone: quotaTimeZone, ...optionalSettings })))
       .properties,
     opening_used: Type.Optional(
       units({ default: 0, description: 'Units of the first window that were already used in another system.' }),
@@ -155,7 +161,8 @@ export const CreateQuotaReq = Type.Object(
 
 export const UpdateQuotaReq = Type.Object(
   {
-    ...Type.Partial(Type.Object({ user_id: userId, kind, period, time_zone: quotaTimeZone, ...settings })).properties,
+    ...Type.Partial(Type.Object({ user_id: userId, kind, period, anchor, time_zone: quotaTimeZone, ...settings }))
+      .properties,
     allow_below_usage: Type.Optional(
       Type.Boolean({
         default: false,
@@ -167,7 +174,7 @@ export const UpdateQuotaReq = Type.Object(
     $id: 'UpdateQuotaReq',
     ...closed,
     description:
-      'Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period` and `time_zone` are accepted only with their current value.',
+      'Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor` and `time_zone` are accepted only with their current value.',
     examples: [{ limit: 2000 }],
   },
 )

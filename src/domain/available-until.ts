@@ -1,6 +1,7 @@
 import { MAX_LOOKAHEAD_STEPS } from './bounds.ts'
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { capacityOf, type Matches } from './matching.ts'
+import { calendarOf } from './period.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
 import { type StepBudget, withinSteps } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
@@ -73,7 +74,8 @@ class Ceiling {
     const windowEnd = shownWindowEnd(cap) ?? Number.POSITIVE_INFINITY
     const isStarted = cap.starts_at <= now
     this.cap = cap
-    this.boundaries = cap.period === null ? NONE : boundariesAhead(cap.period, cap.time_zone, now)
+    const calendar = calendarOf(cap)
+    this.boundaries = calendar === null ? NONE : boundariesAhead(calendar, now)
     this.next = firstAfter(this.boundaries, isStarted ? windowEnd : cap.starts_at)
     this.room = isStarted ? Math.max(0, headroomOf(cap)) : Number.POSITIVE_INFINITY
     this.changesAt = isStarted ? windowEnd : cap.starts_at

@@ -1,5 +1,6 @@
 /** The grants of a simulation, in the order in which they burn. */
 import { boundariesAhead } from './calendar.ts'
+import { calendarOf } from './period.ts'
 import { balanceOf, headroomOf, type Quota } from './quota.ts'
 import type { EpochMs } from './time.ts'
 
@@ -152,7 +153,8 @@ function sortByEnd(lanes: Lane[]): void {
 }
 
 export function poolOf(grant: Quota, now: EpochMs): Pool {
-  const { id, priority, limit, rollover_limit, overage_limit, period, time_zone } = grant
+  const { id, priority, limit, rollover_limit, overage_limit, period } = grant
+  const calendar = calendarOf(grant)
   const overage = limit === null ? 0 : Math.max(0, Math.min(overage_limit, headroomOf(grant)))
   return {
     id,
@@ -162,7 +164,7 @@ export function poolOf(grant: Quota, now: EpochMs): Pool {
     overageLimit: overage_limit,
     expiresAt: grant.expires_at ?? Number.POSITIVE_INFINITY,
     isHourly: period === 'hour',
-    boundaries: period === null ? null : boundariesAhead(period, time_zone, now),
+    boundaries: calendar === null ? null : boundariesAhead(calendar, now),
     firstEnd: grant.window_end ?? Number.POSITIVE_INFINITY,
     left: [Math.max(0, balanceOf(grant)), overage],
     before: [0, 0],

@@ -1,6 +1,7 @@
-import { type DateLength, type Length, lengthOf, type Period } from './period.ts'
+import { type DateWindows, dateWindowsOf } from './anchor.ts'
+import type { Calendar } from './period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
-import { floorHour, nextChange, offsetAt } from './window.ts'
+import { floorHour, keyOf, nextChange, offsetAt } from './window.ts'
 
 /**
  * The boundaries of windows for a year ahead, the same as `nextBoundary` finds one by one. They are computed from the zone's few
@@ -21,17 +22,17 @@ interface Span {
  * All boundaries after the beginning of the day of `now` in UTC, ascending, until `CALENDAR_MS` later. Zones whose boundaries
  * are the same share one array, so that it can stand for the calendar itself.
  */
-export function boundariesAhead(period: Period, timeZone: string, now: EpochMs): Float64Array {
+export function boundariesAhead(calendar: Calendar, now: EpochMs): Float64Array {
   const day = now - (now % DAY_MS)
   if (day !== cache.day) cache = { day, byZone: new Map(), bySpans: new Map() }
-  const key = `${period} ${timeZone}`
+  const key = keyOf(calendar)
   const known = cache.byZone.get(key)
   if (known !== undefined) return known
-  const length = lengthOf(period)
-  const spans = spansOf(timeZone, day)
-  const relevant = length.unit === 'hour' ? joinWholeHours(spans) : spans
-  const signature = `${period} ${JSON.stringify(relevant)}`
-  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(length, relevant, day)
+  const windows = dateWindowsOf(calendar)
+  const spans = spansOf(calendar.time_zone, day)
+  const relevant = windows === null ? joinWholeHours(spans) : spans
+  const signature = `${calendar.period} ${calendar.anchor} ${JSON.stringify(relevant)}`
+  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(windows, relevant, day)
   if (cache.byZone.size >= MAX_CACHED) cache = { day, byZone: new Map(), bySpans: new Map() }
   cache.bySpans.set(signature, boundaries)
   cache.byZone.set(key, boundaries)
@@ -100,8 +101,8 @@ function joinWholeHours(spans: readonly Span[]): Span[] {
   return joined
 }
 
-function computeBoundaries(length: Length, spans: readonly Span[], day: EpochMs): Float64Array {
-  const next = length.unit === 'hour' ? nextHourIn : (at: EpochMs, all: readonly Span[]) => nextDateIn(length, at, all)
+function computeBoundaries(windows: DateWindows | null, spans: readonly Span[], day: EpochMs): Float64Array {
+  const next = windows === null ? nextHourIn : (at: EpochMs, all: readonly Span[]) => nextDateIn(windows, at, all)
   const boundaries: number[] = []
   for (let at = next(day, spans); at <= day + CALENDAR_MS; at = next(at, spans)) boundaries.push(at)
   return Float64Array.from(boundaries)
@@ -122,12 +123,13 @@ function nextHourIn(at: EpochMs, spans: readonly Span[]): EpochMs {
 }
 
 /** A date begins at the first instant at which the local clock reads it, or a later one. */
-function nextDateIn(length: DateLength, at: EpochMs, spans: readonly Span[]): EpochMs {
-  let mark = at + spanAt(spans, at).offset
+function nextDateIn(windows: DateWindows, at: EpochMs, spans: readonly Span[]): EpochMs {
+  let number = windows.numberAt(Math.floor((at + spanAt(spans, at).offset) / DAY_MS))
   while (true) {
-    mark = nextMidnight(length, mark)
-    const { start, offset } = spans.find(span => span.end + span.offset > mark) ?? spanAt(spans, at)
-    const begins = Math.max(start, mark - offset)
+    number++
+    const midnight = windows.firstDate(number) * DAY_MS
+    const { start, offset } = spans.find(span => span.end + span.offset > midnight) ?? spanAt(spans, at)
+    const begins = Math.max(start, midnight - offset)
     if (begins > at) return begins
   }
 }
@@ -136,16 +138,4 @@ function spanAt(spans: readonly Span[], at: EpochMs): Span {
   const span = spans.find(({ end }) => at < end)
   if (span === undefined) throw new RangeError('the last span has no end')
   return span
-}
-
-/** The first midnight after `local` at which a period begins, both by the local clock. */
-function nextMidnight({ unit, count }: DateLength, local: number): number {
-  if (unit === 'day') {
-    const days = Math.floor(local / DAY_MS)
-    // 1970-01-01 was a Thursday, the fourth day of its week.
-    return (days + count - ((days + 3) % count)) * DAY_MS
-  }
-  const date = new Date(local)
-  const month = date.getUTCMonth()
-  return Date.UTC(date.getUTCFullYear(), month - (month % count) + count, 1)
 }

@@ -1,12 +1,17 @@
 import { DAY_MS, HOUR_MS } from './time.ts'
 import { requireKnown } from './unknown-value.ts'
 
-/** An hour of the clock, or whole dates: that many days of a week, which begins on Monday, or that many months of a year. */
-export type Length =
+/**
+ * An hour of the clock, or whole dates: that many days of a week, which begins on Monday, or that many months of a year. An anchor
+ * says where such months begin: on a day, or on a date of the year.
+ */
+type Length =
   | { unit: 'hour'; count: 1 }
   | { unit: 'day'; count: 1 | 7 }
-  | { unit: 'month'; count: 1 | 2 | 3 | 4 | 6 | 12 }
-export type DateLength = Exclude<Length, { unit: 'hour' }>
+  | { unit: 'month'; count: 1 | 2 | 3 | 4 | 6 | 12; anchor?: AnchorKind }
+
+/** A day of the month, or a month and a day. */
+export type AnchorKind = 'day' | 'date'
 
 /**
  * The table of periods, in the order in which the API and the console name them. Boundaries, calendars, schemas and choices are made
@@ -16,8 +21,8 @@ const LENGTHS = {
   hour: { unit: 'hour', count: 1 },
   day: { unit: 'day', count: 1 },
   week: { unit: 'day', count: 7 },
-  month: { unit: 'month', count: 1 },
-  year: { unit: 'month', count: 12 },
+  month: { unit: 'month', count: 1, anchor: 'day' },
+  year: { unit: 'month', count: 12, anchor: 'date' },
 } as const satisfies Readonly<Record<string, Length>>
 
 /** How long a window of a quota is. */
@@ -25,6 +30,29 @@ export type Period = keyof typeof LENGTHS
 
 const isPeriod = (name: string): name is Period => Object.hasOwn(LENGTHS, name)
 export const PERIODS: readonly Period[] = Object.keys(LENGTHS).filter(isPeriod)
+
+/** What the boundaries of windows depend on. A quota with a period has one. */
+export interface Calendar {
+  readonly period: Period
+  /** Where months or years begin; null: on the first, on 1 January. */
+  readonly anchor: string | null
+  readonly time_zone: string
+}
+
+/** A calendar whose months and years begin on the first. */
+export const plainCalendar = (period: Period, timeZone: string): Calendar => ({
+  period,
+  anchor: null,
+  time_zone: timeZone,
+})
+
+/** The calendar of a quota; null: it has one window only. */
+export function calendarOf<Q extends { period: Period | null }>(quota: Q): (Q & { period: Period }) | null {
+  return hasPeriod(quota) ? quota : null
+}
+
+const hasPeriod = <Q extends { period: Period | null }>(quota: Q): quota is Q & { period: Period } =>
+  quota.period !== null
 
 /** @throws UnknownValue for a period of a newer version: a search for its boundaries may not end */
 export function lengthOf(period: Period): Length {

@@ -16,6 +16,8 @@ export interface QuotaIdentity {
   user_id: number
   kind: QuotaKind
   period: Period | null
+  /** Where months or years begin: `15` or `04-01`; null is where the calendar's begin. */
+  anchor: string | null
   time_zone: string
 }
 
@@ -113,6 +115,7 @@ const isDefaulted = (name: SettingName): name is DefaultedName => defaultOf(name
 export const QUOTA_DEFAULTS = {
   kind: 'grant',
   period: null,
+  anchor: null,
   time_zone: 'UTC',
   ...namedValues<DefaultsOf<DefaultedName>>(SETTING_NAMES.filter(isDefaulted), defaultOf),
 } as const

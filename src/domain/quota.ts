@@ -1,7 +1,8 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
+import { anchorError, isSameAnchor } from './anchor.ts'
 import { isUint } from './bounds.ts'
-import { PERIODS } from './period.ts'
+import { calendarOf, PERIODS } from './period.ts'
 import {
   type DetailName,
   isDeepEqual,
@@ -135,10 +136,10 @@ export function shownWindowEnd({ window_start, window_end, expires_at }: Allowan
 }
 
 /** What this version of the service does not know of a quota; null if it knows all. */
-export function unknownIn({ id, kind, period }: Allowance): UnknownValue | null {
+export function unknownIn({ id, kind, period, anchor }: Allowance): UnknownValue | null {
   if (!QUOTA_KINDS.includes(kind)) return new UnknownValue(`the kind of quota ${id}`, kind)
   if (period !== null && !PERIODS.includes(period)) return new UnknownValue(`the period of quota ${id}`, period)
-  return null
+  return anchorError(period, anchor) === null ? null : new UnknownValue(`the anchor of quota ${id}`, anchor)
 }
 
 /**
@@ -154,11 +155,12 @@ export function unknownIn({ id, kind, period }: Allowance): UnknownValue | null 
 export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; closed: ClosedWindow | null } {
   const unknown = unknownIn(quota)
   if (unknown !== null) throw unknown
-  if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
+  const calendar = calendarOf(quota)
+  if (calendar === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
   const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
   if (at < quota.window_end) return { quota, closed: null }
 
-  const idleWindows = boundariesBetween(quota.period, quota.time_zone, quota.window_end, at)
+  const idleWindows = boundariesBetween(calendar, quota.window_end, at)
   const limit = quota.limit ?? 0
   const carried = quota.limit === null ? 0 : Math.min(quota.rollover_limit, Math.max(0, balanceOf(quota)))
   return {
@@ -166,8 +168,8 @@ export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; c
       ...quota,
       window_no: quota.window_no + 1 + idleWindows,
       // Time zone rules may have changed since the window opened: its end, once fixed, is where the next begins.
-      window_start: Math.max(quota.window_end, lastBoundary(quota.period, quota.time_zone, at)),
-      window_end: nextBoundary(quota.period, quota.time_zone, at),
+      window_start: Math.max(quota.window_end, lastBoundary(calendar, at)),
+      window_end: nextBoundary(calendar, at),
       used: 0,
       reserved: 0,
       rolled_over: Math.min(quota.rollover_limit, carried + idleWindows * limit),
@@ -224,7 +226,7 @@ export function createQuota(
 export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...asked } = patch
-  const fields = withStoredZone(asked, current)
+  const fields = asStored(asked, current)
   const unknown = unknownIn(current)
   if (unknown !== null) return { outcome: 'unknown_value', cause: unknown }
   const frozen = immutableIssues(current, fields, now)
@@ -283,15 +285,16 @@ export function deleteQuota(
 
 /** The first window of a quota: the one that contains `now`, limited to the time from its start to its expiry. */
 function firstWindow(
-  definition: Pick<Quota, 'period' | 'time_zone' | 'starts_at' | 'expires_at'>,
+  definition: Pick<Quota, 'period' | 'anchor' | 'time_zone' | 'starts_at' | 'expires_at'>,
   now: EpochMs,
 ): Pick<QuotaCounters, 'window_start' | 'window_end'> {
-  const { period, time_zone, starts_at, expires_at } = definition
-  if (period === null) return { window_start: starts_at, window_end: null }
+  const { starts_at, expires_at } = definition
+  const calendar = calendarOf(definition)
+  if (calendar === null) return { window_start: starts_at, window_end: null }
   const at = Math.max(starts_at, Math.min(now, expires_at === null ? now : expires_at - 1))
   return {
-    window_start: Math.max(starts_at, lastBoundary(period, time_zone, at)),
-    window_end: nextBoundary(period, time_zone, at),
+    window_start: Math.max(starts_at, lastBoundary(calendar, at)),
+    window_end: nextBoundary(calendar, at),
   }
 }
 
@@ -299,6 +302,8 @@ function firstWindow(
 function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] {
   const { user_id, kind, limit, period, rollover_limit, overage_limit, priority, starts_at, expires_at } = definition
   const issues = notIntegers({ user_id, limit, rollover_limit, overage_limit, priority })
+  const wrongAnchor = anchorError(period, definition.anchor)
+  if (wrongAnchor !== null) issues.push({ path: '/anchor', message: wrongAnchor })
   if (kind === 'cap' && limit === null)
     issues.push({ path: '/limit', message: 'a cap needs a limit; null (unlimited) is for grants' })
   if (rollover_limit > 0 && (kind === 'cap' || limit === null || period === null))
@@ -316,11 +321,13 @@ function notIntegers(values: Record<string, number | null>): ValidationIssue[] {
   return wrong.map(([name]) => ({ path: `/${name}`, message: 'must be a whole number from 0' }))
 }
 
-const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const
+const IMMUTABLE = ['user_id', 'kind', 'period', 'anchor', 'time_zone'] as const
 
-/** Another name of the quota's time zone changes nothing. */
-function withStoredZone(fields: QuotaPatch, { time_zone }: Quota): QuotaPatch {
-  return fields.time_zone !== undefined && isSameZone(fields.time_zone, time_zone) ? { ...fields, time_zone } : fields
+/** Another name of the quota's time zone changes nothing, nor does another way to write where its windows begin. */
+function asStored(fields: QuotaPatch, { period, anchor, time_zone }: Quota): QuotaPatch {
+  const isSame = fields.anchor !== undefined && isSameAnchor(period, fields.anchor, anchor)
+  const isZone = fields.time_zone !== undefined && isSameZone(fields.time_zone, time_zone)
+  return { ...fields, ...(isSame && { anchor }), ...(isZone && { time_zone }) }
 }
 
 function immutableIssues(current: Quota, fields: QuotaPatch, now: EpochMs): ValidationIssue[] {

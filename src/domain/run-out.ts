@@ -1,5 +1,6 @@
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { exhaustedAt, ROUNDING } from './grant-simulation.ts'
+import { calendarOf } from './period.ts'
 import { headroomOf, isUnscoped, type Quota } from './quota.ts'
 import type { StepBudget } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
@@ -41,7 +42,8 @@ export function runsOutAt(
 function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs, budget: StepBudget): EpochMs {
   const expiry = cap.expires_at ?? Number.POSITIVE_INFINITY
   const horizon = Math.min(expiry, now + HORIZON_MS)
-  const boundaries = cap.period === null ? NONE : boundariesAhead(cap.period, cap.time_zone, now)
+  const calendar = calendarOf(cap)
+  const boundaries = calendar === null ? NONE : boundariesAhead(calendar, now)
   let start = Math.max(now, cap.starts_at)
   let end = cap.window_end ?? Number.POSITIVE_INFINITY
   let next = firstAfter(boundaries, end)

@@ -54,6 +54,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       remaining: remainingOf(cap),
       window_end: formatTimestampOrNull(shownWindowEnd(cap)),
       period: cap.period,
+      anchor: cap.anchor,
       time_zone: cap.time_zone,
       countries: cap.countries,
       message_types: cap.message_types,

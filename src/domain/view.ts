@@ -20,6 +20,7 @@ export function viewOf(stored: Quota, now: EpochMs) {
     user_id: quota.user_id,
     kind: quota.kind,
     period: quota.period,
+    anchor: quota.anchor,
     time_zone: quota.time_zone,
     ...settingsViewOf(quota),
     used: quota.used,

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
-import { type DateLength, lengthOf, type Period } from './period.ts'
+import { type DateWindows, dateWindowsOf } from './anchor.ts'
+import type { Calendar } from './period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
 
 /**
@@ -58,22 +59,22 @@ export function monthIn(timeZone: string, at: EpochMs): string {
 }
 
 /** The first boundary after `at`. */
-export function nextBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
-  return windowAt(period, timeZone, at).end
+export function nextBoundary(calendar: Calendar, at: EpochMs): EpochMs {
+  return windowAt(calendar, at).end
 }
 
 /** The last boundary at or before `at`. */
-export function lastBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
-  return windowAt(period, timeZone, at).start
+export function lastBoundary(calendar: Calendar, at: EpochMs): EpochMs {
+  return windowAt(calendar, at).start
 }
 
 /** The number of boundaries in (`from`, `to`]. The cost grows with the zone's clock changes in between. */
-export function boundariesBetween(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
-  const key = `${period} ${timeZone} ${from}`
-  const { start } = windowAt(period, timeZone, to)
+export function boundariesBetween(calendar: Calendar, from: EpochMs, to: EpochMs): number {
+  const key = `${keyOf(calendar)} ${from}`
+  const { start } = windowAt(calendar, to)
   const counted = lastCounted.get(key)
   if (counted?.start === start && from < start) return counted.count
-  const count = countBoundaries(period, timeZone, from, to)
+  const count = countBoundaries(calendar, from, to)
   if (lastCounted.size >= MAX_CACHED) lastCounted.clear()
   lastCounted.set(key, { start, count })
   return count
@@ -82,14 +83,18 @@ export function boundariesBetween(period: Period, timeZone: string, from: EpochM
 /** A cache of the boundaries between a time and the start of a later window: an idle quota is rolled at each read. */
 const lastCounted = new Map<string, { start: EpochMs; count: number }>()
 
-function countBoundaries(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
-  if (to < nextBoundary(period, timeZone, from)) return 0
-  const length = lengthOf(period)
-  if (length.unit === 'hour') return hoursBetween(timeZone, from, to)
-  const first = firstDate(length, zonedAt(timeZone, lastBoundary(period, timeZone, from)).toPlainDate())
-  const last = firstDate(length, zonedAt(timeZone, lastBoundary(period, timeZone, to)).toPlainDate())
-  const units = `${length.unit}s` as const
-  const count = first.until(last, { largestUnit: units })[units] / length.count
+/** The same for calendars that have the same boundaries by their fields. */
+export function keyOf({ period, anchor, time_zone }: Calendar): string {
+  return anchor === null ? `${period} ${time_zone}` : `${period} ${anchor} ${time_zone}`
+}
+
+function countBoundaries(calendar: Calendar, from: EpochMs, to: EpochMs): number {
+  if (to < nextBoundary(calendar, from)) return 0
+  const { period, time_zone: timeZone } = calendar
+  const windows = dateWindowsOf(calendar)
+  if (windows === null) return hoursBetween(timeZone, from, to)
+  const [first, last] = [lastBoundary(calendar, from), lastBoundary(calendar, to)]
+  const count = windows.numberAt(dateAt(timeZone, last)) - windows.numberAt(dateAt(timeZone, first))
   return period === 'day' ? count - datesSkipped(timeZone, from, to) : count
 }
 
@@ -98,44 +103,40 @@ interface Window {
   end: EpochMs
 }
 
-/** A cache of the last window found for each period and zone: most calls concern the current time. */
+/** A cache of the last window found for each calendar: most calls concern the current time. */
 const lastFound = new Map<string, Window>()
 const MAX_CACHED = 4096
 
-function windowAt(period: Period, timeZone: string, at: EpochMs): Window {
-  const key = `${period} ${timeZone}`
+function windowAt(calendar: Calendar, at: EpochMs): Window {
+  const key = keyOf(calendar)
   const cached = lastFound.get(key)
   if (cached !== undefined && cached.start <= at && at < cached.end) return cached
-  const length = lengthOf(period)
-  const found = length.unit === 'hour' ? hourAt(timeZone, at) : datesAt(length, timeZone, at)
+  const windows = dateWindowsOf(calendar)
+  const found = windows === null ? hourAt(calendar.time_zone, at) : datesAt(windows, calendar.time_zone, at)
   if (lastFound.size >= MAX_CACHED) lastFound.clear()
   lastFound.set(key, found)
   return found
 }
 
-function datesAt(length: DateLength, timeZone: string, at: EpochMs): Window {
-  const duration = { [`${length.unit}s`]: length.count }
-  let date = firstDate(length, zonedAt(timeZone, at).toPlainDate())
-  let next = date.add(duration)
-  let end = firstInstant(timeZone, next)
+function datesAt(windows: DateWindows, timeZone: string, at: EpochMs): Window {
+  let number = windows.numberAt(dateAt(timeZone, at))
+  let end = firstInstant(timeZone, windows.firstDate(number + 1))
   // A clock set back just after midnight shows the previous date again, in a day that has begun (America/St_Johns, 00:01).
   while (end <= at) {
-    date = next
-    next = date.add(duration)
-    end = firstInstant(timeZone, next)
+    number++
+    end = firstInstant(timeZone, windows.firstDate(number + 1))
   }
-  return { start: firstInstant(timeZone, date), end }
+  return { start: firstInstant(timeZone, windows.firstDate(number)), end }
 }
 
-/** The first date of the period that contains a date. */
-function firstDate({ unit, count }: DateLength, date: Temporal.PlainDate): Temporal.PlainDate {
-  if (unit === 'month') return date.with({ month: date.month - ((date.month - 1) % count), day: 1 })
-  return count === 1 ? date : date.subtract({ days: date.dayOfWeek - 1 })
+/** The date that the zone's clock shows, in days since 1970-01-01. */
+function dateAt(timeZone: string, at: EpochMs): number {
+  return Math.floor((at + offsetAt(timeZone, at)) / DAY_MS)
 }
 
 /** When a date begins; for a date that the zone skips, when the next one begins. */
-function firstInstant(timeZone: string, date: Temporal.PlainDate): EpochMs {
-  return date.toZonedDateTime(timeZone).epochMilliseconds
+function firstInstant(timeZone: string, date: number): EpochMs {
+  return new Temporal.PlainDate(1970, 1, 1).add({ days: date }).toZonedDateTime(timeZone).epochMilliseconds
 }
 
 function datesSkipped(timeZone: string, from: EpochMs, to: EpochMs): number {

@@ -55,13 +55,24 @@ test.each([
 ] as const)(
   'in windows of a %s, denials in %d of those before are an exception: %s',
   (period, deniedBefore, expected) => {
-    expect(isException({ period }, { ...DEMAND, deniedBefore })).toBe(expected)
+    expect(isException({ period, anchor: null }, { ...DEMAND, deniedBefore })).toBe(expected)
   },
 )
 
 test('without a report, too little is an exception', () => {
-  expect(isException({ period: 'day' }, null)).toBe(true)
-  expect([comparedPeriod({ period: 'year' }), comparedPeriod({ period: 'week' })]).toEqual([null, 'week'])
+  expect(isException({ period: 'day', anchor: null }, null)).toBe(true)
+})
+
+test.each([
+  ['year', null, null],
+  ['week', null, 'week'],
+  ['month', null, 'month'],
+  ['month', '1', 'month'],
+  // Reports have calendar months only.
+  ['month', '15', null],
+  [null, null, null],
+] as const)('windows of a %s with the anchor %s are compared by %s', (period, anchor, compared) => {
+  expect(comparedPeriod({ period, anchor })).toBe(compared)
 })
 
 test('what was granted is the usage of a cap that resets, else the report', () => {
@@ -110,8 +121,10 @@ const RAISED: SmsQuota = { ...CAP, limit: 150, expires_at: CAP.window_end }
 const NEXT: SmsQuota = { ...CAP, id: 3, status: 'scheduled', starts_at: '2026-03-02T00:00:00.000Z' }
 
 test('a raised cap is followed by one with the old limit, from the end of its window on', () => {
-  const cap: SmsQuota = { ...CAP, metadata: { team: 'north' }, countries: ['DE'] }
+  const calendar = { period: 'month', anchor: '15', time_zone: 'Asia/Tokyo' } as const
+  const cap: SmsQuota = { ...CAP, ...calendar, metadata: { team: 'north' }, countries: ['DE'] }
   expect(followingCap(cap)).toMatchObject({
+    ...calendar,
     limit: 100,
     starts_at: CAP.window_end,
     expires_at: null,
@@ -125,6 +138,7 @@ test.each<[string, Partial<SmsQuota>, Partial<SmsQuota>, boolean]>([
   ['the next one is as high', {}, { limit: 150 }, false],
   ['the next one has another name', {}, { name: 'Other' }, false],
   ['the next one is for other messages', {}, { countries: ['DE'] }, false],
+  ['the next one resets on another day', {}, { anchor: '15' }, false],
   ['the next one starts later', {}, { starts_at: '2026-03-03T00:00:00.000Z' }, false],
   ['the next one counts already', {}, { status: 'active' }, false],
   ['it does not end with its window', { expires_at: null }, {}, false],

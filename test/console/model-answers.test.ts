@@ -80,6 +80,7 @@ const CAP: Cap = {
   quota_id: 1,
   name: null,
   period: 'day',
+  anchor: null,
   time_zone: 'UTC',
   countries: null,
   message_types: null,

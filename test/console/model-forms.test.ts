@@ -67,6 +67,13 @@ test.each<[string, Partial<FormValues>, object]>([
     { rollover_limit: '5', period: 'month', time_zone: 'Europe/Berlin' },
     { user_id: 7, limit: 100, rollover_limit: 5, period: 'month', time_zone: 'Europe/Berlin' },
   ],
+  [
+    'a first day of months',
+    { period: 'month', anchor: '15' },
+    { user_id: 7, limit: 100, period: 'month', anchor: '15' },
+  ],
+  ['no first day of weeks', { period: 'week', anchor: '15' }, { user_id: 7, limit: 100, period: 'week' }],
+  ['no first day that is not chosen', { period: 'year' }, { user_id: 7, limit: 100, period: 'year' }],
   ['scopes in order', { countries: ['DE', 'AT'] }, { user_id: 7, limit: 100, countries: ['AT', 'DE'] }],
   ['percents in order', { alert_at: '90%; 50' }, { user_id: 7, limit: 100, alert_at: [50, 90] }],
   [

@@ -47,6 +47,7 @@ const CAP: Cap = {
   quota_id: 2,
   name: 'Block',
   period: null,
+  anchor: null,
   time_zone: 'UTC',
   countries: ['NG'],
   message_types: null,

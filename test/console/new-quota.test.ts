@@ -91,6 +91,9 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
     })
     .toBe(1)
   await keyboard.press('Enter')
+  // The first day of its months.
+  await tab()
+  await keyboard.press('9')
   await tab()
   await keyboard.press('Enter')
   await tab()
@@ -103,7 +106,7 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
     .getByRole('status')
     .filter({
       hasText:
-        '1,000 units each month, resets on the 1st at 00:00 America/New_York; up to 200 unused units roll over; overage of up to 50',
+        '1,000 units each month, resets on the 9th at 00:00 America/New_York; up to 200 unused units roll over; overage of up to 50',
     })
     .waitFor()
   await tab()
@@ -114,8 +117,8 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   await page.getByText('2031-01-15 11:30:00 UTC · your time zone: Europe/Berlin').waitFor()
   const rows = page.getByRole('table').getByRole('row')
   await rows.nth(3).waitFor()
-  expect(await rows.nth(1).textContent()).toBe('15 Jan 2031, 06:3015 Jan 2031, 12:301 Feb 2031, 00:001 Feb 2031, 06:00')
-  expect(await rows.nth(3).textContent()).toBe('1 Mar 2031, 00:001 Mar 2031, 06:001 Apr 2031, 00:001 Apr 2031, 06:00')
+  expect(await rows.nth(1).textContent()).toBe('15 Jan 2031, 06:3015 Jan 2031, 12:309 Feb 2031, 00:009 Feb 2031, 06:00')
+  expect(await rows.nth(3).textContent()).toBe('9 Mar 2031, 00:009 Mar 2031, 06:009 Apr 2031, 00:009 Apr 2031, 06:00')
 
   await group(page, 'Scope').focus()
   await keyboard.press('Enter')
@@ -142,6 +145,7 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
     user_id: 22,
     limit: 1_000,
     period: 'month',
+    anchor: '9',
     time_zone: 'America/New_York',
     rollover_limit: 200,
     overage_limit: 50,
@@ -153,6 +157,32 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
     metadata: { contract: SCRIPT },
     status: 'scheduled',
   })
+})
+
+test('years begin with a month and a day, which another period forgets', async () => {
+  const page = await site.visit(`${NEW}?user_id=61&limit=100`)
+  const select = (label: string) => page.getByRole('combobox', { name: label })
+  await select('Resets').selectOption({ label: 'Each day' })
+  expect(await select('First day').count()).toBe(0)
+  await select('Resets').selectOption({ label: 'Each year' })
+  await select('First month').selectOption({ label: 'April' })
+  await select('First day').selectOption('30')
+  await page.getByText('100 units each year, resets on 30 April at 00:00 UTC').waitFor()
+  await select('First month').selectOption({ label: 'February' })
+  await page.getByText('resets on 29 February (28 February in other years) at 00:00 UTC').waitFor()
+  expect(await select('First day').locator('option').count()).toBe(29)
+  await expectAccessibleInEachLayout(page)
+  await select('Resets').selectOption({ label: 'Each month' })
+  await page.getByText('resets on the 1st at 00:00 UTC').waitFor()
+  expect(await select('First month').count()).toBe(0)
+  await select('Resets').selectOption({ label: 'Each year' })
+  await select('First month').selectOption({ label: 'April' })
+  await create(page).click()
+  const quota = await created(page, /^Grant \d+$/)
+  expect(quota).toMatchObject({ period: 'year', anchor: '04-01' })
+  await page.getByText('100 units each year, resets on 1 April at 00:00 UTC').waitFor()
+  await page.getByRole('link', { name: 'Edit', exact: true }).click()
+  await page.getByText('Each year from 1 April').waitFor()
 })
 
 test('a preset or a copy fills the form', async () => {

@@ -10,10 +10,13 @@ import { PERIODS } from '../../src/domain/period.ts'
 const describeQuota = (terms: Terms, by: Formatters) => describe(terms, en, by)
 
 const number = new Intl.NumberFormat('en-GB')
+const dayOfYear = (locale: string, anchor: string) =>
+  new Date(`2000-${anchor}T00:00:00Z`).toLocaleDateString(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
 const formatters: Formatters = {
   units: count => number.format(count),
   timestamp: at => at.slice(0, 10),
   list: items => new Intl.ListFormat('en-GB').format(items),
+  dayOfYear: anchor => dayOfYear('en-GB', anchor),
   country: code => ({ DE: 'Germany', AT: 'Austria', CH: 'Switzerland' })[code] ?? code,
 }
 
@@ -21,6 +24,7 @@ const GRANT: Terms = {
   kind: 'grant',
   limit: 1_000,
   period: null,
+  anchor: null,
   time_zone: 'Europe/Berlin',
   rollover_limit: 0,
   overage_limit: 0,
@@ -33,6 +37,22 @@ const MONTHLY: Partial<Terms> = { period: 'month' }
 const CAP: Partial<Terms> = { kind: 'cap' }
 const UNLIMITED: Partial<Terms> = { limit: null }
 const RESETS = 'resets on the 1st at 00:00 Europe/Berlin'
+
+const ANCHORED = [
+  ['1', 'the 1st'],
+  ['2', 'the 2nd'],
+  ['3', 'the 3rd'],
+  ['11', 'the 11th'],
+  ['15', 'the 15th'],
+  ['21', 'the 21st'],
+  ['28', 'the 28th'],
+  ['29', 'the 29th (or the last day of the month)'],
+  ['31', 'the 31st (or the last day of the month)'],
+  ['01-01', '1 January'],
+  ['04-01', '1 April'],
+  ['12-31', '31 December'],
+  ['02-29', '29 February (28 February in other years)'],
+] as const
 
 test.each<[string, Partial<Terms>]>([
   // Kinds and limits, with one window
@@ -51,6 +71,10 @@ test.each<[string, Partial<Terms>]>([
     '1,000 units each year, resets on 1 January at 00:00 Europe/Berlin; unused units do not roll over',
     { period: 'year' },
   ],
+  ...ANCHORED.map(([anchor, on]): [string, Partial<Terms>] => [
+    `1,000 units each ${anchor.includes('-') ? 'year' : 'month'}, resets on ${on} at 00:00 Europe/Berlin; unused units do not roll over`,
+    { period: anchor.includes('-') ? 'year' : 'month', anchor },
+  ]),
   ['1,000 units each day, resets at 00:00 UTC; unused units do not roll over', { period: 'day', time_zone: 'UTC' }],
   ['Unlimited units, counted each month, resets on the 1st at 00:00 Europe/Berlin', { ...UNLIMITED, ...MONTHLY }],
   [`At most 1,000 units each month, ${RESETS}; across all grants`, { ...CAP, ...MONTHLY }],
@@ -133,6 +157,7 @@ const german: Formatters = {
   units: count => new Intl.NumberFormat('de-DE').format(count),
   timestamp: at => at.slice(0, 10),
   list: items => new Intl.ListFormat('de-DE').format(items),
+  dayOfYear: anchor => dayOfYear('de-DE', anchor),
   country: code => ({ DE: 'Deutschland', AT: 'Österreich' })[code] ?? code,
 }
 
@@ -148,6 +173,14 @@ test.each<[string, Partial<Terms>]>([
   [
     'Höchstens 1.000 Einheiten pro Monat mit Ziel Deutschland und Österreich, zurückgesetzt am 1. um 00:00 Uhr Europe/Berlin; über alle Pakete; bis 2026-05-01',
     { ...CAP, ...MONTHLY, countries: ['DE', 'AT'], expires_at: '2026-05-01T00:00:00.000Z' },
+  ],
+  [
+    '1.000 Einheiten pro Monat, zurückgesetzt am 31. (oder am letzten Tag des Monats) um 00:00 Uhr Europe/Berlin; ungenutzte Einheiten verfallen',
+    { ...MONTHLY, anchor: '31' },
+  ],
+  [
+    '1.000 Einheiten pro Jahr, zurückgesetzt am 1. April um 00:00 Uhr Europe/Berlin; ungenutzte Einheiten verfallen',
+    { period: 'year', anchor: '04-01' },
   ],
   [
     '1.000 Einheiten pro Woche für Nachrichten vom Typ otp, zurückgesetzt am Montag um 00:00 Uhr Europe/Berlin; bis zu 1.200 ungenutzte Einheiten gehen über; Überziehung bis zu 50',
@@ -178,6 +211,15 @@ test('next windows of a running quota, of a later start, and none after the expi
   expect(windows(later, at)).toEqual([
     ['2026-04-10T00:00', '2026-04-30T22:00'],
     ['2026-04-30T22:00', '2026-05-10T00:00'],
+  ])
+  expect(windows({ ...MONTHLY, anchor: '31' }, at)).toEqual([
+    ['2026-03-15T12:00', '2026-03-30T22:00'],
+    ['2026-03-30T22:00', '2026-04-29T22:00'],
+    ['2026-04-29T22:00', '2026-05-30T22:00'],
+  ])
+  expect(windows({ period: 'year', anchor: '04-01' }, at, 2)).toEqual([
+    ['2026-03-15T12:00', '2026-03-31T22:00'],
+    ['2026-03-31T22:00', '2027-03-31T22:00'],
   ])
   expect(windows({ ...MONTHLY, expires_at: '2026-03-01T00:00:00.000Z' }, at)).toEqual([])
   expect(windows({ expires_at: '2026-05-01T00:00:00.000Z' }, at)).toEqual([['2026-03-15T12:00', '2026-05-01T00:00']])

@@ -7,6 +7,7 @@ import { forecast } from '../../src/domain/forecast.ts'
 import { matchQuotas } from '../../src/domain/matching.ts'
 import { headroomOf, isLive, type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 
 const NOW = at('2026-03-18 10:20')
@@ -40,13 +41,15 @@ function naiveUnits(payable: number, caps: readonly Quota[], until: EpochMs): nu
 const anyCap = fc
   .record({
     limit: fc.nat(40),
-    period: fc.constantFrom(null, 'hour', 'day', 'week'),
+    period: fc.constantFrom(null, 'hour', 'day', 'week', 'month', 'year'),
+    anchored: fc.nat(1_200),
     time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata'),
     starts: fc.constantFrom(0, 0, 0, 3 * HOUR_MS, 2 * DAY_MS + 7),
     lasts: fc.constantFrom(null, null, null, HOUR_MS + 5, 4 * DAY_MS),
   })
-  .map(({ starts, lasts, ...fields }) => ({
+  .map(({ starts, lasts, anchored, ...fields }) => ({
     ...fields,
+    anchor: anchorFor(fields.period, anchored),
     kind: 'cap' as const,
     starts_at: NOW + starts,
     expires_at: lasts === null ? null : NOW + starts + lasts,

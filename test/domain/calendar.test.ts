@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { boundariesAhead, CALENDAR_MS } from '../../src/domain/calendar.ts'
-import { PERIODS, type Period } from '../../src/domain/period.ts'
+import { type Calendar, PERIODS, plainCalendar } from '../../src/domain/period.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
 
 /** Years in which these zones changed their clocks in unusual ways, and zones without any change. */
 const PLACES: [timeZone: string, year: string][] = [
   ['UTC', '2026'],
+  ['Africa/Cairo', '2023'],
   ['Africa/Casablanca', '2026'],
   ['Africa/Monrovia', '1972'],
   ['America/Caracas', '2007'],
@@ -21,6 +22,7 @@ const PLACES: [timeZone: string, year: string][] = [
   ['Asia/Kathmandu', '1985'],
   ['Asia/Kolkata', '2026'],
   ['Asia/Pyongyang', '2018'],
+  ['Asia/Tehran', '2022'],
   ['Australia/Lord_Howe', '2026'],
   ['Europe/Berlin', '2026'],
   ['Pacific/Apia', '2011'],
@@ -31,30 +33,37 @@ const PLACES: [timeZone: string, year: string][] = [
 ]
 
 /** The boundaries one by one, as the windows of quotas find them. */
-function oneByOne(period: Period, timeZone: string, from: number, to: number): number[] {
+function oneByOne(calendar: Calendar, from: number, to: number): number[] {
   const found: number[] = []
-  for (let at = nextBoundary(period, timeZone, from); at <= to; at = nextBoundary(period, timeZone, at)) found.push(at)
+  for (let at = nextBoundary(calendar, from); at <= to; at = nextBoundary(calendar, at)) found.push(at)
   return found
 }
 
+/** Calendars of dates, with anchors that months and years lack. */
+const calendarsIn = (time_zone: string): Calendar[] => [
+  ...PERIODS.filter(one => one !== 'hour').map(period => plainCalendar(period, time_zone)),
+  ...['1', '15', '28', '29', '30', '31'].map(anchor => ({ period: 'month' as const, anchor, time_zone })),
+  ...['01-01', '02-29', '04-01', '12-30', '12-31'].map(anchor => ({ period: 'year' as const, anchor, time_zone })),
+]
+
 test.each(PLACES)('%s in %s has the boundaries of its windows', (timeZone, year) => {
   const from = Date.parse(`${year}-01-01T00:00:00Z`)
-  for (const period of PERIODS.filter(one => one !== 'hour')) {
-    const found = boundariesAhead(period, timeZone, from)
-    expect({ period, found: [...found] }).toEqual({
-      period,
-      found: oneByOne(period, timeZone, from, from + CALENDAR_MS),
+  for (const calendar of calendarsIn(timeZone)) {
+    const found = boundariesAhead(calendar, from)
+    expect({ calendar, found: [...found] }).toEqual({
+      calendar,
+      found: oneByOne(calendar, from, from + CALENDAR_MS),
     })
   }
   // Hours near every change: all hours of a year would take a second for each zone.
-  const hours = boundariesAhead('hour', timeZone, from)
-  const days = boundariesAhead('day', timeZone, from)
+  const hours = boundariesAhead(plainCalendar('hour', timeZone), from)
+  const days = boundariesAhead(plainCalendar('day', timeZone), from)
   const isUnusual = (day: number, index: number) => ((days[index + 1] ?? day) - day) % DAY_MS !== 0
   const near = days.map((day, index) => (isUnusual(day, index) || index === 0 ? day : Number.NaN))
   for (const day of near.filter(Number.isFinite)) {
     const [start, end] = [day - 2 * DAY_MS, Math.min(day + 4 * DAY_MS, from + CALENDAR_MS)]
     const found = [...hours].filter(hour => hour > Math.max(start, from) && hour <= end)
-    expect(found).toEqual(oneByOne('hour', timeZone, Math.max(start, from), end))
+    expect(found).toEqual(oneByOne(plainCalendar('hour', timeZone), Math.max(start, from), end))
   }
 })
 
@@ -62,21 +71,29 @@ test('boundaries begin after the day of now begins, at any time of the day', () 
   const anyPlace = fc.record({
     timeZone: fc.constantFrom(...PLACES.map(([timeZone]) => timeZone)),
     now: fc.integer({ min: 0, max: Date.parse('2060-01-01') }),
-    period: fc.constantFrom(...PERIODS),
+    which: fc.nat(),
   })
   fc.assert(
-    fc.property(anyPlace, ({ timeZone, now, period }) => {
-      const next = boundariesAhead(period, timeZone, now).find(boundary => boundary > now)
-      expect(next).toBe(nextBoundary(period, timeZone, now))
+    fc.property(anyPlace, ({ timeZone, now, which }) => {
+      const calendars = [plainCalendar('hour', timeZone), ...calendarsIn(timeZone)]
+      const calendar = calendars[which % calendars.length] ?? plainCalendar('hour', timeZone)
+      const next = boundariesAhead(calendar, now).find(boundary => boundary > now)
+      expect(next).toBe(nextBoundary(calendar, now))
     }),
-    { numRuns: 100 },
+    { numRuns: 200 },
   )
 })
 
-test('zones with the same boundaries share them', () => {
+test('zones with the same boundaries share them, and anchors do not', () => {
   const now = Date.parse('2026-03-18T12:00:00Z')
-  expect(boundariesAhead('day', 'Europe/Paris', now)).toBe(boundariesAhead('day', 'Europe/Berlin', now))
-  expect(boundariesAhead('hour', 'Europe/Berlin', now)).toBe(boundariesAhead('hour', 'UTC', now))
-  expect(boundariesAhead('hour', 'Asia/Kolkata', now)).not.toBe(boundariesAhead('hour', 'UTC', now))
-  expect(boundariesAhead('hour', 'UTC', now + DAY_MS)).not.toBe(boundariesAhead('hour', 'UTC', now))
+  const [berlin, paris] = [plainCalendar('day', 'Europe/Berlin'), plainCalendar('day', 'Europe/Paris')]
+  expect(boundariesAhead(paris, now)).toBe(boundariesAhead(berlin, now))
+  const [utc, hours] = [plainCalendar('hour', 'UTC'), plainCalendar('hour', 'Europe/Berlin')]
+  expect(boundariesAhead(hours, now)).toBe(boundariesAhead(utc, now))
+  expect(boundariesAhead(plainCalendar('hour', 'Asia/Kolkata'), now)).not.toBe(boundariesAhead(utc, now))
+  expect(boundariesAhead(utc, now + DAY_MS)).not.toBe(boundariesAhead(utc, now))
+  const month = plainCalendar('month', 'Europe/Berlin')
+  const anchored = (timeZone: string) => boundariesAhead({ ...month, time_zone: timeZone, anchor: '15' }, now)
+  expect(anchored('Europe/Paris')).toBe(anchored('Europe/Berlin'))
+  expect(anchored('Europe/Berlin')).not.toBe(boundariesAhead(month, now))
 })

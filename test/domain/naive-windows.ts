@@ -1,4 +1,4 @@
-import type { Period } from '../../src/domain/period.ts'
+import type { Calendar, Period } from '../../src/domain/period.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 
 /**
@@ -10,9 +10,11 @@ const DAY = 24 * HOUR_MS
 const STRIDES = [DAY, HOUR_MS, 60 * SECOND, SECOND]
 
 /** The boundaries in (`from`, `to`]. */
-export function naiveBoundaries(period: Period, timeZone: string, from: number, to: number): number[] {
+export function naiveBoundaries(calendar: Calendar, from: number, to: number): number[] {
   const found: number[] = []
-  const isBegin = period === 'hour' ? hourBegins(timeZone) : newDateBegins(period, timeZone)
+  const { period, time_zone: timeZone } = calendar
+  const labelOf = labelsOf(calendar)
+  const isBegin = period === 'hour' ? hourBegins(timeZone) : newDateBegins(labelOf, timeZone)
 
   const watch = (start: number, end: number, [stride = SECOND, ...smaller]: number[]) => {
     let clock = clockAt(timeZone, start)
@@ -20,7 +22,7 @@ export function naiveBoundaries(period: Period, timeZone: string, from: number, 
       const next = Math.min(at + stride, end)
       const before = clock
       clock = clockAt(timeZone, next)
-      const quiet = clock - before === next - at && labelOf(period, clock) === labelOf(period, before)
+      const quiet = clock - before === next - at && labelOf(clock) === labelOf(before)
       if (quiet) continue
       if (stride > SECOND) watch(at, next, smaller)
       else if (isBegin(next)) found.push(next)
@@ -39,16 +41,16 @@ function hourBegins(timeZone: string): (at: number) => boolean {
   return at => {
     const now = clockAt(timeZone, at)
     const before = clockAt(timeZone, at - SECOND)
-    const jumped = now - before > SECOND && labelOf('hour', now) > labelOf('hour', before)
+    const jumped = now - before > SECOND && LABELS.hour(now) > LABELS.hour(before)
     return now % HOUR_MS === 0 || jumped
   }
 }
 
 /** Called for each second in order: whether the calendar shows a later period of dates than ever before. */
-function newDateBegins(period: Period, timeZone: string): (at: number) => boolean {
+function newDateBegins(labelOf: Label, timeZone: string): (at: number) => boolean {
   let latest = Number.NEGATIVE_INFINITY
   return at => {
-    const label = labelOf(period, clockAt(timeZone, at))
+    const label = labelOf(clockAt(timeZone, at))
     if (label <= latest) return false
     latest = label
     return true
@@ -56,14 +58,35 @@ function newDateBegins(period: Period, timeZone: string): (at: number) => boolea
 }
 
 /** A number that is the same for all local times of one period, written out for each without the table of the domain. */
-const LABELS: Readonly<Record<Period, (clock: number) => number>> = {
+const LABELS: Readonly<Record<Period, Label>> = {
   hour: clock => Math.floor(clock / HOUR_MS),
   day: clock => Math.floor(clock / DAY),
   week: clock => Math.floor((clock / DAY + 3) / 7),
   month: clock => yearOf(clock) * 12 + new Date(clock).getUTCMonth(),
   year: yearOf,
 }
-const labelOf = (period: Period, clock: number) => LABELS[period](clock)
+type Label = (clock: number) => number
+
+/** With an anchor, the days of a month or year before its own first day belong to the one before. */
+function labelsOf({ period, anchor }: Calendar): Label {
+  if (anchor === null) return LABELS[period]
+  if (period === 'month') return clock => LABELS.month(clock) - (dayOf(clock) < firstDay(clock, Number(anchor)) ? 1 : 0)
+  const [month = 0, day = 0] = anchor.split('-').map(Number)
+  return clock => {
+    const own = new Date(clock).getUTCMonth() + 1
+    const isBefore = own < month || (own === month && dayOf(clock) < firstDay(clock, day))
+    return yearOf(clock) - (isBefore ? 1 : 0)
+  }
+}
+
+const dayOf = (clock: number) => new Date(clock).getUTCDate()
+
+/** The day on which a month or year begins that begins in the month of the clock: its last, if the month is shorter. */
+function firstDay(clock: number, day: number): number {
+  const leap = yearOf(clock) % 4 === 0 && (yearOf(clock) % 100 !== 0 || yearOf(clock) % 400 === 0)
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][new Date(clock).getUTCMonth()] ?? 0
+  return Math.min(day, days)
+}
 
 function yearOf(clock: number): number {
   return new Date(clock).getUTCFullYear()

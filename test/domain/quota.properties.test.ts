@@ -4,6 +4,7 @@ import { alertedBy } from '../../src/domain/alerts.ts'
 import { averageMs, PERIODS } from '../../src/domain/period.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
+import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 
 const units = fc.oneof(fc.nat(20), fc.nat(10 ** 12))
@@ -20,6 +21,7 @@ interface Case {
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
     period: fc.constantFrom(null, ...PERIODS),
+    anchored: fc.nat(1_200),
     time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Pacific/Apia'),
     limit: fc.option(units),
     counters: fc.record({ used: units, reserved: units, rolled_over: units, window_no: fc.nat(99) }),
@@ -29,11 +31,12 @@ const anyCase: fc.Arbitrary<Case> = fc
     timestamps: fc.array(fc.double({ min: -0.1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
     deleted: fc.boolean(),
   })
-  .map(({ period, time_zone, limit, counters, rollover, starts_at, lifetime, timestamps, deleted }) => {
+  .map(({ period, anchored, time_zone, limit, counters, rollover, starts_at, lifetime, timestamps, deleted }) => {
     const reach = MAX_WINDOWS * averageMs(period ?? 'year')
     const rollover_limit = period === null || limit === null ? 0 : rollover
     const expires_at = lifetime === null ? null : starts_at + Math.ceil(lifetime * reach)
-    const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)
+    const anchor = anchorFor(period, anchored)
+    const quota = created({ period, anchor, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)
     const [first = 0, second = 0, third = 0] = timestamps
       .map(share => starts_at + Math.floor(share * reach))
       .sort((one, other) => one - other)
@@ -43,14 +46,14 @@ const anyCase: fc.Arbitrary<Case> = fc
 
 /** Rolls window by window. */
 function rolledOneByOne(quota: Quota, now: number): Quota {
-  const { period, time_zone, limit, rollover_limit, expires_at, deleted_at } = quota
+  const { period, anchor, time_zone, limit, rollover_limit, expires_at, deleted_at } = quota
   let { window_no, window_start, window_end, used, reserved, rolled_over, alerted } = quota
   while (period !== null && window_end !== null && window_end <= now && deleted_at === null) {
     if (expires_at !== null && window_end >= expires_at) break
     const unused = limit === null ? 0 : Math.max(0, limit + rolled_over - used - reserved)
     window_no += 1
     window_start = window_end
-    window_end = nextBoundary(period, time_zone, window_start)
+    window_end = nextBoundary({ period, anchor, time_zone }, window_start)
     rolled_over = Math.min(rollover_limit, unused)
     used = 0
     reserved = 0
@@ -109,8 +112,8 @@ test('a quota whose expiry is removed is as if it had never been set', () => {
 test('a change with all current values changes nothing', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [, , now] }) => {
-      const { user_id, kind, period, time_zone, limit, rollover_limit, starts_at, expires_at, metadata } = quota
-      const patch = { user_id, kind, period, time_zone, limit, rollover_limit, starts_at, expires_at, metadata }
+      const { user_id, kind, period, anchor, time_zone, limit, rollover_limit, starts_at, expires_at, metadata } = quota
+      const patch = { user_id, kind, period, anchor, time_zone, limit, rollover_limit, starts_at, expires_at, metadata }
       expect(changeQuota(quota, patch, { now, actor: 'bob' })).toEqual({ outcome: 'unchanged' })
     }),
     { numRuns: 200 },

@@ -5,6 +5,7 @@ import { type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { runsOutAt } from '../../src/domain/run-out.ts'
 import { createStepBudget, withinSteps } from '../../src/domain/step-budget.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 import { naiveRunOut } from './naive-run-out.ts'
 
@@ -17,6 +18,7 @@ const anyQuota = (periods: readonly (Period | null)[]) =>
       kind: fc.constantFrom('grant', 'grant', 'grant', 'cap'),
       limit: fc.oneof({ weight: 9, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.constant(null) }),
       period: fc.constantFrom(...periods),
+      anchored: fc.nat(1_200),
       time_zone: fc.constantFrom(...ZONES),
       rollover_limit: fc.constantFrom(0, 0, 7, 500),
       overage_limit: fc.constantFrom(0, 0, 5),
@@ -28,11 +30,12 @@ const anyQuota = (periods: readonly (Period | null)[]) =>
       enabled: fc.constantFrom(true, true, true, true, false),
       countries: fc.constantFrom(null, null, null, ['DE']),
     })
-    .map(({ starts, lasts, used, reserved, ...fields }): Omit<Quota, 'id'> => {
+    .map(({ starts, lasts, used, reserved, anchored, ...fields }): Omit<Quota, 'id'> => {
       const bound = fields.kind === 'cap' || fields.limit === null
       const draft: Partial<QuotaDraft> = {
         ...fields,
         kind: fields.kind === 'cap' ? 'cap' : 'grant',
+        anchor: anchorFor(fields.period, anchored),
         limit: fields.kind === 'cap' ? (fields.limit ?? 100) : fields.limit,
         rollover_limit: bound || fields.period === null ? 0 : fields.rollover_limit,
         overage_limit: bound ? 0 : fields.overage_limit,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { applyBulkChange } from '../../src/domain/bulk-change.ts'
 import { boundariesAhead } from '../../src/domain/calendar.ts'
 import type { Period } from '../../src/domain/period.ts'
+import { plainCalendar } from '../../src/domain/period.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
 import { UnknownValue } from '../../src/domain/unknown-value.ts'
 import { viewOf } from '../../src/domain/view.ts'
@@ -19,16 +20,18 @@ const quotaWith = (fields: object): Quota => ({ ...aQuota(), ...JSON.parse(JSON.
 describe.each(['minute', 'fortnight', 'decade', ''])('of a period "%s" that this version does not know', text => {
   const period = periodOf(text)
   test.each([
-    ['the next boundary', () => nextBoundary(period, 'UTC', NOW)],
-    ['the last boundary', () => lastBoundary(period, 'UTC', NOW)],
-    ['the boundaries between two times', () => boundariesBetween(period, 'UTC', NOW - 1_000, NOW)],
-    ['the boundaries ahead', () => boundariesAhead(period, 'UTC', NOW)],
+    ['the next boundary', () => nextBoundary(plainCalendar(period, 'UTC'), NOW)],
+    ['the last boundary', () => lastBoundary(plainCalendar(period, 'UTC'), NOW)],
+    ['the boundaries between two times', () => boundariesBetween(plainCalendar(period, 'UTC'), NOW - 1_000, NOW)],
+    ['the boundaries ahead', () => boundariesAhead(plainCalendar(period, 'UTC'), NOW)],
   ])('%s are refused', (_, find) => expect(find).toThrow(UnknownValue))
 })
 
 const UNKNOWN: [string, Quota, string][] = [
   ['period', quotaWith({ period: 'minute' }), 'the period of quota 64 is "minute"'],
   ['kind', quotaWith({ kind: 'loan' }), 'the kind of quota 64 is "loan"'],
+  ['anchor', quotaWith({ anchor: 'last' }), 'the anchor of quota 64 is "last"'],
+  ['anchor of its period', quotaWith({ period: 'week', anchor: '3' }), 'the anchor of quota 64 is "3"'],
 ]
 test.each(UNKNOWN)(
   'a quota with an unknown %s is neither shown nor rolled, in an open window either',

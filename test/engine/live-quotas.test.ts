@@ -6,7 +6,7 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { openDatabase, type Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
-import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
+import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
@@ -34,9 +34,9 @@ async function seqsOf(user: number): Promise<Map<number, number>> {
 async function withExpired() {
   const user = someone()
   const ended = await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS, expires_at: clock.now - HOUR_MS })
-  const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
+  const copied = STORED_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
   await db.query({
-    text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS})
+    text: rawSql`insert into quota (shard, ${STORED_COLUMNS})
       select shard, ${copied} from quota, generate_series(2, ${EXPIRED}) where id = $1`,
     values: [ended.id],
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
+import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import {
   countersOf,
   createBench,
@@ -64,9 +64,9 @@ describe('administrators and locked batches lock the account', () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     // One fewer than the limit of quotas per user.
-    const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
+    const copied = STORED_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
     await db.query({
-      text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 198)
+      text: rawSql`insert into quota (shard, ${STORED_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 198)
         where id = $1`,
       values: [id],
     })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
-import { QUOTA_COLUMNS } from '../../src/db/quotas/quotas.ts'
+import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/completion.ts'
@@ -178,7 +178,7 @@ test('a connection belongs to one batch: no batch waits behind another one’s l
 
 /** With many strangers in the shard, rows are looked up one by one in the order of the arrays, as in the product. */
 async function fillShard(user: number): Promise<void> {
-  const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`).replace(
+  const copied = STORED_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`).replace(
     '"user_id"',
     '1000000 + n',
   )
@@ -187,7 +187,7 @@ async function fillShard(user: number): Promise<void> {
     values: [shardOf(user)],
   })
   await db.query({
-    text: rawSql`insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 5000) n
+    text: rawSql`insert into quota (shard, ${STORED_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 5000) n
       where user_id = $1`,
     values: [user],
   })

@@ -33,6 +33,7 @@ describe('create', () => {
       name: null,
       limit: 1000,
       period: null,
+      anchor: null,
       time_zone: 'UTC',
       rollover_limit: 0,
       overage_limit: 0,
@@ -68,6 +69,7 @@ describe('create', () => {
       name: 'Paket für März 🎉',
       limit: 5000,
       period: 'month',
+      anchor: '10',
       time_zone: 'europe/berlin',
       rollover_limit: 200,
       overage_limit: 50,
@@ -91,8 +93,8 @@ describe('create', () => {
       message_types: ['marketing', 'otp'],
       alert_at: [50, 100],
       // A start in the past opens the current window, without rollover.
-      window_start: '2026-02-28T23:00:00.000Z',
-      window_end: '2026-03-31T22:00:00.000Z',
+      window_start: '2026-03-09T23:00:00.000Z',
+      window_end: '2026-04-09T22:00:00.000Z',
       rolled_over: 0,
       status: 'suspended',
     }
@@ -254,6 +256,7 @@ describe('update', () => {
     ['user_id', { user_id: 1 }],
     ['kind', { kind: 'cap' }],
     ['period', { period: 'day' }],
+    ['anchor', { anchor: '15' }],
     ['time_zone', { time_zone: 'Europe/Paris' }],
     ['starts_at', { starts_at: '2030-01-01T00:00:00Z' }],
   ])('%s cannot be changed', async (name, body) => {

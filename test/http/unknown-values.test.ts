@@ -29,13 +29,17 @@ const linesOf = (body: unknown) =>
 describe.each([
   ['period', 'minute'],
   ['kind', 'loan'],
-])('a quota whose %s is unknown', async (field, value) => {
+  ['anchor', 'last'],
+] as const)('a quota whose %s is unknown', async (field, value) => {
   const [newer, other] = [someone(), someone()]
   const id = await create(newer, { external_ref: 'newer' })
   const known = await create(other, { external_ref: 'known' })
-  await (field === 'period'
-    ? db.query({ text: sql`update quota set period = $2 where id = $1`, values: [id, value] })
-    : db.query({ text: sql`update quota set kind = $2 where id = $1`, values: [id, value] }))
+  const columns = {
+    period: sql`period = $2`,
+    kind: sql`kind = $2`,
+    anchor: sql`period = 'anchored_month', anchor = $2`,
+  }[field]
+  await db.query({ text: sql`update quota set ${columns} where id = $1`, values: [id, value] })
   const refusal = {
     status: 503,
     headers: { 'retry-after': '1' },

@@ -5,6 +5,7 @@ import { compactTotals, compactUsers } from '../../src/db/usage/compaction.ts'
 import { sumSenders, sumTotals } from '../../src/db/usage/of-all.ts'
 import { pastUsage, sumUsage } from '../../src/db/usage/sums.ts'
 import type { Period } from '../../src/domain/period.ts'
+import { plainCalendar } from '../../src/domain/period.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { UserUsageGroup } from '../../src/domain/usage.ts'
@@ -100,7 +101,12 @@ async function compactAll(now = NOW, job = compaction()): Promise<number> {
 
 const starts = (period: Period, from: EpochMs, to: EpochMs) => {
   const all: EpochMs[] = []
-  for (let at = lastBoundary(period, ZONE, from); at < to; at = nextBoundary(period, ZONE, at)) all.push(at)
+  for (
+    let at = lastBoundary(plainCalendar(period, ZONE), from);
+    at < to;
+    at = nextBoundary(plainCalendar(period, ZONE), at)
+  )
+    all.push(at)
   return all
 }
 
@@ -155,8 +161,8 @@ describe('compaction', () => {
     expect(await compactAll()).toBeGreaterThan(300)
     expect(await reportsOf(users)).toEqual(before)
     const cutoffs = {
-      usage: lastBoundary('day', ZONE, NOW - 35 * DAY_MS),
-      usage_day: lastBoundary('month', ZONE, NOW - 400 * DAY_MS),
+      usage: lastBoundary(plainCalendar('day', ZONE), NOW - 35 * DAY_MS),
+      usage_day: lastBoundary(plainCalendar('month', ZONE), NOW - 400 * DAY_MS),
     }
     for (const [table, cutoff] of Object.entries(cutoffs)) {
       const [row] = await db.query<{ first: EpochMs; rows: number }>({
@@ -169,7 +175,7 @@ describe('compaction', () => {
     for (const table of ['usage_day', 'usage_month']) {
       const buckets = await db.query<{ bucket: EpochMs }>({ text: rawSql`select distinct bucket from ${table}` })
       const period = table === 'usage_day' ? 'day' : 'month'
-      for (const { bucket } of buckets) expect(bucket).toBe(lastBoundary(period, ZONE, bucket))
+      for (const { bucket } of buckets) expect(bucket).toBe(lastBoundary(plainCalendar(period, ZONE), bucket))
     }
     // All that there was to do is done, and costs nothing more.
     expect(await compactAll()).toBe(0)
@@ -203,7 +209,7 @@ describe('compaction', () => {
     // The oldest row was looked up before the other process added one.
     const step = {
       level: 'day' as const,
-      before: lastBoundary('day', ZONE, NOW - 40 * DAY_MS),
+      before: lastBoundary(plainCalendar('day', ZONE), NOW - 40 * DAY_MS),
       starts: starts('day', NOW - 60 * DAY_MS, NOW - 41 * DAY_MS),
     }
     // One of each dimension of the totals.
@@ -217,7 +223,7 @@ describe('compaction', () => {
   test('that has moved some totals and not others shows no sender with less than nothing', async () => {
     const [user = 0] = neighbours(1)
     const row = { user, quota: 64, country: 'DE', committed: 0, refunded: 0, denied: 0 }
-    const midnight = lastBoundary('day', ZONE, NOW - 50 * DAY_MS)
+    const midnight = lastBoundary(plainCalendar('day', ZONE), NOW - 50 * DAY_MS)
     const [first, second] = [midnight + 2 * HOUR_MS, midnight + 2 * HOUR_MS + QUARTER_MS]
     await write([
       { ...row, at: first, committed: 5 },
@@ -307,7 +313,7 @@ describe('compaction', () => {
     )
     await db.query({
       text: sql`insert into usage_day values ($1, $2, $3, 1, null, null, 9223372036854775806, 0, 0, 0, 0, 0)`,
-      values: [shardOf(bad), bad, new Date(lastBoundary('day', ZONE, at)).toISOString()],
+      values: [shardOf(bad), bad, new Date(lastBoundary(plainCalendar('day', ZONE), at)).toISOString()],
     })
     await compactAll()
     expect(errors).toMatchObject([{ shard: shardOf(bad), user_id: bad }])
@@ -443,7 +449,7 @@ test('a forecast stays as it is, also its first use', async () => {
   const after = await pastUsage(db, user, NOW)
   expect(after.days).toEqual(before.days)
   // The beginning of the month of the first use.
-  expect(after.first).toBe(lastBoundary('month', ZONE, before.first ?? 0))
+  expect(after.first).toBe(lastBoundary(plainCalendar('month', ZONE), before.first ?? 0))
 })
 
 test('the sums of each quota survive exactly', async () => {

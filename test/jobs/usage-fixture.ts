@@ -8,6 +8,7 @@ import type { UsageSums } from '../../src/db/usage/columns.ts'
 import { sumUsage } from '../../src/db/usage/sums.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command } from '../../src/domain/command.ts'
+import { plainCalendar } from '../../src/domain/period.ts'
 import { roll } from '../../src/domain/quota.ts'
 import type { DenialReason } from '../../src/domain/reservation.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
@@ -202,8 +203,9 @@ export function usageOn(bench: Bench) {
         const dateAt = (at: EpochMs) =>
           Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString()
         const days = Map.groupBy(bookings, ({ at }) => dateAt(at))
-        const starts = [nextBoundary('day', zone, began - 2 * DAY_MS)]
-        while ((starts.at(-1) ?? 0) <= clock.now) starts.push(nextBoundary('day', zone, starts.at(-1) ?? 0))
+        const starts = [nextBoundary(plainCalendar('day', zone), began - 2 * DAY_MS)]
+        while ((starts.at(-1) ?? 0) <= clock.now)
+          starts.push(nextBoundary(plainCalendar('day', zone), starts.at(-1) ?? 0))
         const end = starts.pop() ?? 0
         const rows = await sumUsage(db, user, { starts, to: end }, undefined, 10_000)
         const byDate = new Map(rows.map(({ interval, key: _, ...sums }) => [dateAt(starts[interval] ?? 0), sums]))

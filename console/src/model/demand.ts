@@ -1,3 +1,4 @@
+import { isSameAnchor } from '../../../src/domain/anchor.ts'
 import type { Period } from '../../../src/domain/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
@@ -25,13 +26,13 @@ export type ComparedPeriod = keyof typeof WINDOWS_BEFORE
 
 const isCompared = (period: Period): period is ComparedPeriod => Object.hasOwn(WINDOWS_BEFORE, period)
 
-/** The period of a quota if its windows are compared with those before; else null. */
-export function comparedPeriod({ period }: Pick<Quota, 'period'>): ComparedPeriod | null {
-  return period !== null && isCompared(period) ? period : null
+/** The period of a quota if its windows are compared with those before; else null. Reports have no months with an anchor. */
+export function comparedPeriod({ period, anchor }: Pick<Quota, 'period' | 'anchor'>): ComparedPeriod | null {
+  return period !== null && isCompared(period) && isSameAnchor(period, anchor, null) ? period : null
 }
 
 /** Whether too little in the current window is an exception: in most of the windows before nothing was denied. */
-export function isException(quota: Pick<Quota, 'period'>, demand: Demand | null): boolean {
+export function isException(quota: Pick<Quota, 'period' | 'anchor'>, demand: Demand | null): boolean {
   const period = comparedPeriod(quota)
   return demand === null || period === null || demand.deniedBefore <= WINDOWS_BEFORE[period] / 2
 }

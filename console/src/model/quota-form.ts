@@ -1,3 +1,4 @@
+import { canHaveAnchor } from '../../../src/domain/anchor.ts'
 import { namedValues } from '../../../src/domain/named-values.ts'
 import { PERIODS } from '../../../src/domain/period.ts'
 import {
@@ -21,6 +22,7 @@ export interface Terms
     | 'kind'
     | 'limit'
     | 'period'
+    | 'anchor'
     | 'time_zone'
     | 'rollover_limit'
     | 'overage_limit'
@@ -40,6 +42,8 @@ export interface FormValues extends Record<TextName, string> {
   /** Only for grants. `limit` keeps its value while it is set. */
   is_unlimited: boolean
   period: Quota['period']
+  /** Of the period that is chosen; empty for the calendar's own. */
+  anchor: string
   time_zone: string
   rollover_limit: string
   overage_limit: string
@@ -83,6 +87,7 @@ export function emptyFormValues(userId: number | null): FormValues {
     limit: '',
     is_unlimited: false,
     period,
+    anchor: '',
     time_zone,
     rollover_limit: String(rollover_limit),
     overage_limit: String(overage_limit),
@@ -132,6 +137,7 @@ export function formValuesOf(quota: Quota): FormValues {
     limit: limit === null ? '' : String(limit),
     is_unlimited: limit === null,
     period,
+    anchor: quota.anchor ?? '',
     time_zone,
     rollover_limit: String(rollover_limit),
     overage_limit: String(overage_limit),
@@ -159,6 +165,9 @@ export const isBlocking = ({ kind, limit }: FormValues) => kind === 'cap' && who
 export const isUnlimited = ({ kind, is_unlimited }: FormValues) => kind === 'grant' && is_unlimited
 export const canHaveOverage = (values: FormValues) => values.kind === 'grant' && !isUnlimited(values)
 export const canRollOver = (values: FormValues) => canHaveOverage(values) && values.period !== null
+
+/** Where months or years begin. */
+const anchorOf = ({ period, anchor }: FormValues) => (canHaveAnchor(period) ? orNull(anchor) : null)
 
 /** The settings of the form. @param original the edited quota; null for a new one */
 export function settingsOf(values: FormValues, original: Quota | null): Settings {
@@ -191,7 +200,7 @@ export function createBodyOf(values: FormValues, reason: string): Record<string,
   const { limit, starts_at, ...settings } = settingsOf(values, null)
   const others =
     isBlocking(values) && reason !== '' ? { ...settings, metadata: { ...settings.metadata, reason } } : settings
-  const optional = { kind, period, ...others, ...(period === null ? {} : { time_zone }) }
+  const optional = { kind, period, anchor: anchorOf(values), ...others, ...(period === null ? {} : { time_zone }) }
   return {
     ...(user_id === '' ? {} : { user_id: wholeNumber(user_id) }),
     ...(limit === '' ? {} : { limit }),
@@ -234,6 +243,7 @@ export function termsOf(values: FormValues, original: Quota | null, now: number)
     kind,
     limit,
     period,
+    anchor: anchorOf(values),
     time_zone,
     rollover_limit: Number(rollover_limit) || 0,
     overage_limit: Number(overage_limit) || 0,

@@ -81,6 +81,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
     show: record,
     examples: [
       'sms-quota quota create --user-id 7 --limit 1000 --period month --time-zone Europe/Berlin',
+      'sms-quota quota create --user-id 7 --limit 1000 --period month --anchor 15 --time-zone Europe/Berlin',
       'sms-quota quota create --user-id 7 --limit 100 --period day --kind cap --countries DE,AT',
     ],
   }),
@@ -92,7 +93,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
     requests: [QuotaParams, UpdateQuotaReq],
     operands: { id: 'ID' },
     // They cannot change.
-    hides: ['user_id', 'kind', 'period', 'time_zone'],
+    hides: ['user_id', 'kind', 'period', 'anchor', 'time_zone'],
     takesVersion: true,
     show: record,
     examples: [

@@ -15,11 +15,13 @@ import {
   type Stored,
   selectListOf,
   text,
+  textOrNull,
   timestamp,
   timestampOrNull,
   wordsOrNull,
 } from './rows.ts'
 import { ledgerStatement, NOW, type Parameters } from './statement.ts'
+import { periodIn } from './stored-period.ts'
 import { unexpiredAt } from './unexpired.ts'
 
 const COLUMNS = {
@@ -31,7 +33,8 @@ const COLUMNS = {
   overage_limit: number,
   rollover_limit: number,
   priority: number,
-  period: oneOfOrNull('the period of a quota', PERIODS),
+  period: { ...oneOfOrNull('the period of a quota', PERIODS), select: periodIn },
+  anchor: textOrNull,
   time_zone: text,
   starts_at: timestamp,
   expires_at: timestampOrNull,
@@ -70,6 +73,7 @@ function readQuota(cells: Cells): Stored<Allowance> {
     rollover_limit: COLUMNS.rollover_limit.read(cells[AT.rollover_limit]),
     priority: COLUMNS.priority.read(cells[AT.priority]),
     period: COLUMNS.period.read(cells[AT.period]),
+    anchor: COLUMNS.anchor.read(cells[AT.anchor]),
     time_zone: COLUMNS.time_zone.read(cells[AT.time_zone]),
     starts_at: COLUMNS.starts_at.read(cells[AT.starts_at]),
     expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),

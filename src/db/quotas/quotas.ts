@@ -7,6 +7,7 @@ import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { periodIn, storedPeriod } from '../ledger/stored-period.ts'
 import { fencedSince, unexpiredAt } from '../ledger/unexpired.ts'
 import { NOT_DELETED } from './conditions.ts'
 
@@ -17,6 +18,7 @@ const COLUMNS = [
   'version',
   'kind',
   'period',
+  'anchor',
   'time_zone',
   ...SETTING_NAMES,
   'window_no',
@@ -44,9 +46,13 @@ const TIMESTAMPS = new Set<keyof Quota>([
 ])
 
 const quoted = COLUMNS.map(sqlName)
+/** The columns as they are written. */
+export const STORED_COLUMNS = joinSql(quoted)
 
 /** The select list of a `Quota`. */
-export const QUOTA_COLUMNS = joinSql(quoted)
+export const QUOTA_COLUMNS = joinSql(
+  quoted.map((column, at) => (COLUMNS[at] === 'period' ? sql`${periodIn(column)} as period` : column)),
+)
 
 /** Quotas as rows of the table `quota`, in JSON: their fields are its columns. */
 function rowsOf(quotas: readonly Quota[]): string {
@@ -59,6 +65,7 @@ function rowsOf(quotas: readonly Quota[]): string {
 }
 
 function columnValue(quota: Quota, name: (typeof COLUMNS)[number]): unknown {
+  if (name === 'period') return storedPeriod(quota)
   return TIMESTAMPS.has(name) ? timestampParam(quota[name] as EpochMs | null) : quota[name]
 }
 
@@ -221,8 +228,8 @@ function referenceValues(references: readonly (Concerned & Pick<Quota, 'user_id'
 
 export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
-    text: sql`insert into quota (shard, ${QUOTA_COLUMNS})
-           select shard, ${QUOTA_COLUMNS} from json_populate_recordset(null::quota, $1::json)`,
+    text: sql`insert into quota (shard, ${STORED_COLUMNS})
+           select shard, ${STORED_COLUMNS} from json_populate_recordset(null::quota, $1::json)`,
     values: [rowsOf(quotas)],
   })
 }
@@ -230,7 +237,7 @@ export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): P
 /** Writes every column of quotas that exist. */
 export async function replaceQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
-    text: sql`update quota q set (${QUOTA_COLUMNS}) = row (${joinSql(quoted.map(name => sql`k.${name}`))}), seq = q.seq + 1
+    text: sql`update quota q set (${STORED_COLUMNS}) = row (${joinSql(quoted.map(name => sql`k.${name}`))}), seq = q.seq + 1
            from json_populate_recordset(null::quota, $1::json) k
            where q.shard = k.shard and q.id = k.id ${shardFilter(tx, sql`q.shard`, sql`$2`)}`,
     values: [rowsOf(quotas), ...(tx.isCluster ? [quotas.map(({ id }) => shardOfQuota(id))] : [])],

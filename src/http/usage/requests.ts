@@ -1,5 +1,6 @@
 import type { AdminUsageQuery } from '../../contract/usage.ts'
 import { MAX_TOP_USERS_DAYS, MAX_USAGE_INTERVALS } from '../../domain/bounds.ts'
+import { plainCalendar } from '../../domain/period.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { USAGE_BUCKET_MS } from '../../domain/usage.ts'
 import { nextBoundary } from '../../domain/window.ts'
@@ -43,7 +44,8 @@ export function intervalStartsOf(
   { from, to }: ReportPeriod,
 ): EpochMs[] {
   const starts: EpochMs[] = []
-  for (let start = from; start < to; start = nextBoundary(interval, timeZone, start)) {
+  const calendar = plainCalendar(interval, timeZone)
+  for (let start = from; start < to; start = nextBoundary(calendar, start)) {
     if (starts.length === MAX_USAGE_INTERVALS) {
       const message = `gives more than ${MAX_USAGE_INTERVALS} intervals: ask for a shorter period or longer ones`
       throw invalidRequest([{ path: 'interval', message }])

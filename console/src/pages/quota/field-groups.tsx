@@ -1,6 +1,5 @@
-import { Checkbox, NativeSelect, Radio } from '@mantine/core'
+import { Checkbox, Radio } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { PERIODS } from '../../../../src/domain/period.ts'
 import { TEXT_NAMES, type TextName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { Kind } from '../../components/kind.tsx'
@@ -18,8 +17,9 @@ import {
   TimestampField,
   TimeZoneField,
 } from './fields.tsx'
+import { AnchorFields, PeriodField } from './period-fields.tsx'
 import classes from './quota-form.module.css'
-import { PERIOD_LABELS, SETTING_LABELS, type Setting, settingText } from './settings.ts'
+import { SETTING_LABELS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -73,6 +73,7 @@ export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
                 about={TEXTS.zoneAbout}
               />
             )}
+            {!isOnlyBlock && <AnchorFields form={form} />}
           </div>
         </>
       ) : (
@@ -169,23 +170,6 @@ function LimitField({ form }: GroupProps) {
         />
       )}
     </div>
-  )
-}
-
-function PeriodField({ form }: GroupProps) {
-  const { value, onChange, error } = fieldProps(form, 'period')
-  return (
-    <NativeSelect
-      label={SETTING_LABELS.period}
-      description={TEXTS.periodAbout}
-      data={[
-        { value: '', label: texts.quota.settings.oneTime },
-        ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
-      ]}
-      value={value ?? ''}
-      onChange={event => onChange(PERIODS.find(name => name === event.currentTarget.value) ?? null)}
-      error={error}
-    />
   )
 }
 

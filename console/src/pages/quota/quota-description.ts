@@ -8,6 +8,8 @@ export interface Formatters {
   units(count: number): string
   timestamp(at: string): string
   country(code: string): string
+  /** Of 04-01: 1 April. */
+  dayOfYear(anchor: string): string
   list(items: readonly string[]): string
 }
 
@@ -34,9 +36,9 @@ function blockText(terms: Terms, words: Words, formatters: Formatters): string {
 }
 
 function allowanceText(terms: Terms, words: Words, formatters: Formatters): string {
-  const { kind, limit, period, time_zone } = terms
+  const { kind, limit, period, anchor, time_zone } = terms
   const scope = scopeText(terms, words, formatters)
-  const reset = period === null ? '' : words.resets[period](time_zone)
+  const reset = period === null ? '' : words.resets[period](time_zone, anchor, formatters.dayOfYear)
   if (limit === null) return `${words.unlimited}${scope}${period === null ? '' : words.countedEach[period]}${reset}`
   const units = words.units(limit, formatters.units(limit))
   const allowance = kind === 'cap' ? words.atMost(units) : units

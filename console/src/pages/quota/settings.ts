@@ -1,7 +1,15 @@
 import type { QuotaIdentity, SettingName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
-import { countryLabel, countryName, formatList, formatPercent, formatTimestamp, formatUnits } from '../../formats.ts'
+import {
+  countryLabel,
+  countryName,
+  formatDayOfYear,
+  formatList,
+  formatPercent,
+  formatTimestamp,
+  formatUnits,
+} from '../../formats.ts'
 import type { Terms } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { describeQuota } from './quota-description.ts'
@@ -17,6 +25,7 @@ export function describe(terms: Terms): string {
     units: formatUnits,
     timestamp: formatTimestamp,
     country: countryName,
+    dayOfYear: formatDayOfYear,
     list: formatList,
   })
 }
@@ -36,7 +45,9 @@ export function settingText(name: Setting, quota: Shown): string {
     case 'limit':
       return value === null ? texts.values.unlimited : texts.values.units(Number(value))
     case 'period':
-      return quota.period ? PERIOD_LABELS[quota.period] : TEXTS.oneTime
+      return quota.period ? periodText(quota.period, quota.anchor ?? null) : TEXTS.oneTime
+    case 'anchor':
+      return typeof value === 'string' ? TEXTS.day(value) : TEXTS.none
     case 'kind':
       return quota.kind === undefined ? '' : KIND_LABELS[quota.kind]
     case 'rollover_limit':
@@ -60,6 +71,11 @@ export function settingText(name: Setting, quota: Shown): string {
     default:
       return value === null ? TEXTS.none : String(value)
   }
+}
+
+function periodText(period: keyof typeof PERIOD_LABELS, anchor: string | null): string {
+  const label = PERIOD_LABELS[period]
+  return anchor === null ? label : TEXTS.fromDay(label, anchor)
 }
 
 /** What a key of the metadata means, if the console writes it. */

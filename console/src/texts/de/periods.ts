@@ -11,7 +11,7 @@ interface Words {
   current: string
   currentAndLater: string
   /** When usage is set back to 0. */
-  reset: (zone: string) => string
+  reset: (zone: string, start: string | null) => string
 }
 
 const WORDS: Readonly<Record<Period, Words>> = {
@@ -49,7 +49,7 @@ const WORDS: Readonly<Record<Period, Words>> = {
     currentAsObject: 'diesen Monat',
     current: 'in diesem Monat',
     currentAndLater: 'in diesem Monat und in jedem späteren',
-    reset: zone => `am 1. um 00:00 Uhr ${zone}`,
+    reset: (zone, start) => `am ${start ?? '1.'} um 00:00 Uhr ${zone}`,
   },
   year: {
     each: 'jedes Jahr',
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<Period, Words>> = {
     currentAsObject: 'dieses Jahr',
     current: 'in diesem Jahr',
     currentAndLater: 'in diesem Jahr und in jedem späteren',
-    reset: zone => `am 1. Januar um 00:00 Uhr ${zone}`,
+    reset: (zone, start) => `am ${start ?? '1. Januar'} um 00:00 Uhr ${zone}`,
   },
 }
 

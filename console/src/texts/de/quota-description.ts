@@ -1,6 +1,15 @@
 import type { description as english } from '../en/quota-description.ts'
 import { eachPeriod } from './periods.ts'
 
+export function startWords(anchor: string, dayOfYear: (anchor: string) => string): string {
+  return anchor.includes('-') ? dayOfYear(anchor) : `${anchor}.`
+}
+
+function shorter(anchor: string | null): string {
+  if (anchor === '02-29') return ' (in anderen Jahren am 28. Februar)'
+  return anchor !== null && Number(anchor) > 28 ? ' (oder am letzten Tag des Monats)' : ''
+}
+
 export const description: typeof english = {
   blocksAll: 'Sperrt alle Nachrichten',
   blocks: 'Sperrt alle Einheiten',
@@ -16,8 +25,8 @@ export const description: typeof english = {
   manyCountries: count => ` in ${count} Länder`,
   resets: eachPeriod(
     ({ reset }) =>
-      (zone: string) =>
-        `, zurückgesetzt ${reset(zone)}`,
+      (zone: string, anchor: string | null, dayOfYear: (anchor: string) => string) =>
+        `, zurückgesetzt ${reset(zone, anchor === null ? null : `${startWords(anchor, dayOfYear)}${shorter(anchor)}`)}`,
   ),
   acrossGrants: 'über alle Pakete',
   rollover: units => `bis zu ${units} ungenutzte Einheiten gehen über`,

@@ -1,8 +1,8 @@
-import { formatUnits } from '../../formats.ts'
+import { formatDayOfYear, formatUnits } from '../../formats.ts'
 import { capitalized } from '../by-period.ts'
 import type { quota as english } from '../en/quota.tsx'
 import { eachPeriod } from './periods.ts'
-import { description } from './quota-description.ts'
+import { description, startWords } from './quota-description.ts'
 import { dialogs } from './quota-dialogs.tsx'
 import { values } from './values.tsx'
 
@@ -62,6 +62,7 @@ export const quota: typeof english = {
       name: 'Name',
       limit: 'Limit',
       period: 'Zurücksetzung',
+      anchor: 'Erster Tag',
       time_zone: 'Zeitzone',
       rollover_limit: 'Übertrag',
       overage_limit: 'Überziehung',
@@ -84,6 +85,8 @@ export const quota: typeof english = {
     },
     periods: eachPeriod(({ each }) => capitalized(each)),
     oneTime: 'Einmalig (keine Zurücksetzung)',
+    fromDay: (period, anchor) => `${period} ab dem ${startWords(anchor, formatDayOfYear)}`,
+    day: anchor => startWords(anchor, formatDayOfYear),
     notRecorded: 'Nicht erfasst',
     none: 'Keine',
     all: 'Alle',
@@ -138,6 +141,8 @@ export const quota: typeof english = {
     unlimited: 'Unbegrenzt',
     nameAbout: 'Steht in Listen.',
     periodAbout: 'Wann der Verbrauch wieder bei 0 beginnt.',
+    firstMonth: 'Erster Monat',
+    firstDayAbout: 'An dem der Verbrauch wieder bei 0 beginnt. In einem kürzeren Monat ist es der letzte Tag.',
     zoneAbout: 'Die Zurücksetzung folgt dieser Zeitzone. Tippen, um zu suchen.',
     zonesSuggested: 'Vorgeschlagen',
     zonesAll: 'Alle',
@@ -195,6 +200,7 @@ export const quota: typeof english = {
       user_id: 'Die Nummer eines Benutzers eingeben: eine ganze Zahl.',
       limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
       name: 'Höchstens 120 Zeichen.',
+      anchor: 'Einen Tag der Liste wählen.',
       time_zone: 'Eine Zeitzone der Liste wählen.',
       rollover_limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
       overage_limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,

@@ -9,7 +9,7 @@ interface Words {
   current: string
   currentAndLater: string
   /** When usage is set back to 0. */
-  reset: (zone: string) => string
+  reset: (zone: string, start: string | null) => string
 }
 
 /** The words for each period, of which all texts about periods are made. */
@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<Period, Words>> = {
     withArticle: 'a monthly',
     current: 'this month',
     currentAndLater: 'this month and in every later one',
-    reset: zone => `on the 1st at 00:00 ${zone}`,
+    reset: (zone, start) => `on ${start ?? 'the 1st'} at 00:00 ${zone}`,
   },
   year: {
     noun: 'year',
@@ -52,7 +52,7 @@ const WORDS: Readonly<Record<Period, Words>> = {
     withArticle: 'a yearly',
     current: 'this year',
     currentAndLater: 'this year and in every later one',
-    reset: zone => `on 1 January at 00:00 ${zone}`,
+    reset: (zone, start) => `on ${start ?? '1 January'} at 00:00 ${zone}`,
   },
 }
 

@@ -1,5 +1,24 @@
 import { eachPeriod } from './periods.ts'
 
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
+const SUFFIXES = new Map([
+  ['one', 'st'],
+  ['two', 'nd'],
+  ['few', 'rd'],
+])
+
+/** Where months or years begin, of an anchor: the 15th, 1 April. */
+export function startWords(anchor: string, dayOfYear: (anchor: string) => string): string {
+  if (anchor.includes('-')) return dayOfYear(anchor)
+  return `the ${anchor}${SUFFIXES.get(ORDINALS.select(Number(anchor))) ?? 'th'}`
+}
+
+/** What becomes of a day that some months or years lack. */
+function shorter(anchor: string | null): string {
+  if (anchor === '02-29') return ' (28 February in other years)'
+  return anchor !== null && Number(anchor) > 28 ? ' (or the last day of the month)' : ''
+}
+
 /** The parts of a quota's description in one line, in this order: allowance, period, scope, reset; rollover and so on. */
 export const description = {
   blocksAll: 'Blocks all messages',
@@ -17,8 +36,8 @@ export const description = {
   manyCountries: (count: number) => ` to ${count} countries`,
   resets: eachPeriod(
     ({ reset }) =>
-      (zone: string) =>
-        `, resets ${reset(zone)}`,
+      (zone: string, anchor: string | null, dayOfYear: (anchor: string) => string) =>
+        `, resets ${reset(zone, anchor === null ? null : `${startWords(anchor, dayOfYear)}${shorter(anchor)}`)}`,
   ),
   acrossGrants: 'across all grants',
   rollover: (units: string) => `up to ${units} unused units roll over`,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { formatUnits } from '../../formats.ts'
+import { formatDayOfYear, formatUnits } from '../../formats.ts'
 import { eachPeriod } from './periods.ts'
-import { description } from './quota-description.ts'
+import { description, startWords } from './quota-description.ts'
 import { dialogs } from './quota-dialogs.tsx'
 import { values } from './values.tsx'
 
@@ -62,6 +62,7 @@ export const quota = {
       name: 'Name',
       limit: 'Limit',
       period: 'Resets',
+      anchor: 'First day',
       time_zone: 'Time zone',
       rollover_limit: 'Rollover',
       overage_limit: 'Overage',
@@ -84,6 +85,8 @@ export const quota = {
     },
     periods: eachPeriod(({ noun }) => `Each ${noun}`),
     oneTime: 'One-time (does not reset)',
+    fromDay: (period: string, anchor: string) => `${period} from ${startWords(anchor, formatDayOfYear)}`,
+    day: (anchor: string) => startWords(anchor, formatDayOfYear),
     notRecorded: 'Not recorded',
     none: 'None',
     all: 'All',
@@ -138,6 +141,8 @@ export const quota = {
     unlimited: 'Unlimited',
     nameAbout: 'Shown in lists.',
     periodAbout: 'When usage is set back to 0.',
+    firstMonth: 'First month',
+    firstDayAbout: 'On which usage is set back to 0. In a shorter month it is the last day.',
     zoneAbout: 'Resets follow this time zone. Type to search.',
     zonesSuggested: 'Suggested',
     zonesAll: 'All',
@@ -196,6 +201,7 @@ export const quota = {
       user_id: 'Enter the id of a user: a whole number.',
       limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
       name: 'Use at most 120 characters.',
+      anchor: 'Choose a day of the list.',
       time_zone: 'Choose a time zone of the list.',
       rollover_limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
       overage_limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,

@@ -1,0 +1,71 @@
+import { NativeSelect } from '@mantine/core'
+import { canHaveAnchor } from '../../../../src/domain/anchor.ts'
+import { PERIODS } from '../../../../src/domain/period.ts'
+import { monthName } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
+import { fieldProps, type QuotaFormState } from './fields.tsx'
+import { PERIOD_LABELS, SETTING_LABELS } from './settings.ts'
+
+const TEXTS = texts.quota.form
+
+interface Props {
+  form: QuotaFormState
+}
+
+/** When a quota resets. Another period has other days on which it can begin. */
+export function PeriodField({ form }: Props) {
+  const { value, error } = fieldProps(form, 'period')
+  const change = (text: string) => form.change({ period: PERIODS.find(name => name === text) ?? null, anchor: '' })
+  return (
+    <NativeSelect
+      label={SETTING_LABELS.period}
+      description={TEXTS.periodAbout}
+      data={[
+        { value: '', label: texts.quota.settings.oneTime },
+        ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
+      ]}
+      value={value ?? ''}
+      onChange={event => change(event.currentTarget.value)}
+      error={error}
+    />
+  )
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+const twoDigits = (n: number) => String(n).padStart(2, '0')
+/** In a leap year: 29 February can be chosen. */
+const daysIn = (month: number) => new Date(Date.UTC(2000, month, 0)).getUTCDate()
+
+/** Where months or years begin, of a quota that resets with them. */
+export function AnchorFields({ form }: Props) {
+  const { period } = form.values
+  const { value, onChange, error } = fieldProps(form, 'anchor')
+  if (!canHaveAnchor(period)) return null
+  const [day = 1, month = 1] = value === '' ? [] : value.split('-').map(Number).reverse()
+  const isYear = period === 'year'
+  function change(newMonth: number, newDay: number) {
+    const first = Math.min(newDay, daysIn(newMonth))
+    if (newMonth === 1 && first === 1) onChange('')
+    else onChange(isYear ? `${twoDigits(newMonth)}-${twoDigits(first)}` : String(first))
+  }
+  return (
+    <>
+      {isYear && (
+        <NativeSelect
+          label={TEXTS.firstMonth}
+          data={upTo(12).map(n => ({ value: String(n), label: monthName(n) }))}
+          value={String(month)}
+          onChange={event => change(Number(event.currentTarget.value), day)}
+        />
+      )}
+      <NativeSelect
+        label={SETTING_LABELS.anchor}
+        description={TEXTS.firstDayAbout}
+        data={upTo(isYear ? daysIn(month) : 31).map(String)}
+        value={String(day)}
+        onChange={event => change(month, Number(event.currentTarget.value))}
+        error={error}
+      />
+    </>
+  )
+}
