@@ -49,7 +49,7 @@ export const PATTERNS = {
   },
   anchor: {
     pattern: `${ANCHORS.day.pattern.source}|${ANCHORS.date.pattern.source}`,
-    accepts: `${ANCHORS.day.words} for a month, ${ANCHORS.date.words} for a year, both as text`,
+    accepts: `${ANCHORS.day.words} for a month, or ${ANCHORS.date.words} for a year, both as text`,
   },
   versions: {
     pattern: `^(?:\\*|${etag}(?:[ \\t]*,[ \\t]*${etag})*)$`,

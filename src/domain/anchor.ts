@@ -2,7 +2,7 @@ import { type AnchorKind, type Calendar, lengthOf, PERIODS, type Period } from '
 import { DAY_MS } from './time.ts'
 import { UnknownValue } from './unknown-value.ts'
 
-/** Where months and years begin, and the dates on which windows begin, whatever the time zone. */
+/** Where months and years begin, and the dates on which windows begin, the same in every time zone. */
 
 /** A month of the year and a day, from 1. */
 interface Start {

@@ -40,7 +40,7 @@ const COLUMNS = {
   user_id: INTEGER,
   kind: WORD,
   period: orNull(WORD),
-  anchor: orNull(TEXT),
+  anchor: orNull(WORD),
   time_zone: WORD,
   ...SETTINGS,
   opening_used: INTEGER,

@@ -66,6 +66,21 @@ describe('quotas', () => {
     expect(await json(`quota get ${cap}`)).toMatchObject([{ kind: 'cap', countries: ['AT', 'DE'], name: '東京 cap' }])
   })
 
+  test('months and years begin where --anchor says', async () => {
+    const create = 'quota create --user-id 79 --limit 10 --starts-at 2025-12-24'
+    expect(await json(`${create} --period month --anchor 15`)).toMatchObject([
+      { anchor: '15', window_end: '2026-04-15T00:00:00.000Z' },
+    ])
+    expect(await json(`${create} --period year --anchor 04-01 --time-zone Asia/Tokyo`)).toMatchObject([
+      { anchor: '04-01', window_end: '2026-03-31T15:00:00.000Z' },
+    ])
+    expect(await json(`${create} --period month --anchor null`)).toMatchObject([{ anchor: null }])
+    for (const anchor of ['32', '01', '4-1', '02-30']) {
+      const { code, stderr } = await quota(`${create} --period month --anchor ${anchor}`)
+      expect([code, stderr]).toEqual([2, expect.stringContaining('a day of the month from "1" to "31"')])
+    }
+  })
+
   test('a list is a table with aligned columns', async () => {
     const { stdout, stderr, code } = await quota('quota list --user-id 7 --sort id')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -309,6 +324,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota update 1 --enabled maybe', '--enabled is one of true, false, not "maybe"'],
     ['quota update 1 --if-match v3', '--if-match is a version, such as 3, not "v3"'],
     ['quota update 1 --period day', 'there is no option --period'],
+    ['quota update 1 --anchor 15', 'there is no option --anchor'],
     ['quota adjust 1 --delta --reason x', '--delta needs a value: --delta NUMBER'],
     ['summary', 'USER is missing; or give --mine\n'],
     ['denial --mine', 'DENIAL_ID is missing\n'],

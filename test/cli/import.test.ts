@@ -73,10 +73,10 @@ async function quotasOf(user: number) {
 test('imports CSV; the same file again changes nothing', async () => {
   const user = someone()
   const csv = [
-    '\uFEFFuser_id,external_ref,limit,period,time_zone,countries,alert_at,metadata,name,enabled,expires_at',
-    `${user},A,1000,month,Europe/Berlin,DE AT,50 100,"{""contract"":""K-1""}","Two\nlines, ""quoted""",false,`,
+    '\uFEFFuser_id,external_ref,limit,period,time_zone,countries,alert_at,metadata,name,enabled,expires_at,anchor',
+    `${user},A,1000,month,Europe/Berlin,DE AT,50 100,"{""contract"":""K-1""}","Two\nlines, ""quoted""",false,,15`,
     '',
-    `${user},B,null,,,,,,,,2027-01-01T00:00:00Z`,
+    `${user},B,null,year,,,,,,,2027-01-01T00:00:00Z,04-01`,
   ].join('\r\n')
   expect(await run(csv, { dryRun: true })).toEqual({
     ...done(2, 0, 0),
@@ -91,6 +91,7 @@ test('imports CSV; the same file again changes nothing', async () => {
       external_ref: 'A',
       limit: 2000,
       period: 'month',
+      anchor: '15',
       time_zone: 'Europe/Berlin',
       countries: ['AT', 'DE'],
       message_types: null,
@@ -101,7 +102,7 @@ test('imports CSV; the same file again changes nothing', async () => {
       expires_at: null,
       priority: 100,
     },
-    { external_ref: 'B', limit: null, expires_at: '2027-01-01T00:00:00.000Z', enabled: true },
+    { external_ref: 'B', limit: null, anchor: '04-01', expires_at: '2027-01-01T00:00:00.000Z', enabled: true },
   ])
 })
 

@@ -217,7 +217,7 @@ test('units are drawn, denied, alerted, rolled over and counted by its windows',
   expect(await read(cap)).toMatchObject({ used: 0, window_end: '2027-04-01T00:00:00.000Z' })
   expect((await send('d', 30)).body).toMatchObject({ granted: true })
 
-  // Nobody comes by for months: 30 April, 31 May, 30 June, 31 July.
+  // No call for months: 30 April, 31 May, 30 June, 31 July.
   clock.now = Date.parse('2026-08-02T00:00:00Z')
   expect(await read(id)).toMatchObject({ used: 0, rolled_over: 30, window_start: '2026-07-31T00:00:00.000Z' })
   const { items } = (await call('GET', `${ADMIN}/quota/${id}/windows`)).body

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { PROJECT } from '../support/paths.ts'
@@ -196,5 +198,56 @@ test('0.1.0, this version, and 0.1.0 again replace each other under load, and no
   }
   expect((await rolledBack.stop()).code).toBe(0)
   const { code, stdout } = await now.launch(['verify'], env).ended
+  expect(code, stdout).toBe(0)
+})
+
+test('0.1.0 opens no window of a quota with an anchor, and this version opens the right one', async () => {
+  const { url } = await emptyDatabase()
+  const own = { ...env, DATABASE_URL: url }
+  const newer = await now.start(own)
+  const create = async (body: object) => {
+    const answer = await newer.call('POST', '/api/sms/admin/quota', { body: { limit: 100, period: 'month', ...body } })
+    expect(answer).toMatchObject({ status: 201 })
+    return answer.body.id
+  }
+  const [anchored, plain, starts_at] = [1, 2, '2020-01-01T00:00:00Z']
+  // Days away, so that the window does not end meanwhile.
+  const anchor = String(Math.min(28, new Date(Date.now() + 10 * 86_400_000).getUTCDate()))
+  const id = await create({ user_id: anchored, anchor, starts_at })
+  await create({ user_id: plain, starts_at })
+  const windowOf = async (of: Service) => (await of.call('GET', `/api/sms/admin/quota/${id}`)).body
+  const { window_start, window_end } = await windowOf(newer)
+
+  const older = await before.start(own)
+  const sender = await tokenOf(before, '--subject', 'gateway', '--role', 'sender')
+  const send = async (of: Service, user_id: number) => {
+    const answer = await fetch(`${of.url}/api/sms/sender/quota/consume`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sender}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ user_id, id: randomUUID(), units: 1 }),
+    })
+    return [answer.status, JSON.parse(await answer.text()).granted]
+  }
+  // The window that is open was opened by this version.
+  expect(await send(older, anchored)).toEqual([200, true])
+
+  const db = openDatabase({ url })
+  whenDone(() => db.close())
+  await db.query({
+    text: sql`update quota set seq = seq + 1, window_start = window_start - interval '2 months', window_end = window_start
+              where id = $1`,
+    values: [id],
+  })
+  for (let n = 0; n < 3; n++) {
+    const [status, granted] = await send(older, anchored)
+    expect(status).toBeGreaterThanOrEqual(500)
+    expect(granted).toBeUndefined()
+    expect(await send(older, plain)).toEqual([200, true])
+  }
+  expect(await send(newer, anchored)).toEqual([200, true])
+  expect(await windowOf(newer)).toMatchObject({ window_start, window_end, used: 1 })
+  expect(await send(older, anchored)).toEqual([200, true])
+  await Promise.all([older.stop(), newer.stop()])
+  const { code, stdout } = await now.launch(['verify'], own).ended
   expect(code, stdout).toBe(0)
 })
