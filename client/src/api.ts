@@ -1597,7 +1597,7 @@ export type Usage = {
   }>
 }
 
-/** The users with the most committed units, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`. */
+/** The users with the most committed units, or the most to a destination, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`. */
 export type TopUsers = {
   readonly from: string
   readonly to: string
@@ -2204,6 +2204,10 @@ export interface Api<Options> {
       /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
       /** Exclusive. On a quarter of an hour. */
       readonly to: string
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       /** One row per interval, at most 1000. The first begins and the last ends with the period. */
       readonly interval: 'hour' | 'day' | 'week' | 'month'
       /** The IANA time zone in which hours, days, weeks (on Monday) and months begin. */
@@ -2417,13 +2421,17 @@ export interface Api<Options> {
       /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
       /** Exclusive. On a quarter of an hour. */
       readonly to: string
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       /** One row per interval, at most 1000. The first begins and the last ends with the period. */
       readonly interval: 'hour' | 'day' | 'week' | 'month'
       /** The IANA time zone in which hours, days, weeks (on Monday) and months begin. */
       readonly timeZone?: string
       /** Only this user's usage; omitted: the usage of all users. */
       readonly userId?: number
-      /** One row per interval and value that occurs in the period, at most 10000 rows. By `user` or `quota` without a `user_id`, the report reads 100000 stored rows at most, and is refused beyond: ask for a shorter period, or for the top users. By `sender` without a `user_id` only: usage of one user is not counted by sender. */
+      /** One row per interval and value that occurs in the period, at most 10000 rows. Without a `user_id`, the report reads 100000 stored rows at most if it is by `user` or `quota` or concerns both a country and a message type, and is refused beyond: ask for a shorter period, or for the top users. By `sender` without a `user_id`, `country` and `message_type` only: usage by sender is counted of all together. */
       readonly groupBy?: 'user' | 'quota' | 'country' | 'message_type' | 'sender'
     },
     options?: Options,
@@ -2434,6 +2442,10 @@ export interface Api<Options> {
       /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
       /** Exclusive. On a quarter of an hour. */
       readonly to: string
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       readonly limit?: number
     },
     options?: Options,
@@ -2878,7 +2890,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   reportMyUsage: {
     method: 'GET',
     path: '/api/sms/quota/usage',
-    query: ['from', 'to', 'interval', 'timeZone', 'groupBy'],
+    query: ['from', 'to', 'country', 'messageType', 'interval', 'timeZone', 'groupBy'],
   },
   listMyReservations: {
     method: 'GET',
@@ -2930,9 +2942,13 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   reportUsage: {
     method: 'GET',
     path: '/api/sms/admin/quota/usage',
-    query: ['from', 'to', 'interval', 'timeZone', 'userId', 'groupBy'],
+    query: ['from', 'to', 'country', 'messageType', 'interval', 'timeZone', 'userId', 'groupBy'],
   },
-  listTopUsers: { method: 'GET', path: '/api/sms/admin/quota/usage/top', query: ['from', 'to', 'limit'] },
+  listTopUsers: {
+    method: 'GET',
+    path: '/api/sms/admin/quota/usage/top',
+    query: ['from', 'to', 'country', 'messageType', 'limit'],
+  },
   bulkChangeQuotas: {
     method: 'POST',
     path: '/api/sms/admin/quota/bulk',

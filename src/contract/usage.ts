@@ -7,7 +7,7 @@ import {
   USAGE_DETAIL_DAYS,
 } from '../domain/bounds.ts'
 import { USAGE_GROUPS } from '../domain/usage.ts'
-import { closed, nullable, positive, time, timeZone, uint } from './schemas.ts'
+import { closed, country, messageType, nullable, positive, time, timeZone, uint } from './schemas.ts'
 
 /** Usage reports: what users sent, gave back and were denied. */
 
@@ -17,8 +17,13 @@ const period = {
   from: time({ description: 'Inclusive. On a quarter of an hour, the resolution of all usage.' }),
   to: time({ description: 'Exclusive. On a quarter of an hour.' }),
 }
+const filters = {
+  country: Type.Optional(country({ description: 'Only messages to this country.' })),
+  message_type: Type.Optional(messageType({ description: 'Only messages of this type.' })),
+}
 const report = {
   ...period,
+  ...filters,
   interval: Type.Enum([...USAGE_INTERVALS], {
     description: `One row per interval, at most ${MAX_USAGE_INTERVALS}. The first begins and the last ends with the period.`,
   }),
@@ -42,7 +47,7 @@ export const AdminUsageQuery = Type.Object(
     user_id: Type.Optional(uint({ description: "Only this user's usage; omitted: the usage of all users." })),
     group_by: groupBy(
       USAGE_GROUPS,
-      ` By \`user\` or \`quota\` without a \`user_id\`, the report reads ${MAX_USAGE_READ} stored rows at most, and is refused beyond: ask for a shorter period, or for the top users. By \`sender\` without a \`user_id\` only: usage of one user is not counted by sender.`,
+      ` Without a \`user_id\`, the report reads ${MAX_USAGE_READ} stored rows at most if it is by \`user\` or \`quota\` or concerns both a country and a message type, and is refused beyond: ask for a shorter period, or for the top users. By \`sender\` without a \`user_id\`, \`country\` and \`message_type\` only: usage by sender is counted of all together.`,
     ),
   },
   closed,
@@ -52,7 +57,7 @@ export const UserUsageQuery = Type.Object(
   closed,
 )
 export const TopUsersQuery = Type.Object(
-  { ...period, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })) },
+  { ...period, ...filters, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })) },
   closed,
 )
 
@@ -131,7 +136,7 @@ export const TopUsers = Type.Object(
   {
     $id: 'TopUsers',
     description:
-      'The users with the most committed units, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`.',
+      'The users with the most committed units, or the most to a destination, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`.',
   },
 )
 

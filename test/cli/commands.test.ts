@@ -268,6 +268,22 @@ describe('what a user has', () => {
     expect(stdout).toMatch(/\ntotal +- +2 +3 +1 +0 +100\n$/)
   })
 
+  test('usage to a destination, and who sent most there', async () => {
+    const march = '--from 2026-03-01 --to 2026-03-16'
+    const [all] = await json(`usage ${march} --interval month --group-by user --country DE`)
+    const [other] = await json(`usage ${march} --interval month --group-by user --country DE --message-type none`)
+    expect(all.items.length).toBeGreaterThan(0)
+    expect(other.items).toEqual([])
+    const [top] = await json(`top-users ${march} --country DE`)
+    expect(top).toMatchObject({ complete: true, unlisted_up_to: 0, items: [{ user_id: all.items[0].user_id }] })
+    const { stdout, stderr } = await quota(`top-users ${march} --country DE`)
+    expect(stdout).toMatch(/^user_id +messages +committed +refunded +unfunded +denied\n +7 /)
+    expect(stderr).toBe('')
+    expect(await quota(`top-users ${march} --country FR`)).toMatchObject({ stdout: '', stderr: 'There are no rows.\n' })
+    const [week] = await json('top-users', { timeZone: 'Europe/Berlin' })
+    expect(week).toMatchObject({ from: '2026-03-08T23:00:00.000Z', to: '2026-03-15T12:00:00.000Z' })
+  })
+
   test('users see their own', async () => {
     const own = { env: { ...env, SMS_QUOTA_TOKEN: ownToken } }
     expect(await json('quota list --mine', own)).toHaveLength(2)

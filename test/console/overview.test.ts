@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, settled, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
@@ -423,5 +424,76 @@ test('a destination is blocked for all users who send there, with one reason', a
   }
   const { body } = await call('GET', '/api/sms/admin/quota/list?kind=cap&country=KE&status=exhausted&user_id=201')
   expect(body.items).toMatchObject([{ name: 'Block Kenya', limit: 0, metadata: { reason: 'Pumped codes' } }])
+  await expectAccessibleInEachLayout(dialog)
+})
+
+/** Usage that was rolled up: of users from `first` to `last`, a unit each. */
+async function addUsage(first: number, last: number, country: string): Promise<void> {
+  const ids = Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  const at = new Date(clock.now - (clock.now % HOUR_MS) - HOUR_MS).toISOString()
+  await site.db.query({
+    text: sql`insert into usage select shard, id, $3::timestamptz, null, $4, null, 1, 1, 0, 0, 0, 0
+      from unnest($1::smallint[], $2::bigint[]) u (shard, id)`,
+    values: [ids.map(shardOf), ids, at, country],
+  })
+  await site.db.query({
+    text: sql`insert into usage_total select 0, 1, $1::timestamptz, $2, $3, $3, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0`,
+    values: [at, country, ids.length],
+  })
+}
+
+test('all users who send to a destination are listed, however little they send, and the block is for them', async () => {
+  onDay(240)
+  // Those who send most send elsewhere.
+  for (let user_id = 301; user_id <= 312; user_id++) {
+    await allow({ user_id, alert_at: [] })
+    await ask('consume', { user_id, id: 'most', units: 500, country: 'DE' })
+  }
+  await ask('consume', { user_id: 301, id: 'tonga', units: 20, country: 'TO' })
+  for (const user_id of [321, 322]) {
+    await allow({ user_id, alert_at: [] })
+    await ask('consume', { user_id, id: 'tonga', units: 3, country: 'TO' })
+  }
+  await addUsage(10_001, 10_055, 'TO')
+  const page = await site.visit('/overview?who=TO', { now: clock.now })
+  const dialog = page.getByRole('dialog', { name: 'Who sends to Tonga (TO, +676)?' })
+  await dialog.getByText('All users who sent there in the last 24 hours, or were denied.').waitFor()
+  const users = async () =>
+    (await dialog.getByRole('rowheader').allTextContents()).map(text => text.replace('User ', ''))
+  expect((await users()).slice(0, 4)).toEqual(['301', '321', '322', '10001'])
+  await dialog.getByText('1–50 of 58').waitFor()
+  await expectAccessibleInEachLayout(dialog)
+  await dialog.getByRole('button', { name: 'Next' }).click()
+  await dialog.getByText('51–58 of 58').waitFor()
+  expect((await users()).at(-1)).toBe('10055')
+  await dialog.getByRole('button', { name: 'Block Tonga for all 58 users…' }).click()
+  await dialog.getByLabel('Reason for the block').fill('Pumped codes')
+  await dialog.getByRole('button', { name: 'Block for 58 users' }).click()
+  await dialog.getByText('58 created').waitFor()
+  for (const user_id of [301, 321, 322, 10_001, 10_055]) {
+    const { body } = await call('GET', `/api/sms/admin/quota/list?kind=cap&country=TO&user_id=${user_id}`)
+    expect(body.items).toMatchObject([{ limit: 0, metadata: { reason: 'Pumped codes' } }])
+  }
+})
+
+test('of too many users, those who send most to a destination are listed, and how much the others send is said', async () => {
+  onDay(250)
+  for (const [index, user_id] of [401, 402].entries()) {
+    await allow({ user_id, alert_at: [] })
+    await ask('consume', { user_id, id: 'fiji', units: 20 + index, country: 'FJ' })
+  }
+  await addUsage(20_001, 30_000, 'FJ')
+  const page = await site.visit('/overview?who=FJ', { now: clock.now })
+  const dialog = page.getByRole('dialog', { name: 'Who sends to Fiji (FJ, +679)?' })
+  await dialog
+    .getByText(
+      'The last 24 hours: the 100 users who sent most. Others, who sent 9,902 units together and 1 at most each, and users who were only denied are not shown.',
+    )
+    .waitFor()
+  expect((await dialog.getByRole('rowheader').allTextContents()).slice(0, 2)).toEqual(['User 402', 'User 401'])
+  await dialog.getByRole('button', { name: 'Block Fiji for these 100 users…' }).click()
+  await dialog
+    .getByText('Users who are not listed here, such as those who have not sent there yet, are not blocked.')
+    .waitFor()
   await expectAccessibleInEachLayout(dialog)
 })

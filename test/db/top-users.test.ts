@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { rollUpUsage, TOP_LIST } from '../../src/db/usage/rollup.ts'
+import type { UsageFilter } from '../../src/db/usage/sums.ts'
 import { topUsers } from '../../src/db/usage/top-users.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
@@ -14,13 +15,21 @@ const DAY = Date.parse('2026-03-10T00:00:00Z')
 beforeEach(() => db.query({ text: sql`truncate usage, usage_pending, usage_top, usage_total` }))
 
 /** Writes a batch, as the engine does, and rolls it up unless it is to stay pending. */
-async function commit(at: EpochMs, units: ReadonlyMap<number, number>, isRolledUp = true): Promise<void> {
+async function commit(
+  at: EpochMs,
+  units: ReadonlyMap<number, number>,
+  isRolledUp = true,
+  { country = null, message_type = null }: { country?: string | null; message_type?: string | null } = {},
+): Promise<void> {
   for (const [shard, entries] of Map.groupBy(units, ([user]) => shardOf(user))) {
     await db.query({
       text: sql`insert into usage_pending select $1::smallint, nextval('usage_number'), $2::timestamptz, array_agg(u), array_agg(1::bigint),
-          array_agg(null::text), array_agg(null::text), array_agg(0::smallint), array_agg(n), array_agg(1)
+          array_agg($5::text), array_agg($6::text), array_agg(0::smallint), array_agg(n), array_agg(1)
         from unnest($3::bigint[], $4::bigint[]) k (u, n)`,
-      values: [shard, new Date(at).toISOString(), entries.map(([user]) => user), entries.map(([, n]) => n)],
+      values: [
+        ...[shard, new Date(at).toISOString(), entries.map(([user]) => user), entries.map(([, n]) => n)],
+        ...[country, message_type],
+      ],
     })
     if (isRolledUp) await rollUpUsage(db, shard, 64, [])
   }
@@ -111,6 +120,55 @@ describe('the top users', () => {
       )
     }
     expect(complete).toBeGreaterThan(5)
+  })
+
+  test('of a destination are exact, too, or say by how much they may be wrong', async () => {
+    const random = seededRandom(13)
+    const users = neighbours(300)
+    const batches: { at: EpochMs; units: Sums; to: UsageFilter }[] = []
+    for (let n = 0; n < 60; n++) {
+      const at = DAY + Math.floor(random() * 2 * 96) * 900_000
+      const to: UsageFilter = { country: random() < 0.9 ? 'US' : 'NG', message_type: random() < 0.5 ? 'otp' : 'promo' }
+      const units: Sums = new Map()
+      for (let k = 0; k < 40; k++)
+        add(units, new Map([[users[Math.floor(300 * random() ** 2)] ?? 0, Math.floor(random() * 5)]]))
+      batches.push({ at, units, to })
+      await commit(at, units, random() < 0.8, to)
+    }
+    const filters: UsageFilter[] = [
+      { country: 'US' },
+      { country: 'NG' },
+      { message_type: 'otp' },
+      { country: 'NG', message_type: 'promo' },
+    ]
+    const complete = { all: 0, bounded: 0 }
+    for (let n = 0; n < 40; n++) {
+      const from = DAY + Math.floor(random() * 96) * 900_000
+      const to = from + Math.ceil(random() * 96) * 900_000
+      const limit = 1 + Math.floor(random() * 20)
+      const filter = filters[n % filters.length] ?? {}
+      const sums: Sums = new Map()
+      for (const batch of batches) {
+        const { country = batch.to.country, message_type = batch.to.message_type } = filter
+        const isSelected = country === batch.to.country && message_type === batch.to.message_type
+        if (isSelected && batch.at >= from && batch.at < to) add(sums, batch.units)
+      }
+      for (const [bound, maxRead] of [
+        ['all', 10_000],
+        ['bounded', 0],
+      ] as const) {
+        const { users: top, unlistedUpTo } = await topUsers(db, from, to, limit, filter, maxRead)
+        for (const { user_id, committed } of top) expect(committed).toBe(sums.get(user_id))
+        const listed = new Set(top.map(({ user_id }) => user_id))
+        for (const [user, units] of sums) if (!listed.has(user)) expect(units).toBeLessThanOrEqual(unlistedUpTo)
+        if (unlistedUpTo > (top.length < limit ? 0 : (top.at(-1)?.committed ?? 0))) continue
+        complete[bound] += 1
+        const expected = ranked(sums).slice(0, limit)
+        expect(top.map(({ committed }) => committed)).toEqual(expected.map(([, units]) => units))
+      }
+    }
+    expect(complete.all).toBe(40)
+    expect(complete.bounded).toBeGreaterThan(5)
   })
 
   test('lack users who only tried, and are none where nothing was sent', async () => {

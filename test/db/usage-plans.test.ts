@@ -32,6 +32,12 @@ for (const table of ['usage', 'usage_day', 'usage_month']) {
     values: [new Date(NOW).toISOString(), age],
   })
 }
+// A few of them send to another country, too.
+await db.query({
+  text: sql`insert into usage select u % 64, u, date_bin('15 min', $1::timestamptz - interval '1 day', 'epoch'), 64, 'NG', 'otp', 1, 1, 0, 0, 0, 0
+    from generate_series(301, 303) u`,
+  values: [new Date(NOW).toISOString()],
+})
 await db.query({
   text: sql`insert into usage_total select 0, d, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), c,
       1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0
@@ -95,6 +101,10 @@ function scansOf(plan: PlanNode): string[] {
   })
 }
 
+/** Rows of a large table that a node has read in vain. */
+const removedOf = (node: PlanNode) =>
+  LARGE.test(node['Relation Name'] ?? '') ? (node['Rows Removed by Filter'] ?? 0) : 0
+
 const day = { level: 'day', before: NOW - 35 * DAY_MS, starts: [NOW - 100 * DAY_MS, NOW - 36 * DAY_MS] } as const
 const month = { level: 'month', before: NOW - 90 * DAY_MS, starts: [NOW - 200 * DAY_MS] } as const
 const intervals = { starts: [NOW - 2 * DAY_MS, NOW - DAY_MS], to: NOW }
@@ -107,6 +117,9 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['totals by sender', on => sumSenders(on, intervals, 10), 1_000],
   ['the top users', on => topUsers(on, NOW - DAY_MS, NOW, 10), 64 * 20 * 2 + 50],
   ['all users by user', on => sumByKey(on, intervals, 'user', 10, 600), 601],
+  ['all users to a country', on => sumByKey(on, intervals, 'user', 10, 600, { country: 'NG' }), 20],
+  ['all users of a type', on => sumByKey(on, intervals, 'user', 10, 600, { message_type: 'otp' }), 20],
+  ['the top users to a country', on => topUsers(on, NOW - 2 * DAY_MS, NOW, 10, { country: 'NG' }), 20],
   ['the oldest usage', on => oldestUsage(on, 'day', NOW), 4],
   ['compaction by day', on => compactUsers(on, SHARD, day, 200, new Set()), 500],
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
@@ -127,7 +140,7 @@ describe.each(['never analyzed', 'analyzed'])('on tables that were %s', state =>
       expect(plans.size).toBeGreaterThan(0)
       for (const [name, plan] of plans) {
         expect(scansOf(plan), name).toEqual([])
-        const rows = Math.max(...nodesOf(plan).map(node => node['Actual Rows']))
+        const rows = Math.max(...nodesOf(plan).map(node => node['Actual Rows'] + removedOf(node)))
         expect(rows, name).toBeLessThanOrEqual(most)
       }
     }

@@ -267,7 +267,8 @@ describe('by sender', () => {
       [
         {
           path: 'group_by',
-          message: 'is for all users together: without user_id, or user, quota, country, message_type',
+          message:
+            'is of all users and messages together: leave out user_id, country and message_type, or give user, quota, country, message_type',
         },
       ],
     ])

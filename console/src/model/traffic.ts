@@ -46,6 +46,33 @@ export function isUnusual({ asked, denied, usual }: Destination): boolean {
   return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
 }
 
+/** A user's units to one destination. */
+export interface DestinationUser {
+  user_id: number
+  sent: number
+  denied: number
+}
+
+export interface DestinationUsers {
+  users: readonly DestinationUser[]
+  /** What users who are not listed sent together, and each of them at most; null if all are listed. */
+  others: { sent: number; most: number } | null
+}
+
+type UserItem = Pick<Api['Usage']['items'][number], 'committed' | 'denied' | 'user_id'>
+
+/** Sums of users, most first. A user has two rows if the period contains the end of a month. */
+export function usersOf(items: readonly UserItem[]): DestinationUser[] {
+  const users = new Map<number, DestinationUser>()
+  for (const { user_id = 0, committed, denied } of items) {
+    const user = users.get(user_id) ?? { user_id, sent: 0, denied: 0 }
+    users.set(user_id, { user_id, sent: user.sent + committed.units, denied: user.denied + denied.units })
+  }
+  return [...users.values()]
+    .filter(({ sent, denied }) => sent + denied > 0)
+    .toSorted((one, other) => other.sent + other.denied - one.sent - one.denied || one.user_id - other.user_id)
+}
+
 /** Whether a cap blocks all messages to its countries, or of its types, and not only those that are of both. */
 export function blocksAll(group: DestinationGroup, quota: Api['SmsQuota']): boolean {
   return isBlock(quota) && (group === 'country' ? quota.message_types : quota.countries) === null

@@ -125,13 +125,8 @@ export function useLastHour(group: TrafficGroup) {
   return useLive(['usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
 }
 
-async function readGroups(
-  period: TimeRange,
-  group: TrafficGroup,
-  signal: AbortSignal,
-  user_id: number | null = null,
-): Promise<GroupSums> {
-  const query = { ...period, interval: 'month', group_by: group, user_id }
+async function readGroups(period: TimeRange, group: TrafficGroup, signal: AbortSignal): Promise<GroupSums> {
+  const query = { ...period, interval: 'month', group_by: group }
   const { items } = await request<Usage>('/admin/quota/usage', { query, signal })
   const sums = new Map<string | null, { asked: number; denied: number; sent: number }>()
   // Two rows of a group if the period contains the end of a month.
@@ -147,52 +142,25 @@ async function readGroups(
   return sums
 }
 
-/** A user's units of the last 24 hours to one destination. */
-export interface DestinationUser {
-  user_id: number
-  sent: number
-  denied: number
-}
+const BLOCKS_PAGE = 200
+const MAX_BLOCK_PAGES = 50
 
-const CANDIDATES = 10
-const CANDIDATE_DENIALS = 50
-
-/**
- * Who sends to a destination, most first. The service has no report by user and destination: this reads the one of each
- * of the top users, and of the users that the latest denials of the destination name.
- */
-export function useUsersOfDestination(group: DestinationGroup, key: string) {
-  return useQuery({
-    queryKey: ['usage', 'users-of-destination', group, key],
-    queryFn: async ({ signal }): Promise<DestinationUser[]> => {
-      const period = lastDay(new Date())
-      const top = await readTopUsers(period, CANDIDATES, signal)
-      const query = { [group]: key, from: period.from, page_size: CANDIDATE_DENIALS }
-      const denials = await request<Api['DenialPage']>('/admin/denials', { query, signal })
-      const denied = [...new Set(denials.items.map(({ user_id }) => user_id))].slice(0, CANDIDATES)
-      const found: DestinationUser[] = []
-      for (const user_id of new Set([...top.items.map(user => user.user_id), ...denied])) {
-        const sums = (await readGroups(period, group, signal, user_id)).get(key)
-        if (sums !== undefined) found.push({ user_id, sent: sums.sent, denied: sums.denied })
-      }
-      return found.toSorted((one, other) => other.sent + other.denied - one.sent - one.denied)
-    },
-    staleTime: 60_000,
-  })
-}
-
-const MAX_DESTINATION_BLOCKS = 200
-
-/** The caps of 0 that block all messages to a destination, by user; of many, the newest. */
+/** The caps of 0 that block all messages to a destination, by user; of more than 10,000, the newest. */
 export function useBlocksOfDestination(group: DestinationGroup, key: string) {
   return useQuery({
     queryKey: ['quotas', 'blocks', group, key],
     queryFn: async ({ signal }) => {
       const filter = { kind: 'cap', status: 'exhausted', [group]: key }
-      const query = { ...filter, sort: '-id', page_size: MAX_DESTINATION_BLOCKS }
-      const { items } = await request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
-      const blocks = items.filter(quota => blocksAll(group, quota))
-      return new Map(blocks.map(({ user_id, id }) => [user_id, id]))
+      const blocks = new Map<number, number>()
+      let from: object = { ...filter, sort: '-id' }
+      for (let page = 0; page < MAX_BLOCK_PAGES; page++) {
+        const query = { ...from, page_size: BLOCKS_PAGE }
+        const { items, next_cursor }: Api['QuotaPage'] = await request('/admin/quota/list', { query, signal })
+        for (const { user_id, id } of items.filter(quota => blocksAll(group, quota))) blocks.set(user_id, id)
+        if (next_cursor === null) break
+        from = { cursor: next_cursor }
+      }
+      return blocks
     },
   })
 }

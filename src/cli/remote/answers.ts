@@ -1,7 +1,7 @@
 /** Answers that are no list: a record as a table of its fields, a decision, a report of usage. As JSON, too. */
 
 import { Temporal } from 'temporal-polyfill'
-import type { Usage } from '../../contract/usage.ts'
+import type { TopUsers, Usage } from '../../contract/usage.ts'
 import type { Option } from '../arguments.ts'
 import type { Terminal } from '../terminal.ts'
 import { DENIED } from './failures.ts'
@@ -54,18 +54,25 @@ export const PERIOD_OPTIONS: Readonly<Record<string, Partial<Option>>> = {
   'time-zone': { means: 'the IANA time zone in which days begin; default that of this machine' },
 }
 
-/** What a report of usage leaves out: the last seven days of the time zone, today included, by the day. */
-export function lastSevenDays(request: Request, { now, timeZone }: Pick<Terminal, 'now' | 'timeZone'>): Request {
-  const { time_zone: zone = timeZone } = request
+type Clock = Pick<Terminal, 'now' | 'timeZone'>
+
+/** What a report of usage leaves out: the last seven days of the time zone, by the day. */
+export function lastSevenDays(request: Request, clock: Clock): Request {
+  const { time_zone: zone = clock.timeZone } = request
+  return { interval: 'day', time_zone: zone, ...lastDays(request, clock, String(zone)) }
+}
+
+/** The period that a request leaves out: the last seven days, today included. */
+export function lastDays(request: Request, { now, timeZone }: Clock, zone = timeZone): Request {
   const current = now()
   const to = new Date(Math.ceil(current / QUARTER_MS) * QUARTER_MS).toISOString()
   const from = Temporal.Instant.fromEpochMilliseconds(current)
-    .toZonedDateTimeISO(String(zone))
+    .toZonedDateTimeISO(zone)
     .subtract({ days: DAYS - 1 })
     .startOfDay()
     .toInstant()
     .toString()
-  return { from, to, interval: 'day', time_zone: zone, ...request }
+  return { from, to, ...request }
 }
 
 type UsageRow = Usage['items'][number]
@@ -97,6 +104,33 @@ export const usage: Presentation = {
     )
     const rows = [...answer.items, { start: 'total', ...answer.total }]
     await call.terminal.print(tableOf(rows, shown, call.terminal))
+    return 0
+  },
+}
+
+/** The users who sent most. If some may be missing, it says how much each of them sent at most. */
+export const topUsers: Presentation = {
+  async run(call) {
+    const answer = (await call.ask()) as TopUsers
+    if (call.args.has('json')) {
+      await call.printJson(answer)
+      return 0
+    }
+    const shown = columns<TopUsers['items'][number]>(
+      'user_id',
+      { title: 'messages', value: row => row.committed.messages },
+      units('committed'),
+      units('refunded'),
+      units('unfunded'),
+      units('denied'),
+    )
+    if (answer.items.length > 0) await call.terminal.print(tableOf(answer.items, shown, call.terminal))
+    const { complete, unlisted_up_to: most } = answer
+    if (most > 0)
+      call.terminal.complain(
+        `${complete ? 'There are more users' : 'Some users who belong here can be missing'}: each committed ${most} units at most.`,
+      )
+    else if (answer.items.length === 0) call.terminal.complain('There are no rows.')
     return 0
   },
 }

@@ -14,11 +14,11 @@ import { type ReservationRecord, SenderReservationsQuery } from '../../contract/
 import { NoQuery } from '../../contract/schemas.ts'
 import { SearchQuery } from '../../contract/search.ts'
 import { SENDER_COMPONENTS } from '../../contract/sender.ts'
-import { AdminUsageQuery } from '../../contract/usage.ts'
+import { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
 import { AGENT_COMMAND } from './agent/command.ts'
-import { decision, done, lastSevenDays, PERIOD_OPTIONS, record, usage } from './answers.ts'
+import { decision, done, lastDays, lastSevenDays, PERIOD_OPTIONS, record, topUsers, usage } from './answers.ts'
 import { BULK_COMMAND, GIVE_COMMAND } from './bulk/command.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
@@ -166,6 +166,17 @@ const READ_COMMANDS: readonly Command[] = [
       'sms-quota usage --user-id 7',
       'sms-quota usage --from 2026-03-01 --to 2026-04-01 --interval week --group-by country',
     ],
+  }),
+  remoteCommand({
+    name: 'top-users',
+    summary: 'Lists the users who sent most; by default in the last seven days.',
+    more: LOCAL_TIMES,
+    operation: 'listTopUsers',
+    requests: [TopUsersQuery],
+    complete: lastDays,
+    overrides: PERIOD_OPTIONS,
+    show: topUsers,
+    examples: ['sms-quota top-users', 'sms-quota top-users --country NG --limit 100'],
   }),
   remoteCommand({
     name: 'denials',

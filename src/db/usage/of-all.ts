@@ -1,6 +1,7 @@
 /** Usage of all users. Its cost does not grow with their number: it reads totals, or a limited number of rows. */
 import type { UserUsageGroup } from '../../domain/usage.ts'
-import type { Database, Queryable } from '../connection/database.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import {
@@ -13,7 +14,15 @@ import {
   UNFUNDED_OF_GRANTS,
   USAGE_COUNTS,
 } from './columns.ts'
-import { GROUP_COLUMN, INTERVAL, type Intervals, intervalParams, type UsageRow } from './sums.ts'
+import {
+  GROUP_COLUMN,
+  INTERVAL,
+  type Intervals,
+  intervalParams,
+  type UsageFilter,
+  type UsageRow,
+  whereClauseOf,
+} from './sums.ts'
 
 const COUNTS = columnsOf(USAGE_COUNTS)
 
@@ -22,13 +31,19 @@ const PENDING = sql`
   select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, e.sender, ${PENDING_COUNTS}
   from usage_pending p, ${entriesOf(sql`p`)} where p.bucket >= $1 and p.bucket < $2`
 
-/** Sums of all users by interval and country, message type or nothing: at most `maxRows`. */
+/**
+ * Sums of all users by interval and country, message type or nothing: at most `maxRows`.
+ * @param key only those of this country or message type
+ */
 export function sumTotals(
   db: Queryable,
   intervals: Intervals,
   group: 'country' | 'message_type' | undefined,
   maxRows: number,
+  key?: string | undefined,
 ): Promise<UsageRow[]> {
+  const values: SqlValue[] = [...intervalParams(intervals), maxRows, DIMENSIONS[group ?? 'none']]
+  const isKey = key === undefined ? sql`true` : sql`key = ${bind(values, key)}`
   return db.query<UsageRow>({
     text: sql`
       select ${INTERVAL} as interval, key, ${REPORTED}
@@ -37,8 +52,8 @@ export function sumTotals(
         where span = any ('{0,1,2}') and dimension = $5 and bucket >= $1 and bucket < $2
         union all
         select bucket, ${group === undefined ? sql`null::text` : GROUP_COLUMN[group]}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
-      ) u group by 1, 2 order by 1, 2 limit $4`,
-    values: [...intervalParams(intervals), maxRows, DIMENSIONS[group ?? 'none']],
+      ) u where ${isKey} group by 1, 2 order by 1, 2 limit $4`,
+    values,
   })
 }
 
@@ -81,41 +96,58 @@ export function sumSenders(db: Queryable, intervals: Intervals, maxRows: number)
 }
 
 /**
- * Sums of all users by interval and user or quota: at most `maxRows`.
+ * The rows of all users from `$1` to `$2` that a filter selects, as SQL: at most `max`. Their number bounds its cost, because the
+ * index by time holds what the filter compares.
+ */
+export function rowsOfAll(filter: UsageFilter, values: SqlValue[], max?: number): Sql {
+  const columns = sql`shard, user_id, bucket, quota_id, country, message_type, ${COUNTS}, ${UNFUNDED_OF_GRANTS}`
+  const rowsOf = (table: Sql) => sql`select ${columns} from ${table} where bucket >= $1 and bucket < $2`
+  const all = sql`${rowsOf(sql`usage`)} union all ${rowsOf(sql`usage_day`)} union all ${rowsOf(sql`usage_month`)}
+    union all select ${columns} from (${PENDING}) pending`
+  const limit = max === undefined ? sql`` : sql`limit ${bind(values, max)}`
+  return sql`select * from (${all}) stored where ${whereClauseOf(filter, values)} ${limit}`
+}
+
+/**
+ * Sums of all users by interval and group, of what a filter selects: at most `maxRows`. It reads the rows of users, and so
+ * what totals do not tell.
  * @param maxRead null is returned if there are more rows to read than this
  */
 export async function sumByKey(
   db: Database,
   intervals: Intervals,
-  group: Extract<UserUsageGroup, 'user' | 'quota'>,
+  group: UserUsageGroup | undefined,
   maxRows: number,
   maxRead: number,
+  filter: UsageFilter = {},
 ): Promise<UsageRow[] | null> {
-  const rowsOf = (table: Sql) =>
-    sql`select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table} where bucket >= $1 and bucket < $2`
-  const all = sql`${rowsOf(sql`usage`)} union all ${rowsOf(sql`usage_day`)} union all ${rowsOf(sql`usage_month`)}
-    union all select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending`
-  const sums = sql`select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}`
-  const params = [...intervalParams(intervals), maxRows]
+  const key = group === undefined ? sql`null::text` : GROUP_COLUMN[group]
+  const sums = sql`select ${INTERVAL} as interval, ${key} as key, ${REPORTED}`
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
+    const values: SqlValue[] = [...intervalParams(intervals), maxRows]
     // A cluster counts and sums up on its nodes. For a limit it would read all rows of the tables.
     if (tx.isCluster) {
-      const text = sql`select count(*) as read from (${all}) u`
-      const [count] = await tx.query<{ read: number }>({ text, values: params.slice(0, 2) })
-      if ((count?.read ?? 0) > maxRead) return null
-      return tx.query<UsageRow>({
-        text: sql`${sums} from (${all}) u group by 1, 2 order by 1, 2 limit $4`,
-        values: params,
-      })
+      if ((await countRowsOfAll(tx, intervals, filter)) > maxRead) return null
+      const text = sql`${sums} from (${rowsOfAll(filter, values)}) u group by 1, 2 order by 1, 2 limit $4`
+      return tx.query<UsageRow>({ text, values })
     }
     const rows = await tx.query<UsageRow & { read: number }>({
-      text: sql`${sums}, sum(count(*)) over ()::bigint as read from (${all} limit $5) u group by 1, 2 order by 1, 2 limit $4`,
-      values: [...params, maxRead + 1],
+      text: sql`${sums}, sum(count(*)) over ()::bigint as read
+        from (${rowsOfAll(filter, values, maxRead + 1)}) u group by 1, 2 order by 1, 2 limit $4`,
+      values,
     })
     if ((rows[0]?.read ?? 0) > maxRead) return null
     return rows.map(({ read: _, ...row }) => row)
   }, 'snapshot')
+}
+
+/** How many rows of all users a filter selects. Only for a cluster: it has no bound. */
+export async function countRowsOfAll(tx: Queryable, intervals: Intervals, filter: UsageFilter): Promise<number> {
+  const values: SqlValue[] = intervalParams(intervals).slice(0, 2)
+  const text = sql`select count(*) as read from (${rowsOfAll(filter, values)}) u`
+  const [count] = await tx.query<{ read: number }>({ text, values })
+  return count?.read ?? 0
 }
 
 /** The days and months that usage was compacted into, as far as they overlap with a period. */

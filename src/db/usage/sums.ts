@@ -2,8 +2,9 @@ import { FORECAST_DAYS, type PastUsage } from '../../domain/forecast.ts'
 import { shardOf } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { USAGE_BUCKET_MS, type UserUsageGroup, usageBucketOf } from '../../domain/usage.ts'
-import type { Queryable } from '../connection/database.ts'
-import { type Sql, sql } from '../connection/sql.ts'
+import type { Queryable, SqlValue } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import {
   columnsOf,
@@ -29,6 +30,25 @@ export interface UsageRow extends UsageSums {
   /** The value of the group; null if it has none, or the sums are not grouped. */
   key: number | string | null
 }
+
+/** Only usage to this country, and of this message type. */
+export interface UsageFilter {
+  country?: string
+  message_type?: string
+}
+
+/** SQL: the condition for rows that have the columns of the filter. */
+export function whereClauseOf({ country, message_type, ...others }: UsageFilter, values: SqlValue[]): Sql {
+  others satisfies Record<string, never>
+  const conditions = [
+    country === undefined ? [] : [sql`country = ${bind(values, country)}`],
+    message_type === undefined ? [] : [sql`message_type = ${bind(values, message_type)}`],
+  ].flat()
+  return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
+}
+
+export const isFiltered = ({ country, message_type }: UsageFilter) =>
+  country !== undefined || message_type !== undefined
 
 /** The intervals of a report: they are those that begin at `starts`; `to` is the end of the last. */
 export interface Intervals {
@@ -96,14 +116,18 @@ export function sumUsage(
   intervals: Intervals,
   group: UserUsageGroup | undefined,
   maxRows: number,
+  filter: UsageFilter = {},
 ): Promise<UsageRow[]> {
   const key = group === undefined ? sql`null::text` : group === 'user' ? sql`$6::bigint` : GROUP_COLUMN[group]
-  const sumsSuffice = group === undefined || group === 'user'
+  const sumsSuffice = (group === undefined || group === 'user') && !isFiltered(filter)
+  const values: SqlValue[] = [...intervalParams(intervals), maxRows, shardOf(userId), userId]
+  const condition = whereClauseOf(filter, values)
   return db.query<UsageRow>({
     text: sql`
       select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
-      from (${usageOf({ shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u group by 1, 2 order by 1, 2 limit $4`,
-    values: [...intervalParams(intervals), maxRows, shardOf(userId), userId],
+      from (${usageOf({ shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
+      where ${condition} group by 1, 2 order by 1, 2 limit $4`,
+    values,
   })
 }
 

@@ -1,4 +1,5 @@
-import type { AdminUsageQuery } from '../../contract/usage.ts'
+import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
+import type { UsageFilter } from '../../db/usage/sums.ts'
 import { MAX_TOP_USERS_DAYS, MAX_USAGE_INTERVALS } from '../../domain/bounds.ts'
 import { plainCalendar } from '../../domain/period.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
@@ -32,6 +33,25 @@ export function topUsersPeriodOf(query: { from: string; to: string }): ReportPer
     throw invalidRequest([{ path: 'to', message: `must be within ${MAX_TOP_USERS_DAYS} days after from` }])
   }
   return period
+}
+
+type Query = Omit<AdminUsageQuery, 'user_id'>
+
+/** What a report selects. A filter that the database does not have is a type error here. */
+export function filterOf({
+  from: _from,
+  to: _to,
+  interval: _interval,
+  time_zone: _zone,
+  group_by: _group,
+  ...filter
+}: Query) {
+  return filter satisfies Pick<UsageFilter, keyof typeof filter>
+}
+
+/** What a list of the top users selects. */
+export function topUsersFilterOf({ from: _from, to: _to, limit: _limit, ...filter }: TopUsersQuery) {
+  return filter satisfies Pick<UsageFilter, keyof typeof filter>
 }
 
 /**

@@ -2,14 +2,14 @@ import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { Database } from '../../db/connection/database.ts'
 import type { UsageSums } from '../../db/usage/columns.ts'
 import { compactedPeriods, sumByKey, sumSenders, sumTotals } from '../../db/usage/of-all.ts'
-import { type Intervals, sumUsage, type UsageRow } from '../../db/usage/sums.ts'
+import { type Intervals, isFiltered, sumUsage, type UsageFilter, type UsageRow } from '../../db/usage/sums.ts'
 import { topUsers } from '../../db/usage/top-users.ts'
 import { MAX_USAGE_READ, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { cutTimestamps, USER_USAGE_GROUPS, type UsageGroup } from '../../domain/usage.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
-import { intervalStartsOf, periodOf, topUsersPeriodOf } from './requests.ts'
+import { filterOf, intervalStartsOf, periodOf, topUsersFilterOf, topUsersPeriodOf } from './requests.ts'
 
 const GROUP_FIELD = {
   user: 'user_id',
@@ -29,7 +29,7 @@ export async function usageReport(db: Database, query: Omit<AdminUsageQuery, 'us
   const { interval, group_by: group } = query
   const timeZone = timeZoneName(query.time_zone ?? 'UTC') ?? 'UTC'
   const starts = intervalStartsOf(interval, timeZone, period)
-  const rows = await rowsOf(db, { starts, to }, group, userId)
+  const rows = await rowsOf(db, { starts, to }, group, userId, filterOf(query))
   // Read after the rows: a row that is compacted in between was read exactly, and shows as approximate.
   const cut = cutTimestamps([...starts, to], await compactedPeriods(db, { starts, to }))
   const keys = group === undefined ? [null] : [...new Set(rows.map(row => row.key))].sort(byKey)
@@ -65,27 +65,41 @@ async function rowsOf(
   intervals: Intervals,
   group: UsageGroup | undefined,
   userId: number | undefined,
+  filter: UsageFilter,
 ): Promise<UsageRow[]> {
   const max = MAX_USAGE_ROWS + 1
   if (group === 'sender') {
-    if (userId === undefined) return sumSenders(db, intervals, max)
-    const message = `is for all users together: without user_id, or ${USER_USAGE_GROUPS.join(', ')}`
+    if (userId === undefined && !isFiltered(filter)) return sumSenders(db, intervals, max)
+    const message = `is of all users and messages together: leave out user_id, country and message_type, or give ${USER_USAGE_GROUPS.join(', ')}`
     throw invalidRequest([{ path: 'group_by', message }])
   }
-  if (userId !== undefined) return sumUsage(db, userId, intervals, group, max)
-  if (group !== 'user' && group !== 'quota') return sumTotals(db, intervals, group, max)
-  const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ)
+  if (userId !== undefined) return sumUsage(db, userId, intervals, group, max, filter)
+  const totals = totalsOf(group, filter)
+  if (totals !== null) {
+    const rows = await sumTotals(db, intervals, totals.by, max, totals.key)
+    return group === undefined ? rows.map(row => ({ ...row, key: null })) : rows
+  }
+  const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ, filter)
   if (rows !== null) return rows
   const instead = group === 'user' ? ', or for the top users (/usage/top)' : ''
   const message = `reads more than ${MAX_USAGE_READ} rows of all users: name a user_id, ask for a shorter period${instead}`
   throw invalidRequest([{ path: 'group_by', message }])
 }
 
+/** The totals of all users that tell a report; null if they do not: each is of countries or of message types, and not of both. */
+function totalsOf(group: UsageGroup | undefined, { country, message_type }: UsageFilter) {
+  if (group === 'user' || group === 'quota') return null
+  if (message_type === undefined && group !== 'message_type')
+    return { by: group === 'country' || country !== undefined ? ('country' as const) : undefined, key: country }
+  if (country === undefined && group !== 'country') return { by: 'message_type' as const, key: message_type }
+  return null
+}
+
 /** The users with the most committed units. */
 export async function topUsersReport(db: Database, query: TopUsersQuery) {
   const { from, to } = topUsersPeriodOf(query)
   const limit = query.limit ?? 10
-  const { users, unlistedUpTo } = await topUsers(db, from, to, limit)
+  const { users, unlistedUpTo } = await topUsers(db, from, to, limit, topUsersFilterOf(query))
   const cut = cutTimestamps([from, to], await compactedPeriods(db, { starts: [from], to }))
   const last = users.length < limit ? 0 : (users.at(-1)?.committed ?? 0)
   return {

@@ -17,10 +17,12 @@ interface BlockAllProps {
   name: string
   /** Users who are not blocked there. */
   users: readonly number[]
+  /** Whether no other user sends there. */
+  isAll: boolean
 }
 
 /** Blocks a destination for several users at once: a cap of 0 for each, with one reason. */
-export function BlockAll({ group, destination, name, users }: BlockAllProps) {
+export function BlockAll({ group, destination, name, users, isAll }: BlockAllProps) {
   const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
@@ -61,7 +63,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
   if (!isOpen) {
     return (
       <Button size="xs" color="red" mt="sm" onClick={() => setOpen(true)}>
-        {blockAll.open(name, users.length)}
+        {(isAll ? blockAll.open : blockAll.openTop)(name, users.length)}
       </Button>
     )
   }

@@ -1,15 +1,18 @@
 import { Anchor, Button } from '@mantine/core'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { Pager } from '../../components/pager.tsx'
 import { countryName } from '../../formats.ts'
 import { blockUrl } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { lastDay } from '../../model/time-ranges.ts'
-import type { DestinationGroup } from '../../model/traffic.ts'
-import { type DestinationUser, useBlocksOfDestination, useUsersOfDestination } from '../../queries/overview.ts'
+import type { DestinationGroup, DestinationUser } from '../../model/traffic.ts'
+import { useBlocksOfDestination } from '../../queries/overview.ts'
+import { useUsersOfDestination } from '../../queries/senders.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -22,35 +25,44 @@ interface SendersProps {
   destination: string
 }
 
+const PAGE_SIZE = 50
+
 /** The users who send to a destination, most first, and the way to a cap for each. Loaded when it is opened. */
 export default function Senders({ group, destination }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
   const blocks = useBlocksOfDestination(group, destination)
-  const { about, none, table } = texts.overviewParts.senders
+  const [page, setPage] = useState(1)
+  const { all, top, none, table } = texts.overviewParts.senders
   const mayCap = changesQuotas(useCaller())
   return (
     <>
       <Loaded query={users} loading={<Loading rows={4} height={34} />}>
-        {found =>
-          found.length === 0 ? (
-            <EmptyState title={none} />
-          ) : (
-            <DataTable
-              label={table}
-              columns={columnsOf({ group, destination }, mayCap)}
-              rows={found}
-              keyOf={({ user_id }) => user_id}
-            />
-          )
-        }
+        {({ users, others }) => (
+          <>
+            {users.length === 0 ? (
+              <EmptyState title={none} />
+            ) : (
+              <DataTable
+                label={table}
+                columns={columnsOf({ group, destination }, mayCap)}
+                rows={users.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+                keyOf={({ user_id }) => user_id}
+              />
+            )}
+            {users.length > PAGE_SIZE && (
+              <Pager page={page} page_size={PAGE_SIZE} total={users.length} onPage={setPage} />
+            )}
+            <p className={classes.more}>{others === null ? all : top(users.length, others)}</p>
+          </>
+        )}
       </Loaded>
-      <p className={classes.more}>{about}</p>
       {mayCap && users.data !== undefined && blocks.data !== undefined && (
         <BlockAll
           group={group}
           destination={destination}
           name={nameOf(group, destination)}
-          users={users.data.map(({ user_id }) => user_id).filter(user_id => !blocks.data.has(user_id))}
+          users={users.data.users.map(({ user_id }) => user_id).filter(user_id => !blocks.data.has(user_id))}
+          isAll={users.data.others === null}
         />
       )}
     </>

@@ -62,15 +62,17 @@ export const overviewParts: typeof english = {
     bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
   },
   senders: {
-    about:
-      'Die letzten 24 Stunden, unter den 10 Benutzern, die am meisten gesendet haben, und den Benutzern der letzten 50 Ablehnungen.',
-    none: 'Keiner dieser Benutzer sendet dorthin',
+    all: 'Alle Benutzer, die in den letzten 24 Stunden dorthin gesendet haben oder abgelehnt wurden.',
+    top: (count, { sent, most }) =>
+      `Die letzten 24 Stunden: die ${formatUnits(count)} Benutzer, die am meisten gesendet haben. Andere, die zusammen ${formatUnits(sent)} Einheiten und jeweils höchstens ${formatUnits(most)} gesendet haben, und Benutzer, die nur abgelehnt wurden, sind nicht aufgeführt.`,
+    none: 'Kein Benutzer sendet dorthin',
     table: 'Benutzer, die dorthin senden',
     columns: { user: 'Benutzer', sent: 'Verbrauchte Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
     cap: name => `${name} sperren …`,
     capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
     blockAll: {
       open: (name, count) => `${name} für alle ${formatUnits(count)} Benutzer sperren …`,
+      openTop: (name, count) => `${name} für diese ${formatUnits(count)} Benutzer sperren …`,
       about: (name, count) =>
         `Jeder dieser ${formatUnits(count)} Benutzer erhält eine Obergrenze von 0 für ${name}, die einzeln aufgehoben werden kann. Wer hier nicht steht, etwa weil noch nichts dorthin gesendet wurde, wird nicht gesperrt.`,
       confirm: count => `Für ${formatUnits(count)} Benutzer sperren`,

@@ -66,14 +66,17 @@ export const overviewParts = {
     bound: (count: number) => `Of the ${formatUnits(count)} that end first.`,
   },
   senders: {
-    about: 'The last 24 hours, among the 10 users who sent most and the users of the latest 50 denials.',
-    none: 'None of these users sends there',
+    all: 'All users who sent there in the last 24 hours, or were denied.',
+    top: (count: number, { sent, most }: { sent: number; most: number }) =>
+      `The last 24 hours: the ${formatUnits(count)} users who sent most. Others, who sent ${formatUnits(sent)} units together and ${formatUnits(most)} at most each, and users who were only denied are not shown.`,
+    none: 'No user sends there',
     table: 'Users who send there',
     columns: { user: 'User', sent: 'Units used', denied: 'Units denied', action: 'Action' },
     cap: (name: string) => `Block ${name}…`,
     capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
     blockAll: {
       open: (name: string, count: number) => `Block ${name} for all ${formatUnits(count)} users…`,
+      openTop: (name: string, count: number) => `Block ${name} for these ${formatUnits(count)} users…`,
       about: (name: string, count: number) =>
         `Each of these ${formatUnits(count)} users gets a cap of 0 for ${name}, which can be lifted one by one. Users who are not listed here, such as those who have not sent there yet, are not blocked.`,
       confirm: (count: number) => `Block for ${formatUnits(count)} users`,
