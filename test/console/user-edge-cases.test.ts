@@ -140,6 +140,38 @@ test('the status comes first; it, the forecast and a check of units and type app
   expect(await verdicts.first().textContent()).toBe('Cap CeilingStops the message: too little room')
 })
 
+test('a number that several countries share is counted by caps on each of them, and the check says so', async () => {
+  const create = (body: object) => site.call('POST', '/api/sms/admin/quota', { body: { limit: 1_000, ...body } })
+  const inService: [user: number, number: string, capped: string, main: string, others: string][] = [
+    [61, '+1 436 234 5678', 'CA', 'United States (US, +1)', 'AG, AI, AS, BB, BM, BS, CA, DM, DO'],
+    [62, '+7 621 076 1089', 'KZ', 'Russia (RU, +7)', 'KZ'],
+    [63, '+39 300 639 3141', 'VA', 'Italy (IT, +39)', 'VA'],
+    [64, '+44 791 190 9813', 'JE', 'United Kingdom (GB, +44)', 'GG, IM and JE'],
+    [65, '+61 446 194 629', 'CX', 'Australia (AU, +61)', 'CC and CX'],
+  ]
+  for (const [user_id, number, capped, main, others] of inService) {
+    await create({ user_id })
+    await create({ user_id, kind: 'cap', limit: 0, countries: [capped], name: 'Block' })
+    const page = await site.visit(`/users/${user_id}`, { now: site.clock.now })
+    const check = page.getByRole('region', { name: 'Would this message go?' })
+    await check.getByLabel('Phone number or country').fill(number)
+    await check.getByText(`Not listed in the numbering plan: ${main} for grants. Caps on ${others}`).waitFor()
+    for (const by of ['Text', 'Units']) {
+      await check.getByText(by, { exact: true }).first().click()
+      await check.getByRole('button', { name: 'Check' }).click()
+      await check.getByText('No: a cap has too little room.').waitFor()
+    }
+    // As many as the segments of a text, which the service takes with a number.
+    await check.getByRole('textbox', { name: 'Units' }).fill('256')
+    await check.getByRole('button', { name: 'Check' }).click()
+    await check.getByText('Enter a whole number from 1 to 255.').waitFor()
+    await check.getByRole('textbox', { name: 'Units' }).fill('255')
+    await check.getByRole('button', { name: 'Check' }).click()
+    await check.getByText('It costs 255 units.').waitFor()
+    if (user_id === 61) await expectAccessibleInEachLayout(page)
+  }
+})
+
 test('customers read no operator’s words, in either language', async () => {
   const token = await site.userToken(7)
   const operators = {

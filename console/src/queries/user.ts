@@ -164,6 +164,8 @@ export interface PlannedMessage {
   user_id: number
   units: number
   country: string | null
+  /** The number, if it may belong to several countries: caps on each of them count it. */
+  number: string | null
   message_type: string | null
 }
 
@@ -187,11 +189,17 @@ export function useCheck(user: ViewedUser, message: PlannedMessage | null) {
   })
 }
 
-function check({ user_id, units, country, message_type }: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
+/** A text of that many segments. */
+const textOf = (segments: number) => 'x'.repeat(segments === 1 ? 1 : SEPTETS * segments)
+const SEPTETS = 153
+
+function check(message: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
+  const { user_id, units, country, number, message_type } = message
   const body = {
     user_id,
-    units,
-    ...(country === null ? {} : { country }),
+    // The text itself stays in the browser.
+    ...(number === null ? { units } : { message: { to: number, text: textOf(units) } }),
+    ...(country === null || number !== null ? {} : { country }),
     ...(message_type === null ? {} : { message_type }),
   }
   return request<CheckAnswer>('/admin/quota/check', { method: 'POST', body, signal })

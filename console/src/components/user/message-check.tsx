@@ -3,14 +3,15 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
-import { countryLabel } from '../../formats.ts'
+import { countryLabel, formatList } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { countryOfText, dialedCountryLabel } from '../../model/countries.ts'
+import { withoutGroups } from '../../model/typed.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { refetchDependents } from '../../queries/quota.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, useFollowingCaps } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
-import { countryOfNumber, useDestination } from '../destination.ts'
+import { countriesOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { QuotaLink } from '../links.tsx'
 import { Section } from '../section.tsx'
@@ -70,21 +71,21 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const [isSubmitted, setSubmitted] = useState(false)
   const destination = useCountry(to.trim())
   const counted = by === 'text' ? countSegments(text) : null
-  const cost = counted === null ? unitsOf(units) : counted.segments <= MAX_SEGMENTS ? counted.segments : null
+  // The service takes a number with the segments of a text only.
+  const most = counted === null && destination.others.length === 0 ? MAX_RESERVED_UNITS : MAX_SEGMENTS
+  const cost = upTo(most, counted === null ? unitsOf(units) : counted.segments)
   const isType = type === '' || MESSAGE_TYPE.test(type)
 
   async function submit(event: FormEvent) {
     event.preventDefault()
     setSubmitted(true)
-    const country = destination.isPending ? await countryOfNumber(to) : destination.country
+    const { country, others } = destination.isPending ? await countriesOfNumber(to) : destination
     if (country === undefined || cost === null || !isType) return onAsk(null)
+    if (others.length > 0 && cost > MAX_SEGMENTS) return onAsk(null)
     const { user_id } = user
     const message_type = type === '' ? null : type
-    const costText =
-      by === 'text' && text === ''
-        ? texts.messageCheck.costsWithoutText(cost)
-        : texts.messageCheck.costs(cost, counted?.encoding ?? null)
-    onAsk({ user_id, units: cost, country, message_type, cost: costText })
+    const number = others.length === 0 ? null : withoutGroups(to)
+    onAsk({ user_id, units: cost, country, number, message_type, cost: costText(cost, counted, text) })
   }
   return (
     // A field is not called wrong while it is being typed.
@@ -120,15 +121,23 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
         onBy={setBy}
         onText={setText}
         onUnits={setUnits}
-        error={
-          isSubmitted && cost === null && (by === 'text' ? texts.messageCheck.textError : texts.messageCheck.unitsError)
-        }
+        error={isSubmitted && cost === null && costError(by, most)}
       />
       <Button type="submit" size="xs" loading={isPending}>
         {texts.messageCheck.submit}
       </Button>
     </form>
   )
+}
+
+/** What a message costs, and how that was counted; `counted` is null if units were given. */
+function costText(cost: number, counted: ReturnType<typeof countSegments> | null, text: string): string {
+  const { costsWithoutText, costs } = texts.messageCheck
+  return counted !== null && text === '' ? costsWithoutText(cost) : costs(cost, counted?.encoding ?? null)
+}
+
+function costError(by: 'text' | 'units', most: number): string {
+  return by === 'text' ? texts.messageCheck.textError : texts.messageCheck.unitsError(most)
 }
 
 interface CostFieldsProps {
@@ -187,12 +196,16 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
 
 function unitsOf(text: string): number | null {
   const units = uint(text.trim())
-  return units === null || units < 1 || units > MAX_RESERVED_UNITS ? null : units
+  return units === null || units < 1 ? null : units
 }
+
+const upTo = (most: number, units: number | null) => (units === null || units > most ? null : units)
 
 interface Country {
   /** Null: none is named; undefined: the text names none, or the number is still looked up. */
   country: string | null | undefined
+  /** Further countries that a number may belong to. */
+  others: readonly string[]
   error: string | null
   /** What was recognized. */
   hint: string | null
@@ -203,14 +216,16 @@ interface Country {
 function useCountry(text: string): Country {
   const named = countryOfText(text)
   const isNumber = named === null && /^[+\d]/.test(text)
-  const { country, error, isPending } = useDestination(isNumber ? text : '')
-  const { toError, unknownCountry } = texts.messageCheck
-  const known = { error: null, hint: null, isPending }
+  const { country, others, error, isPending } = useDestination(isNumber ? text : '')
+  const { toError, unknownCountry, sharedCode } = texts.messageCheck
+  const known = { others: [], error: null, hint: null, isPending }
   if (text === '') return { ...known, country: null }
   if (named !== null) return { ...known, country: named, hint: dialedCountryLabel(named) }
   if (isNumber) {
-    const hint = country === null ? unknownCountry : country === undefined ? null : dialedCountryLabel(country)
-    return { country, error: country === undefined && !isPending ? (error ?? toError) : null, hint, isPending }
+    const label = country == null ? null : dialedCountryLabel(country)
+    const shared = label === null || others.length === 0 ? label : sharedCode(label, formatList(others))
+    const hint = country === null ? unknownCountry : shared
+    return { country, others, error: country === undefined && !isPending ? (error ?? toError) : null, hint, isPending }
   }
   return { ...known, country: undefined, error: toError }
 }

@@ -4,19 +4,22 @@ import { values } from './values.tsx'
 
 export const messageCheck: typeof english = {
   title: 'Ginge diese Nachricht hinaus?',
-  about: 'Nichts wird reserviert oder gesendet. Nummer und Text bleiben im Browser.',
+  about:
+    'Nichts wird reserviert oder gesendet. Der Text bleibt im Browser, und auch die Nummer, wenn ihr Land eindeutig ist.',
   to: 'Telefonnummer oder Land',
   toAbout: 'Optional. Bestimmt, welche Kontingente gelten.',
   toPlaceholder: '+49 151 12345678 oder DE',
   toError: 'Bitte eine Nummer mit + und Landesvorwahl oder die zwei Buchstaben eines Landes eingeben.',
   unknownCountry: 'Diese Nummer gehört zu keinem Land.',
+  sharedCode: (main, others) =>
+    `Steht nicht im Rufnummernplan: ${main} für Pakete. Obergrenzen für ${others} zählen sie ebenfalls.`,
   by: 'Kosten nach',
   byText: 'Text',
   byUnits: 'Einheiten',
   text: 'Text',
   units: 'Einheiten',
   textError: 'Eine Nachricht hat höchstens 255 Segmente. Bitte den Text kürzen.',
-  unitsError: 'Bitte eine ganze Zahl von 1 bis 1.000.000.000 eingeben.',
+  unitsError: most => `Bitte eine ganze Zahl von 1 bis ${formatUnits(most)} eingeben.`,
   type: 'Nachrichtentyp',
   typeAbout: 'Optional, etwa otp',
   typeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',

@@ -5,19 +5,22 @@ import { values } from './values.tsx'
 /** “Would this message go?” */
 export const messageCheck = {
   title: 'Would this message go?',
-  about: 'Nothing is reserved or sent. The number and the text stay in your browser.',
+  about:
+    'Nothing is reserved or sent. The text stays in your browser, and so does the number, unless it may belong to several countries.',
   to: 'Phone number or country',
   toAbout: 'Optional. Decides which quotas cover the message.',
   toPlaceholder: '+49 151 12345678 or DE',
   toError: 'Enter a number with + and its country code, or the two letters of a country.',
   unknownCountry: 'This number belongs to no country.',
+  sharedCode: (main: string, others: string) =>
+    `Not listed in the numbering plan: ${main} for grants. Caps on ${others} count it, too.`,
   by: 'Cost by',
   byText: 'Text',
   byUnits: 'Units',
   text: 'Text',
   units: 'Units',
   textError: 'A message has at most 255 segments. Shorten the text.',
-  unitsError: 'Enter a whole number from 1 to 1,000,000,000.',
+  unitsError: (most: number) => `Enter a whole number from 1 to ${formatUnits(most)}.`,
   type: 'Message type',
   typeAbout: 'Optional, such as otp',
   typeError: 'Up to 64 lower-case letters, digits, _ and -',
