@@ -5,13 +5,16 @@ import { createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { importStep } from '../../src/admin/import-quotas.ts'
 import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOfKey } from '../../src/db/quotas/idempotency.ts'
 import { findQuota, lockQuotasOfUser } from '../../src/db/quotas/quotas.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { createBench, openTransaction, someone } from '../support/engine.ts'
+import { leastRole } from '../support/role.ts'
 import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
@@ -140,6 +143,22 @@ describe('numbers that are given again', () => {
     const created = await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), undefined)
     expect(created.outcome).toBe('created')
     expect((await writtenFor(user)).quotas).toHaveLength(3)
+  })
+
+  test('make no creation fail for a role with the rights of a service only', async () => {
+    const user = someone()
+    const first = await bench.quota({ user_id: user })
+    await bench.quota({ user_id: user })
+    await repeat('quota_number', first.id)
+    const { url } = await leastRole(bench)
+    const least = openDatabase({ url })
+    whenDone(() => least.close())
+    const created = await createQuotaOnce(least, { user_id: user, limit: 5 }, bench.author(), undefined)
+    expect(created.outcome).toBe('created')
+    // And the next one takes a free number at once.
+    expect((await createQuotaOnce(least, { user_id: user, limit: 5 }, bench.author(), undefined)).outcome).toBe(
+      'created',
+    )
   })
 
   test('make no import fail', async () => {

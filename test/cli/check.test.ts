@@ -1,13 +1,11 @@
 /** Each check of the database that `config --check` makes, and what it says when that does not fit. */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
 import { check as runCheck } from '../../src/cli/check.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
-import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { printed } from '../support/printed.ts'
+import { plainRole } from '../support/role.ts'
 import { rawSql } from '../support/sql.ts'
 
 const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
@@ -68,22 +66,10 @@ describe('config --check', async () => {
   })
 
   test('says what a role may not do', async () => {
-    const role = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
-    const name = new URL(url).pathname.slice(1)
-    await db.query({ text: rawSql`create role ${role} login password 'p'` })
-    whenDone(async () => {
-      const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1 })
-      await db.query({ text: rawSql`drop owned by ${role}` })
-      await admin.query({ text: rawSql`drop role ${role}` })
-      await admin.close()
-    })
-    await db.query({ text: rawSql`grant connect on database ${name} to ${role}` })
-    await db.query({ text: sql`revoke create on schema public from public` })
-    const asRole = new URL(url)
-    asRole.searchParams.set('options', `-c role=${role}`)
+    const { name: role, url: asRole } = await plainRole({ url, db })
 
     await db.query({ text: rawSql`grant select on all tables in schema public to ${role}` })
-    const reader = await check(asRole.href)
+    const reader = await check(asRole)
     expect(reader.code).toBe(1)
     expect(reader.lines).toMatch(
       /role +wrong: it may not read and change the table \w+; make it the owner, or grant select,/,
@@ -94,13 +80,13 @@ describe('config --check', async () => {
     expect(reader.lines).toContain('; it does not own the table ')
 
     await db.query({ text: rawSql`grant insert, update, delete on all tables in schema public to ${role}` })
-    const unnumbered = await check(asRole.href, { MIGRATE: 'off' })
+    const unnumbered = await check(asRole, { MIGRATE: 'off' })
     expect(unnumbered.lines).toMatch(
       /role +wrong: it may not take numbers from the sequence \w+; make it the owner, or grant usage\n/,
     )
 
     await db.query({ text: rawSql`grant usage on all sequences in schema public to ${role}` })
-    const writer = await check(asRole.href, { MIGRATE: 'off' })
+    const writer = await check(asRole, { MIGRATE: 'off' })
     expect(writer.lines).toMatch(/role +ok: may change all rows, and end its own sessions\n/)
     expect(writer.code).toBe(0)
   })

@@ -16,6 +16,7 @@ import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { scratchFolder } from '../support/database-server.ts'
 import { createBench, draw, settle, someone } from '../support/engine.ts'
+import { leastRole } from '../support/role.ts'
 import { rawSql } from '../support/sql.ts'
 
 const AT = new Date('2026-03-15T12:00:00Z')
@@ -113,6 +114,20 @@ describe('a backup', async () => {
     expect(errors.size).toBeGreaterThan(25)
     expect([...errors].filter(([, message]) => !/^(it|its|a part|a description) /.test(message))).toEqual([])
     await expect(checkBackup(opener(Buffer.from('PK not a backup')))).rejects.toThrow('it is no backup of sms-quota')
+  })
+
+  test('is the same if the role has the rights of a service only', async () => {
+    const { url } = await leastRole(ledger)
+    const backup = await backUp(url)
+    expect(await checkBackup(opener(backup.bytes))).toEqual(await checkBackup(opener(bytes)))
+  })
+
+  test('by a role that may not read a sequence names it', async () => {
+    const { name, url } = await leastRole(ledger)
+    await ledger.db.query({ text: rawSql`revoke all on sequence denial_number from ${name}` })
+    await expect(backUp(url)).rejects.toThrow(
+      'the role may not read the sequence denial_number: make it the owner, or grant usage',
+    )
   })
 
   test('is refused by a database that is not empty', async () => {

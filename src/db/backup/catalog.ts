@@ -99,15 +99,20 @@ export async function sequenceNames(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The position of each sequence. Sequences never go back, so numbers in rows that were read before are not above it. */
+/**
+ * The position of each sequence. Sequences never go back, so numbers in rows that were read before are not above it. A service
+ * takes numbers only, which is no right to read the sequence as a table.
+ */
 export async function sequencePositions(client: pg.Client) {
-  const qualified = await qualifier(client)
-  const positions: { name: string; last_value: number; is_called: boolean }[] = []
-  for (const name of await sequenceNames(client)) {
-    const { rows } = await client.query<{ last_value: string; is_called: boolean }>(
-      sql`select last_value, is_called from ${qualified(name)}`,
-    )
-    for (const { last_value, is_called } of rows) positions.push({ name, last_value: Number(last_value), is_called })
-  }
-  return positions
+  const { rows } = await client.query<{ name: string; readable: boolean; taken: string | null; first: string }>(
+    `select relname::text as name, readable, case when readable then pg_sequence_last_value(oid) end as taken, seqstart as first
+      from (select oid, relname, has_sequence_privilege(oid, 'usage, select') as readable from pg_class
+        where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migration'))
+          and relkind = 'S') own join pg_sequence on seqrelid = oid
+      order by relname`,
+  )
+  return rows.map(({ name, readable, taken, first }) => {
+    if (!readable) throw new Error(`the role may not read the sequence ${name}: make it the owner, or grant usage`)
+    return { name, last_value: Number(taken ?? first), is_called: taken !== null }
+  })
 }

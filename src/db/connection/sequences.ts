@@ -28,14 +28,17 @@ export async function withNumbers<T>(db: Pick<Database, 'query'>, change: () => 
   }
 }
 
-/** An id is its number × 64 + shard. Two partial indexes have the highest ids. */
+/**
+ * An id is its number × 64 + shard. Two partial indexes have the highest ids. The numbers up to it are taken one by one, since a
+ * role that may only take numbers cannot set the sequence.
+ */
 async function advance(db: Pick<Database, 'query'>, table: Sql): Promise<void> {
   const highest = (state: Sql) => sql`(select max(id) from ${table} where deleted_at is ${state}) / 64`
   const [row] = await db.query<{ number: number }>({
     text: sql`select coalesce(greatest(${highest(sql`null`)}, ${highest(sql`not null`)}), 1) as number`,
   })
   await db.query({
-    text: sql`select setval('${table}_number', greatest(nextval('${table}_number'), $1::bigint))`,
+    text: sql`select max(nextval('${table}_number')) from generate_series(nextval('${table}_number') + 1, $1::bigint)`,
     values: [row?.number ?? 1],
   })
 }
