@@ -5,6 +5,7 @@ import { assertRestored } from './db/backup/restore.ts'
 import { type Cluster, findCluster } from './db/cluster/topology.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './db/connection/database.ts'
 import { assertOwnSessions } from './db/connection/own-sessions.ts'
+import { untilReachable } from './db/connection/reachable.ts'
 import { readServerVersions } from './db/connection/server-versions.ts'
 import { assertConnectionsFit, assertTrustworthy } from './db/connection/trust.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
@@ -68,7 +69,7 @@ export interface App {
   close(): Promise<void>
 }
 
-/** What tests choose beside the configuration. */
+/** What the process, and tests, choose beside the configuration. */
 export interface Overrides {
   /** The time of the service, instead of its clock's. */
   now?: () => EpochMs
@@ -80,6 +81,8 @@ export interface Overrides {
   listener?: HttpListener
   /** How long a statement of calls and jobs may take, in milliseconds. */
   statementTimeout?: number
+  /** Ends the wait for the database: the start then rejects with its reason. */
+  stopping?: AbortSignal
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -121,6 +124,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const limits = statementTimeout === undefined ? {} : { statementTimeout }
     const db = open('calls', { maxConnections: config.databasePoolSize, ...limits })
     const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
+    await untilReachable(pingDb, { ms: config.databaseWaitSeconds * 1_000, log, signal: overrides.stopping })
     await assertOwnSessions(db, pingDb)
     await assertTrustworthy(db)
     await assertRestored(db)

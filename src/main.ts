@@ -30,8 +30,12 @@ export async function serve(config: Config, envFile?: string): Promise<number> {
     const listener = await openListener(config, log)
     // Load balancers see it while the service still answers.
     stopRequested.then(() => listener.readiness.refuse('the service is stopping'))
+    const stopping = new AbortController()
+    stopRequested.then(() => stopping.abort())
     try {
-      await serveUntil(stopRequested, listener, config, log, envFile)
+      await serveUntil(stopRequested, { listener, stopping: stopping.signal }, config, log, envFile)
+    } catch (error) {
+      if (error !== stopping.signal.reason) throw error
     } finally {
       await listener.close()
     }
@@ -58,7 +62,7 @@ async function openListener({ tls, host, port, trustProxy }: Config, log: Logger
 /** Starts the other parts behind the open port, and stops them after the signal. */
 async function serveUntil(
   stopRequested: Promise<NodeJS.Signals>,
-  listener: HttpListener,
+  parts: { listener: HttpListener; stopping: AbortSignal },
   config: Config,
   log: Logger,
   envFile: string | undefined,
@@ -67,11 +71,11 @@ async function serveUntil(
   // Only root may open the ports below 1024.
   const needsRoot = metricsPort !== null && metricsPort > 0 && metricsPort < 1_024
   if (!needsRoot) await dropRoot(config, log)
-  const app = await createApp(config, log, { listener })
+  const app = await createApp(config, log, parts)
   try {
     await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
     if (needsRoot) await dropRoot(config, log)
-    process.stdout.write(await welcome(config, addressOf(listener).url, process.stdout.isTTY, envFile))
+    process.stdout.write(await welcome(config, addressOf(parts.listener).url, process.stdout.isTTY, envFile))
     log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
     await pause(shutdownDelaySeconds * 1_000)
   } finally {

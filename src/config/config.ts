@@ -77,6 +77,8 @@ export interface Config {
   databaseUrl: string | null
   /** The maximum number of connections, without those of the engine. */
   databasePoolSize: number
+  /** The longest that a start waits for a database that cannot be reached yet, in seconds. */
+  databaseWaitSeconds: number
   /** Whether connections to other machines must be encrypted. */
   databaseTls: TlsMode
   /** Whether a start applies missing migrations, or refuses to start without them. */
@@ -266,6 +268,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     shutdownDelaySeconds: get('SHUTDOWN_DELAY_SECONDS'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
+    databaseWaitSeconds: get('DATABASE_WAIT_SECONDS'),
     databaseTls: get('DATABASE_TLS'),
     migrate: get('MIGRATE'),
     dataDir: get('DATA_DIR'),

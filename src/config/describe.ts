@@ -39,6 +39,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     SHUTDOWN_DELAY_SECONDS: config.shutdownDelaySeconds,
     DATABASE_URL: config.databaseUrl,
     DATABASE_POOL_SIZE: config.databasePoolSize,
+    DATABASE_WAIT_SECONDS: config.databaseWaitSeconds,
     DATABASE_TLS: config.databaseTls,
     MIGRATE: config.migrate,
     DATA_DIR: config.dataDir,

@@ -103,6 +103,13 @@ export const VARIABLES = {
     fallback: '10',
     parse: whole(1, 1_000),
   },
+  DATABASE_WAIT_SECONDS: {
+    means:
+      'how many seconds a start waits for a database that cannot be reached yet, or still starts; the port answers health meanwhile',
+    accepts: 'a whole number from 0 to 3600',
+    fallback: '60',
+    parse: whole(0, 3_600),
+  },
   DATABASE_TLS: {
     means:
       'whether connections to a database on another machine must be encrypted, with a verified certificate; off is for networks that you trust',

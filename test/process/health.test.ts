@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { openTransaction } from '../support/engine.ts'
+import { createNetwork } from '../support/network.ts'
 import { createSite } from '../support/process.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -42,6 +43,31 @@ test('the port answers health while the service waits for a migration, then serv
   expect(await ask(url, '/readyz')).toMatchObject({ status: 200 })
   expect(await ask(url, '/api/sms/quota/summary')).toMatchObject({ status: 401 })
   await service.stop()
+})
+
+test('a start waits for its database, answers health meanwhile, and then serves', async () => {
+  const network = await createNetwork((await freshDatabase()).url)
+  network.cut()
+  const service = site.launch(['serve'], { DATABASE_URL: network.url, AUTH_SECRET })
+  await expect.poll(service.stdout).toContain('database: not there yet, waiting')
+  const [, url = ''] = /"url":"([^"]+)","msg":"service: listening/.exec(service.stdout()) ?? []
+  expect(await ask(url, '/livez')).toMatchObject({ status: 200 })
+  expect(await ask(url, '/readyz')).toMatchObject(unavailable('the service is starting'))
+  network.restore()
+  await expect.poll(service.stdout).toContain(`sms-quota is at ${url}`)
+  expect(await ask(url, '/readyz')).toMatchObject({ status: 200 })
+  await service.stop()
+})
+
+test('a start that waits for its database ends with the signal, and at the latest when its time is over', async () => {
+  const DATABASE_URL = 'postgres://u:p@127.0.0.1:1/d'
+  const stopped = site.launch(['serve'], { DATABASE_URL, AUTH_SECRET, DATABASE_WAIT_SECONDS: '3600' })
+  await expect.poll(stopped.stdout).toContain('database: not there yet, waiting')
+  expect(await stopped.stop()).toMatchObject({ code: 0, stderr: '' })
+
+  const over = await site.launch(['serve'], { DATABASE_URL, AUTH_SECRET, DATABASE_WAIT_SECONDS: '1' }).ended
+  expect(over.stdout).toContain('database: not there yet, waiting')
+  expect(over).toMatchObject({ code: 1, stderr: expect.stringMatching(/DATABASE_URL cannot be used: .*ECONNREFUSED/) })
 })
 
 test('a database that cannot be written is not ready, and later it is', async () => {

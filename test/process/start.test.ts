@@ -126,7 +126,12 @@ describe('a start fails', () => {
 })
 
 describe('an external database is rejected', () => {
-  const envOf = (url: string) => ({ DATABASE_URL: url, AUTH_SECRET: SECRET, DATABASE_TLS: 'off' })
+  const envOf = (url: string) => ({
+    DATABASE_URL: url,
+    AUTH_SECRET: SECRET,
+    DATABASE_TLS: 'off',
+    DATABASE_WAIT_SECONDS: '0',
+  })
 
   /** Expects the parts of the service not to start. How a process reports that is the same for every reason. */
   async function refuse(url: string, reason: RegExp, env: Record<string, string> = {}): Promise<unknown> {

@@ -61,7 +61,7 @@ const FATAL = errorResponse({
   M: 'terminating connection due to administrator command',
 })
 
-function errorResponse(fields: Record<string, string>): Buffer {
+export function errorResponse(fields: Record<string, string>): Buffer {
   const body = `${Object.entries(fields)
     .map(([code, value]) => `${code}${value}\0`)
     .join('')}\0`

@@ -301,7 +301,7 @@ export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 
   constructor(what: string, cause: unknown) {
-    super(`${what}: ${reasonOf(cause)}`)
+    super(`${what}: ${reasonOf(cause)}`, { cause })
   }
 }
 
