@@ -148,7 +148,7 @@ const CATALOG = {
     status: 503,
     title: 'Overloaded',
     means:
-      'Too many calls are waiting: of this sender, which may have as many in the queue as there is room left for others, or batches of all senders. The service did not accept this call; repeat it after `Retry-After` seconds.',
+      'Too many calls are waiting: of this sender, which may have as many in the queue as there is room left for others, batches of all senders, or calls of people for a database connection. The service did not accept this call, or a further step of it; it is safe to repeat it after `Retry-After` seconds, with the same `Idempotency-Key`.',
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ErrorKind>

@@ -1,8 +1,8 @@
 /** Commands that work on the database themselves, beside the running service. */
 import pino, { type Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import { isUnavailable, sqlStateOf } from '../db/connection/database.ts'
-import { SQLSTATE } from '../db/connection/errors.ts'
+import { isUnavailable } from '../db/connection/database.ts'
+import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
 import { dropRootBeside } from '../drop-root.ts'

@@ -1,7 +1,7 @@
 /** One attempt at a batch, and what its failure means. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ConnectionLost, sqlStateOf } from '../db/connection/database.ts'
-import { SQLSTATE } from '../db/connection/errors.ts'
+import type { ConnectionLost } from '../db/connection/database.ts'
+import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import type { PipelinedConnection } from '../db/connection/pipelined-connection.ts'
 import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
 import type { Command, Outcome } from '../domain/command.ts'

@@ -41,7 +41,7 @@ export async function runUntilDecided(context: EngineContext, commands: readonly
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
       const held = isLockNotAvailable(error) ? await findHeldUsers(context, commands) : NO_USERS
-      if (held.size > 0) return runWithout(held, context, commands)
+      if (held.size > 0) return runWithout(held, context, commands, error)
       // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {
         memory.forgetAll()
@@ -96,8 +96,9 @@ async function runWithout(
   held: ReadonlySet<number>,
   context: EngineContext,
   commands: readonly Command[],
+  cause: unknown,
 ): Promise<Answer[]> {
-  const unavailable = new Unavailable()
+  const unavailable = new Unavailable(cause)
   const possible = commands.filter(command => !held.has(command.user_id))
   const answers = possible.length === 0 ? [] : await runUntilDecided(context, possible)
   const inOrder = answers.values()

@@ -1,5 +1,6 @@
 /** Keeps a failure to the part of a job that it concerns: a shard, a user or a webhook. */
-import { concernsRows, isStatementTimeout, isUnavailable } from '../db/connection/database.ts'
+import { isUnavailable } from '../db/connection/database.ts'
+import { concernsRows, isStatementTimeout } from '../db/connection/errors.ts'
 
 /** The failures of a step whose other parts were done. */
 export class PartsFailed extends AggregateError {

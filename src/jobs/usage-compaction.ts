@@ -1,4 +1,5 @@
-import { type Database, isDataError, type Log } from '../db/connection/database.ts'
+import type { Database, Log } from '../db/connection/database.ts'
+import { isDataError } from '../db/connection/errors.ts'
 import {
   COMPACTION_PAGE,
   type CompactionStep,

@@ -1,4 +1,5 @@
-import { concernsRows, type Database, isUnavailable, type Log } from '../db/connection/database.ts'
+import { type Database, isUnavailable, type Log } from '../db/connection/database.ts'
+import { concernsRows } from '../db/connection/errors.ts'
 import type { StoredEvent } from '../db/outbox/outbox.ts'
 import {
   type Attempt,

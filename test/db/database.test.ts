@@ -6,9 +6,8 @@ import {
   isUnavailable,
   openDatabase,
   type SqlValue,
-  sqlStateOf,
 } from '../../src/db/connection/database.ts'
-import { violatedUnique } from '../../src/db/connection/errors.ts'
+import { sqlStateOf, violatedUnique } from '../../src/db/connection/errors.ts'
 import { assertOwnSessions } from '../../src/db/connection/own-sessions.ts'
 import { BEGIN, COMMIT, connectPipelined } from '../../src/db/connection/pipelined-connection.ts'
 import { sql } from '../../src/db/connection/sql.ts'

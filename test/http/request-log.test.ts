@@ -1,5 +1,9 @@
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/connection/database.ts'
+import { sql } from '../../src/db/connection/sql.ts'
+import { whenDone } from '../support/cleanup.ts'
+import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
 import { closeOf } from '../support/sockets.ts'
 
@@ -117,4 +121,75 @@ test.each([
   const { app, answered } = await startLogged({ LOG_CLIENT_ADDRESS: mode })
   await app.inject({ method: 'GET', url: '/console/config.json', remoteAddress })
   expect(answered().map(({ client }) => client)).toEqual([shown])
+})
+
+describe('a call that the database cannot serve now', async () => {
+  const { call, lines, answered, senderToken: token, db, databaseUrl } = await startLogged({ DATABASE_POOL_SIZE: '1' })
+  const own = openDatabase({ url: databaseUrl, idleTransactionTimeout: 0 })
+  whenDone(() => own.close())
+  const unserved = () => lines.filter(({ msg }) => msg === 'http: call not served')
+  const consume = (user: number) => ({ op: 'consume', user_id: user, id: 'm', units: 1 })
+  const { op: _, ...single } = consume(70)
+  const locked = {
+    level: 40,
+    reason: expect.stringMatching(/lock timeout \(55P03\)$/),
+    request_id: expect.any(String),
+  }
+
+  test('of senders says why at warning, sampled, while a table is locked', async () => {
+    const lock = await openTransaction(own, tx => tx.query({ text: sql`lock table quota in access exclusive mode` }))
+    lines.length = 0
+    const sends = [1, 2, 3].map(() => call('POST', '/api/sms/sender/quota/consume', { token, body: single }))
+    const batch = { operations: Array.from({ length: 200 }, (_, n) => consume(n)) }
+    const [many, ...one] = await Promise.all([
+      call('POST', '/api/sms/sender/quota/batch', { token, body: batch }),
+      ...sends,
+    ])
+    await lock.commit()
+    expect(one.map(({ status }) => status)).toEqual([503, 503, 503])
+    expect(new Set(many.body.results.map(({ status }: { status: number }) => status))).toEqual(new Set([503]))
+    expect(unserved()).not.toEqual([])
+    for (const line of unserved()) expect(line).toMatchObject(locked)
+    expect(unserved().length).toBeLessThan(10)
+    expect(lines.filter(({ level }) => Number(level) > 40)).toEqual([])
+  })
+
+  test('of senders says why while rows of the user are locked', async () => {
+    await call('POST', ADMIN_QUOTA, { body: { user_id: 71, limit: 5 } })
+    const lock = await openTransaction(own, tx =>
+      tx.query({ text: sql`select from quota where user_id = 71 for update` }),
+    )
+    lines.length = 0
+    const body = { ...single, user_id: 71 }
+    expect((await call('POST', '/api/sms/sender/quota/consume', { token, body })).status).toBe(503)
+    await lock.commit()
+    expect(unserved()).toMatchObject([{ ...locked, route: '/api/sms/sender/quota/consume' }])
+  })
+
+  test('of people is overloaded while all their connections are in use, counted, and no failure in the log', async () => {
+    const count = async () => {
+      const { body } = await call('GET', '/metrics')
+      return Number(/^sms_quota_problems_total\{code="overloaded"\} (\d+)$/m.exec(body)?.[1])
+    }
+    const before = await count()
+    const held = await openTransaction(db, async () => {})
+    lines.length = 0
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call('POST', ADMIN_QUOTA, { body: { user_id: 72, limit: 1 } })),
+    )
+    await held.commit()
+    for (const { status, headers, body } of answers) {
+      expect({ status, retry: headers['retry-after'], code: body.code }).toEqual({
+        status: 503,
+        retry: '1',
+        code: 'overloaded',
+      })
+      expect(body.detail).toMatch(/connections .* in use.*repeat the call/)
+    }
+    expect((await count()) - before).toBe(3)
+    const refused = answered().filter(({ code }) => code === 'overloaded')
+    expect(refused).toMatchObject(answers.map(() => ({ level: 30, status: 503 })))
+    expect(lines.filter(({ level }) => Number(level) > 30)).toEqual([])
+    expect((await call('POST', ADMIN_QUOTA, { body: { user_id: 72, limit: 1 } })).status).toBe(201)
+  })
 })

@@ -3,9 +3,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../../domain/time.ts'
-import { endsConnection, leavesCommitOpen, reasonOf, SQLSTATE } from './errors.ts'
+import { endsConnection, isTransactionRollback, leavesCommitOpen, reasonOf, SQLSTATE, sqlStateOf } from './errors.ts'
 import { clientsOf, createHosts, type Hosts } from './hosts.ts'
-import { createPoolConnections, type PoolConnections } from './pool-connections.ts'
+import { createPoolConnections, fullnessOf, type PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 import { beginStatements, type TransactionMode } from './transaction-settings.ts'
@@ -104,12 +104,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   const connections = createPoolConnections()
   const hosts = createHosts(options.url)
   const pool = createPool({ ...options, statementTimeout }, connections, hosts)
+  const refuse = refusalOf(pool)
 
   async function acquire(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await hosts.take(pool).catch(error => {
-        throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
-      })
+      const client = await hosts.take(pool).catch(refuse)
       if (!connections.isDoubtful(client)) return client
       connections.discard(client)
       client.release(true)
@@ -166,6 +165,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
 
     close: () => pool.end(),
+  }
+}
+
+/** Throws what stands for an error of `pool.connect`. */
+function refusalOf(pool: pg.Pool): (error: unknown) => never {
+  const isFull = fullnessOf(pool)
+  return error => {
+    if (isFull(error)) throw new PoolFull(error)
+    throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
   }
 }
 
@@ -305,6 +313,15 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** All connections of the pool are in use, and were so for as long as a statement waits for one. Nothing was sent. */
+export class PoolFull extends ConnectionLost {
+  override name = 'PoolFull'
+
+  constructor(cause: unknown) {
+    super('all database connections are in use', cause)
+  }
+}
+
 /**
  * True if the error says nothing about the request, only that the database cannot serve it now: it is unreachable,
  * starting, stopping, full, refuses the service, took too long, or its machine fails it (class 58).
@@ -322,28 +339,3 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   SQLSTATE.lockNotAvailable,
   SQLSTATE.readOnlyTransaction,
 ])
-
-/** Whether a statement ran longer than it may. */
-export function isStatementTimeout(error: unknown): boolean {
-  return sqlStateOf(error) === SQLSTATE.queryCanceled
-}
-
-/** Whether the rows of this statement are the problem, and not the database: it took too long, or met other writers. */
-export function concernsRows(error: unknown): boolean {
-  return isStatementTimeout(error) || sqlStateOf(error) === SQLSTATE.lockNotAvailable || isTransactionRollback(error)
-}
-
-/** Whether the server refuses the values: out of range, malformed, or against a constraint. */
-export function isDataError(error: unknown): boolean {
-  return /^2[23]/.test(sqlStateOf(error) ?? '')
-}
-
-const ROLLBACKS: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected])
-
-/** The server rolled the transaction back because of another one. */
-const isTransactionRollback = (error: unknown) => ROLLBACKS.has(sqlStateOf(error) ?? '')
-
-/** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
-export function sqlStateOf(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined
-}

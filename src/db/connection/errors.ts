@@ -21,6 +21,31 @@ export const SQLSTATE = {
   internalError: 'XX000',
 } as const
 
+/** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+/** Whether a statement ran longer than it may. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlStateOf(error) === SQLSTATE.queryCanceled
+}
+
+/** Whether the rows of this statement are the problem, and not the database: it took too long, or met other writers. */
+export function concernsRows(error: unknown): boolean {
+  return isStatementTimeout(error) || sqlStateOf(error) === SQLSTATE.lockNotAvailable || isTransactionRollback(error)
+}
+
+/** Whether the server refuses the values: out of range, malformed, or against a constraint. */
+export function isDataError(error: unknown): boolean {
+  return /^2[23]/.test(sqlStateOf(error) ?? '')
+}
+
+const ROLLBACKS: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected])
+
+/** The server rolled the transaction back because of another one. */
+export const isTransactionRollback = (error: unknown) => ROLLBACKS.has(sqlStateOf(error) ?? '')
+
 /**
  * The name of the unique constraint or index that a statement violated; undefined for any other error. A node of a cluster has
  * the number of the shard's table behind the name, and may say it only in its message.
@@ -53,6 +78,7 @@ export function leavesCommitOpen(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(23|40)/.test(error.code ?? '')
 }
 
+/** The message of an error, or what it has instead of one. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)

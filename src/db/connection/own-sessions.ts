@@ -1,7 +1,7 @@
 /** Whether each connection has a session of its own, which a pooler in transaction mode does not give. */
 import { randomUUID } from 'node:crypto'
-import { type Queryable, sqlStateOf } from './database.ts'
-import { SQLSTATE } from './errors.ts'
+import type { Queryable } from './database.ts'
+import { SQLSTATE, sqlStateOf } from './errors.ts'
 import { sql } from './sql.ts'
 
 const SHARED =

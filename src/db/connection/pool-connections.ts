@@ -56,3 +56,14 @@ export function createPoolConnections(): PoolConnections {
     },
   }
 }
+
+/** How the pool words that all its connections are in use, or are still being opened, for too long. */
+const WAITED_TOO_LONG = 'timeout exceeded when trying to connect'
+
+/** Tells whether an error of `pool.connect` means that all connections are in use; if some are still being opened, it does not. */
+export function fullnessOf(pool: pg.Pool): (error: unknown) => boolean {
+  let opened = 0
+  pool.on('connect', () => opened++)
+  pool.on('remove', () => opened--)
+  return error => error instanceof Error && error.message === WAITED_TOO_LONG && opened >= pool.options.max
+}

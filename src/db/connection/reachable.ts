@@ -1,6 +1,7 @@
 /** The wait for a database that is not there yet: its machine starts, or it recovers after a crash. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Database, isUnavailable, type Log, sqlStateOf } from './database.ts'
+import { type Database, isUnavailable, type Log } from './database.ts'
+import { sqlStateOf } from './errors.ts'
 
 /** The pause between two attempts, in milliseconds. */
 const RETRY_MS = 250

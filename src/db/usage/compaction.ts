@@ -1,6 +1,7 @@
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import { type Database, isDataError, type Queryable, type SqlValue } from '../connection/database.ts'
+import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'

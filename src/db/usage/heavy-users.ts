@@ -1,7 +1,8 @@
 /** Sums of users with very many rows of usage: by quarter of an hour, without quotas, countries and message types. */
 import type { Shard } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
-import { type Database, isDataError, type Queryable } from '../connection/database.ts'
+import type { Database, Queryable } from '../connection/database.ts'
+import { isDataError } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { columnsOf, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './columns.ts'

@@ -1,6 +1,7 @@
 import type { Shard } from '../../domain/shard.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
-import { type Database, isDataError } from '../connection/database.ts'
+import type { Database } from '../connection/database.ts'
+import { isDataError } from '../connection/errors.ts'
 import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import {

@@ -8,7 +8,8 @@
  */
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
-import { type Database, isStatementTimeout, type SqlValue } from '../connection/database.ts'
+import type { Database, SqlValue } from '../connection/database.ts'
+import { isStatementTimeout } from '../connection/errors.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { counters, draws, END_OF_QUOTAS, ORPHANS } from './counters.ts'

@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify'
-import { isUnavailable } from '../../db/connection/database.ts'
+import { isUnavailable, PoolFull } from '../../db/connection/database.ts'
 import { UnreadableSecret } from '../../db/webhooks/secret-keys.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
 import { Closed, EngineFailure, Overloaded } from '../../engine/completion.ts'
@@ -36,6 +36,10 @@ const UNKNOWN_EFFECT = 'The call may or may not have taken effect; repeat the ca
 export function problemOf(error: unknown, bodyLimit: number): Problem {
   if (error instanceof Problem) return error
   if (error instanceof EngineFailure) return problemOfEngine(error)
+  if (error instanceof PoolFull) {
+    const detail = 'All database connections of this process are in use. It is safe to repeat the call.'
+    return new Problem('overloaded', detail, { cause: error })
+  }
   if (isUnavailable(error)) {
     return new Problem('unavailable', `The database is not available. ${UNKNOWN_EFFECT}`, { cause: error })
   }

@@ -1,11 +1,17 @@
 /** The log of requests, for operation and forensics. docs/logging.md says what it holds, and what it never does. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientAddressMode } from '../../config/variables.ts'
+import { isUnavailable } from '../../db/connection/database.ts'
+import { reasonOf, sqlStateOf } from '../../db/connection/errors.ts'
+import { EngineFailure } from '../../engine/completion.ts'
 import type { ErrorCode, Problem } from '../../errors.ts'
 import { type AddressOf, createAddressOf, networkOf } from './client-address.ts'
 import { CLIENT_FAULTS } from './problems.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    requestLog: RequestLog
+  }
   interface FastifyContextConfig {
     /** Whether machines call this route, thousands of times a second: its responses are logged as a summary. */
     isForMachines?: boolean
@@ -18,8 +24,10 @@ declare module 'fastify' {
 
 export interface RequestLog {
   answered(request: FastifyRequest, reply: FastifyReply): void
-  /** Logs why a request failed that is not at fault itself. */
+  /** Logs why a request, or an operation of a batch, failed that is not at fault itself. */
   failed(request: FastifyRequest, problem: Problem, error: unknown): void
+  /** Logs that work whose answer had begun was given up. @param what names the work */
+  stopped(request: FastifyRequest, what: string, error: unknown): void
   /** Logs a request that is not valid HTTP. @param reason the code of the parser's error */
   broken(address: string | undefined, reason: string | undefined): void
   /** Logs what was counted since the last call. */
@@ -55,6 +63,7 @@ export function createRequestLog({
   const summary = createSummary()
   const answers = createSampler(now)
   const failures = createSampler(now)
+  const outages = createSampler(now, 1)
   const shown = (address: string | undefined) => shownAddress(address, clientAddress)
   const clientShown = (request: FastifyRequest) => shown(addressOf(request.raw))
   return {
@@ -72,10 +81,16 @@ export function createRequestLog({
       request.log.info(lineOf(request, reply, clientShown), 'http: request answered')
     },
     failed(request, problem, error) {
-      // The cause of an outage is in no other line: which disk is full, which server is away.
-      const isOutage = problem.code === 'internal' || problem.code === 'unavailable'
-      if (!isOutage && isForMachines(request)) return
-      if (failures.mayLog(problem.code)) request.log.error({ err: problem.cause ?? error }, 'http: request failed')
+      const cause = problem.cause ?? error
+      if (problem.code === 'internal' && failures.mayLog('internal'))
+        request.log.error({ err: cause }, 'http: request failed')
+      // The cause of an outage is in no other line: which disk is full, which server is away, which lock is held.
+      if (problem.code === 'unavailable' && outages.mayLog('unavailable'))
+        request.log.warn({ route: request.routeOptions.url, reason: causeOf(cause) }, 'http: call not served')
+    },
+    stopped(request, what, error) {
+      if (isUnavailable(error)) request.log.warn({ reason: causeOf(error) }, `http: ${what} stopped`)
+      else request.log.error({ err: error }, `http: ${what} stopped`)
     },
     broken(address, reason) {
       if (answers.mayLog('broken')) log.info({ client: shown(address), reason }, 'http: broken request refused')
@@ -96,6 +111,7 @@ export function logRequests(app: FastifyInstance, requestLog: RequestLog): void 
     clearInterval(timer)
     requestLog.summarize()
   })
+  app.decorate('requestLog', requestLog)
   app.decorateRequest('problem', null)
   app.addHook('onRequest', (request, _reply, done) => {
     // Node.js keeps the address of a socket from its first use on. Without one, it is lost when the client disconnects.
@@ -122,6 +138,13 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (request: F
   }
 }
 
+/** What the database says, behind the engine's word for it. */
+function causeOf(error: unknown): string {
+  if (error instanceof EngineFailure && error.cause !== undefined) return causeOf(error.cause)
+  const state = sqlStateOf(error)
+  return state === undefined ? reasonOf(error) : `${reasonOf(error)} (${state})`
+}
+
 /** Pino leaves undefined fields out. */
 function shownAddress(address: string | undefined, mode: ClientAddressMode): string | undefined {
   if (mode === 'off' || address === undefined) return undefined
@@ -137,7 +160,7 @@ function isDebugging(log: FastifyBaseLogger): boolean {
 }
 
 /** Admits this many lines of a kind in each second, and counts those that it leaves out. Kinds are the codes of errors. */
-function createSampler(now: () => number) {
+function createSampler(now: () => number, linesPerSecond = MAX_LINES_PER_SECOND) {
   let second = 0
   const logged = new Map<string, number>()
   let leftOut = new Map<string, number>()
@@ -146,7 +169,7 @@ function createSampler(now: () => number) {
       const current = Math.floor(now() / 1_000)
       if (current !== second) logged.clear()
       second = current
-      const counts = (logged.get(kind) ?? 0) < MAX_LINES_PER_SECOND ? logged : leftOut
+      const counts = (logged.get(kind) ?? 0) < linesPerSecond ? logged : leftOut
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
       return counts === logged
     },

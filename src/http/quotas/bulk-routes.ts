@@ -70,7 +70,7 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
         pacer,
         step: (ids, stepAuthor) => step(db, ids, change, stepAuthor),
         isDryRun,
-        onStopped: error => request.log.error({ err: error }, 'http: bulk change stopped'),
+        onStopped: error => server.requestLog.stopped(request, 'bulk change', error),
       })
       return reply
         .type(NDJSON)
@@ -135,7 +135,7 @@ export function giveRoute(server: FastifyInstance, { db, now }: RouteContext, { 
                 { ...author, now: now(), requestId: begun.id },
                 begun.begunAt - CLOCK_MARGIN_MS,
               ),
-        onStopped: error => request.log.error({ err: error }, 'http: gift of units stopped'),
+        onStopped: error => server.requestLog.stopped(request, 'gift of units', error),
       })
       return reply
         .type(NDJSON)

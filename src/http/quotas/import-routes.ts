@@ -58,7 +58,7 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
           request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
         author: () => authorOf(request, now()),
         pacer,
-        onStopped: error => request.log.error({ err: error }, 'http: import stopped'),
+        onStopped: error => server.requestLog.stopped(request, 'import', error),
       })
       // What stops the first step is answered like any other call.
       const first = await records.next()

@@ -1,5 +1,5 @@
 /** Lets the steps of a process take turns, and bounds how much a step delays senders. */
-import { concernsRows } from '../../db/connection/database.ts'
+import { concernsRows } from '../../db/connection/errors.ts'
 import type { Slots } from '../platform/slots.ts'
 
 /** What imports and bulk changes share. */

@@ -153,7 +153,7 @@ class Results {
   fail(place: number, error: unknown): void {
     const problem = problemOf(error, MAX_BATCH_BYTES)
     this.metrics.problem(problem)
-    if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'http: operation of a batch failed')
+    this.request.server.requestLog.failed(this.request, problem, error)
     this.set(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
   }
 

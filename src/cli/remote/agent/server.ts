@@ -172,6 +172,7 @@ function requestLogOf(log: (line: string) => void): Parameters<typeof createErro
     failed(_request, { code }, error) {
       if (code === 'internal') log(`a call failed: ${error instanceof Error ? error.stack : error}`)
     },
+    stopped() {},
     broken() {},
     summarize() {},
   }
