@@ -130,8 +130,8 @@ function batchMetrics(registers: Registry[]): Pick<Metrics, 'batch'> {
   })
   const outcomes = new Counter({
     name: 'sms_quota_commands_total',
-    help: 'Commands decided, by operation and outcome.',
-    labelNames: ['op', 'outcome'],
+    help: 'Commands decided, by operation and outcome; denials also by their reason, in observe mode what would be denied.',
+    labelNames: ['op', 'outcome', 'reason'],
     registers,
   })
   return {
@@ -140,7 +140,8 @@ function batchMetrics(registers: Registry[]): Pick<Metrics, 'batch'> {
       for (const [stage, milliseconds] of Object.entries(report.stages)) {
         stages.observe({ mode: report.mode, stage }, milliseconds / 1000)
       }
-      for (const { op, outcome, count } of report.outcomes) outcomes.inc({ op, outcome }, count)
+      for (const { op, outcome, reason, count } of report.outcomes)
+        outcomes.inc(reason === null ? { op, outcome } : { op, outcome, reason }, count)
     },
   }
 }

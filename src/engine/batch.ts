@@ -8,6 +8,7 @@ import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { denialOf } from '../domain/denial.ts'
 import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
+import type { DenialReason } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { authorshipOf, type BatchAuthorship, isNew, loadAuthorshipOfFound, withAuthorship } from './authorship.ts'
 import { addChanges, type BatchChanges, eventsOf, noChanges } from './changes.ts'
@@ -278,7 +279,20 @@ export interface BatchReport {
   /** The number of times that it was started again: after conflicts, lost connections, locks. */
   retries: number
   stages: CommittedBatch['stages']
-  outcomes: { op: Command['op']; outcome: Outcome['outcome']; count: number }[]
+  outcomes: CountedOutcome[]
+}
+
+interface CountedOutcome {
+  op: Command['op']
+  outcome: Outcome['outcome']
+  /** Why it was denied, or would have been if it was observed only; null for all else. */
+  reason: DenialReason | null
+  count: number
+}
+
+function reasonOf(outcome: Outcome | undefined): DenialReason | null {
+  if (outcome?.outcome === 'denied') return outcome.reason
+  return outcome?.outcome === 'granted' ? outcome.would_deny : null
 }
 
 export function reportOf(
@@ -287,11 +301,13 @@ export function reportOf(
   { outcomes, stages }: CommittedBatch,
   retries: number,
 ): BatchReport {
-  const counts = new Map<string, BatchReport['outcomes'][number]>()
+  const counts = new Map<string, CountedOutcome>()
   for (const [index, { op }] of commands.entries()) {
     const outcome = outcomes[index]?.outcome ?? 'not_found'
-    const known = counts.get(op + outcome)
-    if (known === undefined) counts.set(op + outcome, { op, outcome, count: 1 })
+    const reason = reasonOf(outcomes[index])
+    const kind = `${op} ${outcome} ${reason}`
+    const known = counts.get(kind)
+    if (known === undefined) counts.set(kind, { op, outcome, reason, count: 1 })
     else known.count += 1
   }
   return { mode, commands: commands.length, retries, stages, outcomes: [...counts.values()] }

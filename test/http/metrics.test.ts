@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { readMigrations } from '../../src/db/schema/migration-files.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
@@ -15,6 +16,7 @@ import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
+const observing = await startService({ observe: true })
 const { call, senderToken, metrics, db, engine, clock } = service
 const log = { info() {}, warn() {}, error() {} }
 
@@ -33,10 +35,8 @@ test('say what runs, whether it is ready, and how far the clocks differ', async 
     /^sms_quota_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.[\d.]+",time_zones="20\d\d[a-z]",postgres="\d+\.\d+"\} 1$/m,
   )
   expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
-  const [{ number } = { number: 0 }] = await db.query<{ number: number }>({
-    text: sql`select max(number) as number from schema_migration`,
-  })
-  expect(await metricOf('sms_quota_schema_number')).toBe(number)
+  const last = (await readMigrations()).at(-1)
+  expect(await metricOf('sms_quota_schema_number')).toBe(last?.number)
   expect(await metricOf('sms_quota_ready')).toBe(1)
   // Both clocks are this machine's.
   expect(Math.abs(await metricOf('sms_quota_clock_offset_seconds'))).toBeLessThan(5)
@@ -56,6 +56,30 @@ test('count the errors answered by code, those of operations in a batch too', as
   expect(await count('internal')).toBe(0)
   expect(await count('invalid_request')).toBe(1)
   expect(await count('not_found')).toBe(1)
+})
+
+describe('count denials by their reason', async () => {
+  const user = 40
+  const denied = (reason: string) =>
+    metricOf(`sms_quota_commands_total{op="consume",outcome="denied",reason="${reason}"}`)
+  const cap = { kind: 'cap', limit: 0, countries: ['FR'] }
+  test.each([
+    ['no_quota', { id: 'a', units: 1 }, []],
+    ['quota_exhausted', { id: 'b', units: 6 }, [{ limit: 5 }]],
+    ['cap_reached', { id: 'c', units: 1, country: 'FR' }, [cap]],
+  ])('%s', async (reason, message, quotas) => {
+    for (const quota of quotas) await call('POST', '/api/sms/admin/quota', { body: { user_id: user, ...quota } })
+    expect((await consume({ user_id: user, ...message })).body).toMatchObject({ granted: false, reason })
+    expect(await denied(reason)).toBe(1)
+  })
+
+  test('and in observe mode those that would be', async () => {
+    const body = { user_id: user, id: 'a', units: 1 }
+    await observing.call('POST', '/api/sms/sender/quota/consume', { token: observing.senderToken, body })
+    expect((await observing.call('GET', '/metrics', { token: null })).body).toContain(
+      'sms_quota_commands_total{op="consume",outcome="granted",reason="no_quota"} 1',
+    )
+  })
 })
 
 test('show the use of each pool, and the time waited for its connections', async () => {

@@ -37,7 +37,7 @@ describe('metrics', () => {
     expect(status).toBe(200)
     expect(headers['content-type']).toMatch(/^text\/plain/)
     expect(body).toContain('sms_quota_commands_total{op="consume",outcome="granted"} 1')
-    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="denied"} 1')
+    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="denied",reason="quota_exhausted"} 1')
     expect(body).toMatch(
       /sms_quota_request_seconds_count\{route="\/api\/sms\/sender\/quota\/consume",method="POST",status="200"\} 2/,
     )

@@ -11,7 +11,7 @@ export interface ServerVersions {
 export async function readServerVersions(db: Queryable): Promise<ServerVersions> {
   const [row] = await db.query<ServerVersions>({
     text: sql`select split_part(current_setting('server_version'), ' ', 1) as postgres,
-             (select max(number) from schema_migration) as schema`,
+             (select max(number) from (select number from schema_migration union all select number from applied_migration) m) as schema`,
   })
   if (row === undefined) throw new Error('the database returned no row')
   return row
