@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { warningsOf } from '../src/cli/environment.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createAuthenticator } from '../src/http/auth/authenticator.ts'
 import { ownSecret } from '../src/http/auth/secrets.ts'
@@ -172,6 +173,24 @@ describe('config', () => {
     ])
   })
 
+  test('variables that other programs are known by are no warning, and no issue in a file', async () => {
+    const names = [
+      ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'SSLKEYLOGFILE', 'OPENSSL_CONF', 'OPENSSL_MODULES'],
+      ['NODE_EXTRA_CA_CERTS', 'NODE_ENV', 'NODE_PATH', 'NODE_ICU_DATA', 'NODE_USE_SYSTEM_CA', 'UV_THREADPOOL_SIZE'],
+      ['PGHOST', 'PGHOSTADDR', 'PGPORT', 'PGDATABASE', 'PGUSER', 'PGPASSWORD', 'PGPASSFILE', 'PGSERVICE', 'PGOPTIONS'],
+      ['PGSSLMODE', 'PGSSLCERT', 'PGSSLKEY', 'PGSSLROOTCERT', 'PGSSLCRL', 'PGCONNECT_TIMEOUT', 'PGTARGETSESSIONATTRS'],
+      ['OTEL_TRACES_SAMPLER', 'OTEL_SERVICE_NAME', 'OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_EXPORTER_OTLP_HEADERS'],
+      ['OTEL_EXPORTER_OTLP_LOGS_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_JAEGER_ENDPOINT'],
+      ['HTTPS_PROXY', 'NO_PROXY', 'CURL_CA_BUNDLE', 'XDG_DATA_DIRS', 'LOGS_DIRECTORY', 'STATE_DIRECTORY', 'HOSTNAME'],
+    ].flat()
+    const file = join(folder, 'standards.env')
+    // Node.js would not start with a file that is missing.
+    await writeFile(file, names.map(name => `${name}=1\n`).join(''))
+    expect((await run(['config', '--env-file', file])).stderr).toBe('')
+    expect(warningsOf(Object.fromEntries(names.map(name => [name, '1'])))).toEqual([])
+    expect(warningsOf({ OTEL_EXPORTER_OTLP_ENDPONT: 'x', TLS_CERT_FIEL: 'x' })).toHaveLength(2)
+  })
+
   test('a secret can be in a file of its own, which is not both', async () => {
     const [secret, empty] = [join(folder, 'auth secret'), join(folder, 'empty')]
     await Promise.all([writeFile(secret, `${SECRET}\n`), writeFile(empty, '\n')])
@@ -270,6 +289,20 @@ describe('token', () => {
     expect(await users()).toEqual(new Set())
     const { code, stderr } = await run([...args, '--sender-users', '7'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs AUTH_SENDER_USERS_CLAIM') })
+  })
+
+  test('while the secret is replaced, is signed with the one that all processes know, or with the new one', async () => {
+    const [OLD, NEW] = [`${SECRET} before`, `${SECRET} now`]
+    const replacing = { AUTH_SECRET: NEW, AUTH_SECRET_PREVIOUS: OLD }
+    const known = await run(['token', '--user', '7'], replacing)
+    expect(known.stderr).toMatch(/signed with AUTH_SECRET_PREVIOUS.* sign with --new-secret\n$/)
+    for (const env of [{ AUTH_SECRET: OLD }, replacing])
+      expect(await enter(known.stdout.trim(), env)).toMatchObject({ userId: 7 })
+    const next = await run(['token', '--user', '7', '--new-secret'], replacing)
+    expect(next.stderr).toBe('')
+    for (const env of [{ AUTH_SECRET: NEW }, replacing])
+      expect(await enter(next.stdout.trim(), env)).toMatchObject({ userId: 7 })
+    expect((await run(['token', '--user', '7', '--new-secret'], { AUTH_SECRET: NEW })).code).toBe(0)
   })
 
   test('with the name of its owner', async () => {

@@ -1,9 +1,12 @@
 import { connectionsOf } from '../app.ts'
 import { createClock } from '../clock.ts'
-import type { Config } from '../config/config.ts'
-import type { Database } from '../db/connection/database.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import type { Database, Queryable } from '../db/connection/database.ts'
+import { sql } from '../db/connection/sql.ts'
 import { connectionOf } from '../db/embedded/embedded.ts'
 import { type Check, checkDatabase } from '../db/schema/check.ts'
+import { readOwnSecret } from '../http/auth/secrets.ts'
+import { readSecretKeys, requireFittingKeys } from '../secrets.ts'
 import { table } from './help.ts'
 import { reportFailure } from './on-database.ts'
 
@@ -22,11 +25,38 @@ export function check(config: Config): Promise<number> {
       url,
       connections: connectionsOf(config),
       migrates: config.migrate === 'auto',
+      checkSecrets: db => checkSecrets(db, config),
       checkClock,
     })
     process.stdout.write(`\n${reportOf(checks)}`)
     return checks.some(({ fault }) => fault !== null) ? 1 : 0
   })
+}
+
+/** Whether the keys of this process decrypt what is stored: with others a start is refused. */
+async function checkSecrets(db: Queryable, config: Config): Promise<Check> {
+  const [row] = await db.query<{ isMade: boolean; isReadable: boolean }>({
+    text: sql`select to_regclass('webhook') is not null as "isMade",
+      coalesce(has_table_privilege(to_regclass('webhook'), 'select'), false) as "isReadable"`,
+  })
+  const { databaseUrl, secretsKey, dataDir } = config
+  const wrong = (fault: string): Check => ({ name: 'secrets', fault, found: '' })
+  if (databaseUrl === null && secretsKey === null && (await readOwnSecret(dataDir, 'secrets-key')) === null)
+    return wrong(`the key secrets-key is missing in ${dataDir}; restore it from a backup`)
+  const keys = await readSecretKeys(config)
+  const isPlain = secretsKey === 'off' || (databaseUrl !== null && secretsKey === null)
+  const found = isPlain
+    ? 'those of webhooks are plain text; SECRETS_KEY encrypts them'
+    : 'those of webhooks fit the key'
+  if (row?.isMade !== true) return { name: 'secrets', fault: null, found: 'none are stored yet' }
+  if (!row.isReadable) return wrong('the role may not read the table webhook, so the key cannot be checked')
+  try {
+    await requireFittingKeys(db, keys, config)
+    return { name: 'secrets', fault: null, found }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return wrong(error.message)
+  }
 }
 
 async function checkClock(ping: Database['ping']): Promise<Check> {

@@ -151,6 +151,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
         value: 'URL',
         means: 'print a link that signs in to the console of the service at URL, not the token',
       },
+      'new-secret': {
+        means: 'while AUTH_SECRET_PREVIOUS is set, sign with AUTH_SECRET nevertheless: once all processes have both',
+      },
       ttl: { value: 'TIME', means: 'how long the token is valid, such as 90s, 15m, 30d; default 1h, maximum 366d' },
       ...COMMON,
     },

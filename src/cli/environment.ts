@@ -75,10 +75,14 @@ export function warningsOf(env: NodeJS.ProcessEnv): string[] {
   return misspellings(long).map(({ variable, message }) => `sms-quota: warning: ${variable} ${message}`)
 }
 
+/** Variables of OpenSSL, libpq, Node.js and OpenTelemetry: some are similar to ours, and none is a mistake. */
+const OF_STANDARDS =
+  /^(SSL_CERT_(FILE|DIR)|PG[A-Z_]+|NODE_\w+|OTEL_TRACES_SAMPLER|OTEL_EXPORTER_(ZIPKIN|JAEGER)_\w+|OTEL_EXPORTER_OTLP_(TIMEOUT|(TRACES|METRICS|LOGS)_\w+))$/
+
 /** Names that are similar to a variable's. A misspelled AUTH_AUDIENCE would silently let tokens of other services in. */
 function misspellings(variables: NodeJS.Dict<string>): ConfigIssue[] {
   return Object.keys(variables)
-    .filter(variable => !NAMES.includes(variable))
+    .filter(variable => !NAMES.includes(variable) && !OF_STANDARDS.test(variable))
     .map(variable => ({ variable, meant: nearest(variable, NAMES) }))
     .filter(({ meant }) => meant !== undefined)
     .map(({ variable, meant }) => ({

@@ -41,7 +41,8 @@ export async function token(args: Arguments): Promise<number> {
   // Most of what it loads is about the database; what needs no token is not to wait for it.
   const { dropRootBeside } = await import('../drop-root.ts')
   await dropRootBeside(config)
-  const secret = key.kind === 'secret' ? key.secret : await readOwnSecret(dataDir, 'auth-secret')
+  const previous = key.kind === 'secret' && !args.has('new-secret') ? key.previous : null
+  const secret = key.kind === 'secret' ? (previous ?? key.secret) : await readOwnSecret(dataDir, 'auth-secret')
   if (secret === null) {
     // A secret that was made here would sign tokens that no service accepts.
     process.stderr.write(
@@ -52,6 +53,11 @@ export async function token(args: Arguments): Promise<number> {
   const owner = { userId, subject: subject ?? String(userId), ...(name === null ? {} : { name }) }
   const request = { ...auth, ...owner, secret, roles, ttlSeconds, now: Date.now() }
   const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
+  if (previous !== null) {
+    process.stderr.write(
+      'sms-quota: signed with AUTH_SECRET_PREVIOUS, which every running process knows; the token ends with it. Once all processes have both secrets, sign with --new-secret\n',
+    )
+  }
   process.stdout.write(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)
   return 0
 }

@@ -1,13 +1,18 @@
 /** Each check of the database that `config --check` makes, and what it says when that does not fit. */
 import { describe, expect, inject, test } from 'vitest'
+import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import { check as runCheck } from '../../src/cli/check.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { printed } from '../support/printed.ts'
 import { plainRole } from '../support/role.ts'
 import { rawSql } from '../support/sql.ts'
 
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+const [KEY, OTHER_KEY] = [keyOf(1), keyOf(2)]
+const AUTHOR = { now: Date.parse('2026-03-15T12:00:00Z'), actor: 'ada', requestId: 'test' }
 const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
 
 async function check(url: string, env: Record<string, string> = {}) {
@@ -31,7 +36,7 @@ describe('config --check', async () => {
     const { code, stderr, lines } = await check(url)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(lines).toMatch(
-      /^ {2}connection {3}ok: to the database sms_quota_test_\w+ as the role \S+\n {2}sessions {5}ok: each connection has its own\n {2}version {6}ok: PostgreSQL \d.*\n {2}encoding {5}ok: UTF8\n {2}durability {3}ok: fsync \w+, full_page_writes \w+, synchronous_commit \w+\n {2}connections {2}ok: a process uses up to 23 of \d+; \d+ are in use now.*\n {2}TLS {10}ok: not needed on this machine\n {2}writes {7}ok: the server takes them\n {2}schema {7}ok: has all migrations of this version\n(?: {2}cluster {6}ok: Citus, .*\n)? {2}role {9}ok: may change the schema and its rows, and end its own sessions\n {2}clock {8}ok: this machine's and the database's differ by \d+ ms\nThe database fits.\n$/,
+      /^ {2}connection {3}ok: to the database sms_quota_test_\w+ as the role \S+\n {2}sessions {5}ok: each connection has its own\n {2}version {6}ok: PostgreSQL \d.*\n {2}encoding {5}ok: UTF8\n {2}durability {3}ok: fsync \w+, full_page_writes \w+, synchronous_commit \w+\n {2}connections {2}ok: a process uses up to 23 of \d+; \d+ are in use now.*\n {2}TLS {10}ok: not needed on this machine\n {2}writes {7}ok: the server takes them\n {2}schema {7}ok: has all migrations of this version\n(?: {2}cluster {6}ok: Citus, .*\n)? {2}role {9}ok: may change the schema and its rows, and end its own sessions\n {2}secrets {6}ok: those of webhooks are plain text; SECRETS_KEY encrypts them\n {2}clock {8}ok: this machine's and the database's differ by \d+ ms\nThe database fits.\n$/,
     )
   })
 
@@ -47,7 +52,7 @@ describe('config --check', async () => {
     )
     expect(lines).toContain('writes       wrong: the server takes no writes: it is a standby, or default_transaction')
     // The nodes of a cluster allow fewer connections, too.
-    const failed = inject('nodes') === null ? '3 of 11' : '4 of 12'
+    const failed = inject('nodes') === null ? '3 of 12' : '4 of 13'
     expect(lines.endsWith(`\n${failed} checks failed.\n`)).toBe(true)
   })
 
@@ -57,7 +62,12 @@ describe('config --check', async () => {
     expect(applied.lines).toMatch(
       /schema +ok: lacks the migration 0001_\S+ and \d+ more; the next start applies them\n/,
     )
+    expect(applied.lines).toMatch(/role +ok: there are no tables yet; may create them, and then owns them/)
+    expect(applied.lines).toMatch(/secrets +ok: none are stored yet\n/)
     const off = await check(empty.url, { MIGRATE: 'off' })
+    expect(off.lines).toMatch(
+      /role +wrong: there are no tables yet whose rights could be checked; run "sms-quota migrate"/,
+    )
     expect(off.code).toBe(1)
     expect(off.lines).toMatch(
       /schema +wrong: lacks the migration 0001_\S+ .*; run "sms-quota migrate", or set MIGRATE=auto\n/,
@@ -89,6 +99,29 @@ describe('config --check', async () => {
     const writer = await check(asRole, { MIGRATE: 'off' })
     expect(writer.lines).toMatch(/role +ok: may change all rows, and end its own sessions\n/)
     expect(writer.code).toBe(0)
+  })
+
+  test.each([
+    [
+      'another key',
+      KEY,
+      OTHER_KEY,
+      /^does not fit: the secrets of webhooks [\d, ]+ were encrypted with another key\. /,
+    ],
+    ['no key', KEY, undefined, /^is not set: the secrets of webhooks [\d, ]+ were encrypted with a key\. /],
+    ['off', KEY, 'off', /^does not fit: the secrets of webhooks/],
+  ])('says that stored secrets do not fit %s', async (_, stored, given, fault) => {
+    const keys = secretKeys(Buffer.from(stored, 'base64'), [])
+    await createWebhookOnce(db, { url: 'https://example.com' }, { secret: new Uint8Array(32), keys }, AUTHOR, undefined)
+    const env: Record<string, string> = given === undefined ? {} : { SECRETS_KEY: given }
+    const { code, lines } = await check(url, env)
+    expect(code).toBe(1)
+    const [, text] = /secrets +wrong: SECRETS_KEY: (.*)/.exec(lines) ?? []
+    expect(text).toMatch(fault)
+    expect(lines).not.toContain('The database fits')
+    expect((await check(url, { SECRETS_KEY: stored })).lines).toMatch(/secrets +ok: those of webhooks fit the key\n/)
+    const previous = { SECRETS_KEY: OTHER_KEY, SECRETS_KEY_PREVIOUS: stored }
+    expect((await check(url, previous)).code).toBe(0)
   })
 
   test('says why it cannot connect, and nothing of the password', async () => {

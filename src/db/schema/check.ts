@@ -21,6 +21,8 @@ export interface CheckOptions {
   readonly connections: number
   /** Whether a start applies missing migrations. */
   readonly migrates: boolean
+  /** Checks the keys of secrets that are stored already. */
+  readonly checkSecrets: (db: Queryable) => Promise<Check>
   /** Checks the clock, by a function that asks the database for its own. */
   readonly checkClock: (ping: Database['ping']) => Promise<Check>
 }
@@ -31,7 +33,7 @@ const checked = (name: string, fault: string | null, found: string): Check => ({
 
 /** Runs all checks, in the order in which they are printed. Without a connection that is the only one. */
 export async function checkDatabase(options: CheckOptions): Promise<Check[]> {
-  const { url, connections, migrates, checkClock } = options
+  const { url, connections, migrates, checkSecrets, checkClock } = options
   // Two pools of one connection each: which statement goes to which connection is certain.
   const [db, other] = [openDatabase({ url, maxConnections: 1 }), openDatabase({ url, maxConnections: 1 })]
   try {
@@ -51,6 +53,7 @@ export async function checkDatabase(options: CheckOptions): Promise<Check[]> {
       schema,
       ...(await checkNodes(db, options)),
       await checkRole(db, migrates),
+      await checkSecrets(db),
       await checkClock(() => db.ping()),
     ]
   } finally {
@@ -139,6 +142,8 @@ async function checkNodes(db: Queryable, options: CheckOptions): Promise<Check[]
 }
 
 interface Rights {
+  /** Whether the migrations have made tables. */
+  readonly isMade: boolean
   readonly schema: string | null
   readonly mayCreate: boolean
   readonly mayEndSessions: boolean
@@ -155,7 +160,7 @@ const RIGHTS = sql`with own as (
     where relnamespace = coalesce(
       (select relnamespace from pg_class where oid = to_regclass('schema_migration')), to_regnamespace(current_schema()))
   ), tables as (select * from own where relkind in ('r', 'p'))
-  select current_schema() as schema,
+  select to_regclass('schema_migration') is not null as "isMade", current_schema() as schema,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
     has_function_privilege('pg_terminate_backend(int, bigint)', 'execute') as "mayEndSessions",
     (select min(relname) from tables where not pg_has_role(relowner, 'usage')) as "notOwned",
@@ -170,8 +175,13 @@ const RIGHTS = sql`with own as (
 async function checkRole(db: Queryable, migrates: boolean): Promise<Check> {
   const [rights] = await db.query<Rights>({ text: RIGHTS })
   if (rights === undefined) throw new Error('the database returned no row')
-  const { schema, mayCreate, mayEndSessions, notOwned, closed, closedSequence } = rights
+  const { isMade, schema, mayCreate, mayEndSessions, notOwned, closed, closedSequence } = rights
   const faults: string[] = []
+  if (!isMade && !migrates) {
+    faults.push(
+      'there are no tables yet whose rights could be checked; run "sms-quota migrate" as another role, then check again',
+    )
+  }
   if (closed !== null) {
     faults.push(
       `it may not read and change the table ${closed}; make it the owner, or grant select, insert, update, delete`,
@@ -194,6 +204,7 @@ async function checkRole(db: Queryable, migrates: boolean): Promise<Check> {
   }
   if (!mayEndSessions)
     faults.push('it may not end its own sessions; grant execute on the function pg_terminate_backend')
-  const found = migrates ? 'may change the schema and its rows' : 'may change all rows'
+  const made = migrates ? 'may change the schema and its rows' : 'may change all rows'
+  const found = isMade ? made : 'there are no tables yet; may create them, and then owns them'
   return checked('role', faults.length === 0 ? null : faults.join('; '), `${found}, and end its own sessions`)
 }
