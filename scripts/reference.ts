@@ -65,7 +65,9 @@ function settingsPage(): string {
 
 function metricsPage(): string {
   const registry = new Registry()
-  createMetrics(registry).watchCertificate(() => 0)
+  const metrics = createMetrics(registry)
+  metrics.watchCertificate(() => 0)
+  metrics.watchDisk(() => 0)
   const rows = registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('sms_quota_'))

@@ -9,6 +9,7 @@ import { untilReachable } from './db/connection/reachable.ts'
 import { readServerVersions } from './db/connection/server-versions.ts'
 import { assertConnectionsFit, assertTrustworthy } from './db/connection/trust.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
+import { freeRatioOf } from './db/embedded/folders.ts'
 import { assertNotRestoring } from './db/embedded/restoring.ts'
 import { assertMigrated, migrate } from './db/schema/migrate.ts'
 import { writeNames } from './db/users/principal-names.ts'
@@ -123,6 +124,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const { statementTimeout } = overrides
     const limits = statementTimeout === undefined ? {} : { statementTimeout }
     const db = open('calls', { maxConnections: config.databasePoolSize, ...limits })
+    if (config.databaseUrl === null) metrics.watchDisk(() => freeRatioOf(config.dataDir))
     const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     await untilReachable(pingDb, { ms: config.databaseWaitSeconds * 1_000, log, signal: overrides.stopping })
     await assertOwnSessions(db, pingDb)

@@ -35,6 +35,8 @@ export interface Metrics extends ServiceMetrics, PoolMetrics, JobMetrics {
   watchFeed(waiting: () => number): void
   /** Read at each scrape: when the certificate of the service's HTTPS expires, in milliseconds since 1970. */
   watchCertificate(expiresAt: () => number): void
+  /** Read at each scrape: the free part of the disk of the data folder. */
+  watchDisk(freeRatio: () => number): void
   readonly contentType: string
   text(): Promise<string>
 }
@@ -69,6 +71,12 @@ export function createMetrics(registry = new Registry(), now: () => number = Dat
         'sms_quota_certificate_expiry_timestamp_seconds',
         'When the certificate of TLS_CERT_FILE expires, in seconds since 1970; absent without TLS.',
       )(() => expiresAt() / 1_000),
+    watchDisk: freeRatio =>
+      gaugeAtScrape(
+        registers,
+        'sms_quota_disk_free_ratio',
+        'Which part of the disk of DATA_DIR is free for the service, from 0 to 1; absent with DATABASE_URL.',
+      )(freeRatio),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }

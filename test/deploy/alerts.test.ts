@@ -1,8 +1,11 @@
 /** The alert rules: each condition is caused once in a real service, and the rule is evaluated on what it then shows. */
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { Registry } from '@prometheus-io/client'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
@@ -15,6 +18,8 @@ import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { whenDone } from '../support/cleanup.ts'
+import { scratchFolder } from '../support/database-server.ts'
 import { withDatabase } from '../support/database-url.ts'
 import { evaluate, metricsIn, parseMetrics, type Scrape } from '../support/promql.ts'
 import { PLAIN } from '../support/secrets.ts'
@@ -48,9 +53,11 @@ const other = await startService({
     AUTH_AUDIENCE: 'sms-quota',
   },
 })
+/** A service whose refusals of calls without a token are slowed soon. */
+const flooded = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '5' } })
 const metricsServer = createMetricsServer(createMetricsPage(createMetrics()), createSlowDown(0))
 const metricsUrl = await metricsServer.listen({ host: '127.0.0.1', port: 0 })
-const { call, clock, db, engine, metrics, senderToken } = service
+const { call, clock, databaseUrl, db, engine, metrics, senderToken } = service
 
 /** What Prometheus reads, with the labels that it adds. */
 async function scrape(read: () => Promise<string>): Promise<Scrape> {
@@ -93,6 +100,28 @@ async function withoutDatabase({ databaseUrl }: Service, work: () => Promise<voi
   await work()
   await rename(`${name}_elsewhere`, name)
   await admin.close()
+}
+
+const { folder, remove } = await scratchFolder()
+whenDone(remove)
+/** What the jobs of cron have written last. */
+const written = {
+  standby: 'sms_quota_synchronous_standbys 1\n',
+  backup: await backUpAt(null, databaseUrl),
+}
+
+/** Runs the script of cron, with a clock that says `at` if given, and returns what it has written. */
+async function backUpAt(at: number | null, url: string): Promise<string> {
+  const bin = await mkdtemp(join(folder, 'bin-'))
+  if (at !== null) await writeFile(join(bin, 'date'), `#!/bin/sh\necho ${Math.floor(at)}\n`, { mode: 0o755 })
+  const script = resolve(ROOT, 'deploy/prometheus/backup.sh')
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    DATABASE_URL: url,
+    AUTH_SECRET: 'a secret for tests only, long enough',
+  }
+  await promisify(execFile)(script, [bin, folder], { env }).catch(() => {})
+  return textOf(join(folder, 'sms-quota.prom'))
 }
 
 interface Provocation {
@@ -231,6 +260,50 @@ const PROVOCATIONS: Record<string, Provocation> = {
     await untilShown(other, /^sms_quota_clock_offset_seconds [45]/m)
   }, other),
 
+  // A process that was busy for five minutes, as Node.js would report it.
+  SmsQuotaCoreBusy: {
+    read: metricsOf(service),
+    async cause(observe) {
+      const { user, system } = process.cpuUsage()
+      const busy = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: user + 300e6, system })
+      await observe()
+      busy.mockRestore()
+    },
+  },
+
+  SmsQuotaDiskFilling: lasting(async () => metrics.watchDisk(() => 0.1)),
+
+  SmsQuotaStandbyLost: {
+    read: async () => written.standby,
+    async cause(observe) {
+      const [, command = ''] = /^(psql .*sms_quota_synchronous_standbys.*) >/m.exec(textOf('docs/operations.md')) ?? []
+      const [, statement = ''] = /"(select .*)"/.exec(command) ?? []
+      const [row] = await db.query<Record<string, string>>({ text: rawSql`${statement}` })
+      written.standby = `${Object.values(row ?? {})[0]}\n`
+      await observe()
+    },
+  },
+
+  SmsQuotaBackupOld: {
+    read: async () => written.backup,
+    cause: async observe => {
+      written.backup = await backUpAt(Date.now() / 1_000 - 100_000, databaseUrl)
+      await observe()
+    },
+  },
+
+  SmsQuotaVerifyFailed: {
+    read: async () => written.backup,
+    cause: async observe => {
+      await db.query({
+        text: sql`update quota set used = used + 1 where shard = $1 and user_id = 60`,
+        values: [shardOf(60)],
+      })
+      written.backup = await backUpAt(null, databaseUrl)
+      await observe()
+    },
+  },
+
   SmsQuotaCertificateExpiring: lasting(async () => metrics.watchCertificate(() => Date.now() + DAY_MS)),
 }
 
@@ -273,6 +346,45 @@ test.each(rules)('$alert fires when its condition is caused', async rule => {
   expect(hasFired).toBe(true)
 })
 
+test('a flood of calls without a valid token does not make senders slow', async () => {
+  const rule = rules.find(({ alert }) => alert === 'SmsQuotaSendersSlow')
+  if (rule === undefined) throw new Error('there is no such rule')
+  // Not over HTTP: the flood has the address of this test.
+  const read = () => flooded.metrics.text()
+  const flood = () => allAtOnce(40, () => flooded.call('POST', '/api/sms/sender/quota/check', { token: 'x', body: {} }))
+  const body = { user_id: 1, units: 1 }
+  await flooded.call('POST', '/api/sms/sender/quota/check', { token: flooded.senderToken, body })
+  // The first calls are 401, the next 429: both series must have been read before.
+  await flood()
+  await flood()
+  const before = await scrape(read)
+  // Above the limit of an address, each refusal takes about half a second.
+  await flood()
+  const after = await scrape(read)
+  expect(fires({ ...rule, expr: rule.expr.replace('status=~"2..|5.."', 'status=~".+"') }, before, after)).toBe(true)
+  expect(fires(rule, before, after)).toBe(false)
+})
+
+test('a backup that succeeds says when, and a verify without a difference that it did', async () => {
+  const text = await backUpAt(null, flooded.databaseUrl)
+  expect(text).toMatch(/^sms_quota_backup_timestamp_seconds \d+\nsms_quota_verify_exit_code 0\n$/)
+  expect(Date.now() / 1_000 - Number(/\d+/.exec(text)?.[0])).toBeLessThan(60)
+  // A backup that fails leaves the time of the last one.
+  const failed = await backUpAt(null, 'postgres://u:p@127.0.0.1:1/d')
+  expect(failed).toBe(text.replace(/0\n$/, '1\n'))
+})
+
+test('the dashboard can show one instance', () => {
+  const dashboard = JSON.parse(textOf('deploy/grafana/dashboard.json'))
+  expect(dashboard.templating.list.map(({ name }: { name: string }) => name)).toContain('instance')
+  const exprs: string[] = dashboard.panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }: { expr: string }) => expr),
+  )
+  for (const expr of exprs) {
+    for (const name of metricsIn(expr)) expect(expr).toContain(`${name}{instance=~"$instance"`)
+  }
+})
+
 test('each alert has an entry in the runbook, and each entry an alert', () => {
   const headings = [...textOf('docs/operations.md').matchAll(/^### (SmsQuota\w+)$/gm)].map(([, name]) => name)
   expect(headings).toEqual(rules.map(({ alert }) => alert))
@@ -283,11 +395,14 @@ test('each alert has an entry in the runbook, and each entry an alert', () => {
 
 test('the rules and the dashboard read metrics that exist', () => {
   const registry = new Registry()
-  createMetrics(registry).watchCertificate(() => 0)
+  const made = createMetrics(registry)
+  made.watchCertificate(() => 0)
+  made.watchDisk(() => 0)
   const names = registry.getMetricsAsArray().flatMap(({ name, type }) => {
     return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
   })
-  const known = new Set(['up', ...names])
+  const ofCron = parseMetrics(written.standby + written.backup).map(({ name }) => name)
+  const known = new Set(['up', ...names, ...ofCron])
   const dashboard: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
     textOf('deploy/grafana/dashboard.json'),
   )

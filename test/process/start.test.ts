@@ -59,6 +59,13 @@ describe('a service with a database of its own', () => {
     expect(await paste(grantOf(banner))).toMatch(/"user_id":7.*"period":"month".*"limit":1000.* 201$/)
   })
 
+  test('shows how much of the disk of its data folder is free', async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    const ratio = Number(/^sms_quota_disk_free_ratio (\S+)$/m.exec(text)?.[1])
+    expect(ratio).toBeGreaterThan(0)
+    expect(ratio).toBeLessThanOrEqual(1)
+  })
+
   test('without a terminal prints no token, but the command for the link to the console', async () => {
     expect(service.stdout()).not.toContain('eyJ')
     const [command = ''] = /^.*bin\/sms-quota token .*--console \S+$/m.exec(bannerOf(service)) ?? []

@@ -53,7 +53,7 @@ export async function untilReachable(db: Pick<Database, 'ping'>, { ms, log, sign
   }
 }
 
-/** Whether the server may take connections later, although nobody changes a setting. */
+/** Whether the server may take connections later, without a change of a setting. */
 function canPass(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state !== undefined) return isUnavailable(error) && /^(08|53|57P)/.test(state)

@@ -1,4 +1,5 @@
 /** The layout of the data folder, and how files appear in it complete or not at all. */
+import { statfsSync } from 'node:fs'
 import { access, constants, mkdir, mkdtemp, open, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ForeignFile, pathOf, removeTree, withFolder } from './own-files.ts'
@@ -104,5 +105,15 @@ export async function flush(path: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+/** Which part of the disk of a folder is free for others than root; NaN if the system does not say. */
+export function freeRatioOf(folder: string): number {
+  try {
+    const { bavail, blocks } = statfsSync(folder)
+    return bavail / blocks
+  } catch {
+    return Number.NaN
   }
 }
