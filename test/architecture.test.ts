@@ -324,8 +324,13 @@ function finestRoomOf(path: string): string {
   return path.split('/').slice(0, 3).join('/')
 }
 
-test(`a file has at most ${MAX_FILE_LINES} lines`, () => {
-  const long = all.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+/** What lists routes or commands is as long as there are many. */
+const isTable = ({ path }: SourceFile) => /^(?:routes|commands)\.ts$/.test(basename(path))
+
+test(`a file has at most ${MAX_FILE_LINES} lines, but for tables of routes and commands`, () => {
+  const long = all
+    .filter(file => !isTable(file))
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
   expect(long.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([])
 })
 
