@@ -22,7 +22,7 @@ interface Kind {
   next: number | null
 }
 
-/** Kinds that are told apart: messages that nobody has thought of may all differ. */
+/** Kinds that are kept apart: messages of a kind that is not known may all differ. */
 const MAX_KINDS = 200
 
 /** Counts faults, and remembers the first of each kind. */

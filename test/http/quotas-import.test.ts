@@ -250,7 +250,7 @@ test('the rules of single changes hold', async () => {
   expect(await importRows(rows)).toEqual([counts(1, 1, 1)])
 })
 
-test('a row with an id updates that quota, whatever its reference is, and never creates one', async () => {
+test('a row with an id updates that quota, with any reference, and never creates one', async () => {
   const [user, other, unknown] = [someone(), someone(), someone()]
   const rows = [
     { user_id: user, external_ref: 'A', limit: 100, name: 'First' },

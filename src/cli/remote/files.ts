@@ -1,4 +1,4 @@
-/** Files that commands read: their text, whatever its encoding. */
+/** Files that commands read: their text, in any encoding. */
 import { createReadStream } from 'node:fs'
 import {
   createFileText,
