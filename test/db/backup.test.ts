@@ -116,6 +116,21 @@ describe('a backup', async () => {
     await expect(checkBackup(opener(Buffer.from('PK not a backup')))).rejects.toThrow('it is no backup of sms-quota')
   })
 
+  test('leaves every index and constraint that the migrations make, none of them invalid', async () => {
+    const made = (db: Database) =>
+      db.query({
+        text: sql`select indexdef as made, 'index' as kind, true as valid from pg_indexes where schemaname = 'public'
+          union all select c.conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(c.oid), 'constraint', convalidated
+          from pg_constraint c where connamespace = 'public'::regnamespace
+          union all select indexrelid::regclass::text, 'state', indisvalid and indisready from pg_index
+          where indrelid in (select oid from pg_class where relnamespace = 'public'::regnamespace)
+          order by 1, 2`,
+      })
+    const restored = await made(target.db)
+    expect(restored).toEqual(await made(ledger.db))
+    expect(restored.length).toBeGreaterThan(80)
+  })
+
   test('is the same if the role has the rights of a service only', async () => {
     const { url } = await leastRole(ledger)
     const backup = await backUp(url)

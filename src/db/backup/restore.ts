@@ -13,6 +13,7 @@ import { migrate } from '../schema/migrate.ts'
 import { appliedMigrations, qualifier, quoted, tableNames, withClient } from './catalog.ts'
 import { type OwnPlaces, ownPlaces } from './own-places.ts'
 import { BackupDamaged, decode, type Header } from './records.ts'
+import { withoutIndexes } from './without-indexes.ts'
 import type { Progress, Written } from './write.ts'
 
 const OWN_MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url))
@@ -113,7 +114,7 @@ async function fill(client: pg.Client, { open, header, onProgress }: RestoreOpti
     places.set(name)
     await client.query('select setval($1, $2, $3)', [qualified(name), last_value, is_called])
   }
-  await copyIn(client, { open, onProgress, places, qualified })
+  await withoutIndexes(client, tables.map(qualified), () => copyIn(client, { open, onProgress, places, qualified }))
   places.assertComplete()
   await client.query(sql`drop table ${MARKER}`)
   await client.query('commit')
