@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { openDatabase } from '../src/db/connection/database.ts'
 import { secretKeys } from '../src/db/webhooks/secret-keys.ts'
+import { DEFAULT_SEGMENT_RULES } from '../src/domain/segment-rules.ts'
 import { createListener } from '../src/http/listener.ts'
 import { createMetricsPage } from '../src/http/operations/metrics-page.ts'
 import { createServer } from '../src/http/server.ts'
@@ -36,7 +37,7 @@ const app = await createServer({
   settings: {
     ...{ trustProxy: null, maxConnections: 10, logClientAddress: 'off' },
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },
-    ...{ requireCountry: false, supportAdjustLimit: 0 },
+    ...{ requireCountry: false, segments: DEFAULT_SEGMENT_RULES, supportAdjustLimit: 0 },
   },
   exportSlots: { hold: unused },
   oidc: null,

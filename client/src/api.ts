@@ -800,10 +800,10 @@ export type CheckReq = {
   /** The user whose message it is. */ readonly userId: number
   /** How many units. Either this or `message` is required. */
   readonly units?: number
-  /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+  /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
@@ -818,10 +818,10 @@ export type ReserveReq = {
   /** The user whose message it is. */ readonly userId: number
   /** How many units. Either this or `message` is required. */
   readonly units?: number
-  /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+  /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
@@ -844,10 +844,10 @@ export type ConsumeReq = {
   /** The user whose message it is. */ readonly userId: number
   /** How many units. Either this or `message` is required. */
   readonly units?: number
-  /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+  /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
   readonly message?: {
     /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+    /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
     readonly text: string
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
@@ -906,10 +906,10 @@ export type BatchReq = {
         readonly userId: number
         /** How many units. Either this or `message` is required. */
         readonly units?: number
-        /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+        /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
@@ -925,10 +925,10 @@ export type BatchReq = {
         readonly userId: number
         /** How many units. Either this or `message` is required. */
         readonly units?: number
-        /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+        /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
@@ -952,10 +952,10 @@ export type BatchReq = {
         readonly userId: number
         /** How many units. Either this or `message` is required. */
         readonly units?: number
-        /** Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response. */
+        /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
         readonly message?: {
           /** The destination number in E.164 form, with 7 to 15 digits. */ readonly to: string
-          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment. */
+          /** The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment. */
           readonly text: string
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */

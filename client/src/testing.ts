@@ -6,6 +6,15 @@
 export interface FakeServerOptions {
   /** In RFC 3339. Its clock stands still at this time until `advance`; left out, it runs. */
   now?: string
+  /** How it counts the segments of a message, as the settings of the service of the same names; what is left out is as by default. */
+  segments?: {
+    /** `SEGMENTATION` */
+    split?: 'graphemes' | 'code-units'
+    /** `SMS_REFERENCE_BITS` */
+    referenceBits?: 8 | 16
+    /** `SMS_SHIFT_TABLES` */
+    shiftTables?: readonly ('turkish' | 'spanish' | 'portuguese')[]
+  }
 }
 
 export interface FakeServer {

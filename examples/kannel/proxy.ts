@@ -18,6 +18,8 @@ const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TO
 /** Messages that were reported as delivered: a later report of another kind changes nothing. The oldest are forgotten. */
 const delivered = new Set<string>()
 const MAX_DELIVERED = 100_000
+/** Kannel cuts a text after this many parts: `max-messages` of the `sendsms-user`, which is 1 unless it is set. */
+const MAX_PARTS = 10
 const SMSBOX_TIMEOUT_MS = 10_000
 /** What Kannel fills into a `dlr-url`, as `%d`: type, numbers, times, answer of the SMSC, ids. */
 const ESCAPES = ['d', 'p', 'P', 'T', 't', 'A', 'F', 'i']
@@ -57,6 +59,11 @@ async function sendSms(parameters: URLSearchParams): Promise<Answer> {
   try {
     // The units are committed before Kannel gets the message. An answer of sms-quota that is lost costs nothing.
     const sent = await quota.withReservation({ userId, id, message: { to, text } }, async reservation => {
+      const { units = 0 } = reservation ?? {}
+      if (units > MAX_PARTS) {
+        const cut = `Not sent: Kannel cuts the text, which takes ${units} parts, after ${MAX_PARTS}`
+        throw new Refused({ status: 400, text: cut })
+      }
       // Otherwise Kannel replaces what GSM-7 does not have.
       if (reservation?.encoding === 'UCS-2' && !parameters.has('coding')) parameters.set('coding', '2')
       const answer = await passOn(withReports(parameters, userId, id))

@@ -47,6 +47,10 @@ interface Message {
 /** The messages that wait for a receipt, by the SMSC's message id, oldest first. */
 const awaited = new Map<string, Message>()
 
+/** What joins the parts of a text takes 6 octets of each, or 7 if the SMSC and sms-quota count with 16 bits. */
+const WIDE = process.env.SMS_REFERENCE_BITS === '16'
+const PART = WIDE ? { septets: 152, octets: 132 } : { septets: 153, octets: 134 }
+
 /**
  * The segments of a message: up to 160 characters of a 7-bit alphabet or 140 octets; if there are several, 153 or 134 in each.
  * A part of a long message, which has its header already, is one.
@@ -55,7 +59,7 @@ function unitsOf(pdu: Pdu): number {
   const coding = Number(pdu.data_coding)
   const is7Bit = (coding & 0x0c) === 0 && coding !== 2
   const length = (pdu.message_payload ?? pdu.short_message)?.length ?? 0
-  const [single, part] = is7Bit ? [160, 153] : [140, 134]
+  const [single, part] = is7Bit ? [160, PART.septets] : [140, PART.octets]
   return length <= single ? 1 : Math.ceil(length / part)
 }
 
@@ -78,7 +82,7 @@ async function submit(pdu: Pdu, userId: number, esme: Session, smsc: Session): P
   const to = `+${String(pdu.destination_addr).replace(/^(?:\+|00)/, '')}`
   const units = unitsOf(pdu)
   // sms-quota finds the country only of a message. So it gets a text that is as long.
-  const text = 'x'.repeat(units === 1 ? 1 : units * 153)
+  const text = 'x'.repeat(units === 1 ? 1 : units * PART.septets)
   try {
     const sent = await quota.withReservation({ userId, id, message: { to, text } }, async () => {
       const response = await passOn(pdu, smsc)

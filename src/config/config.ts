@@ -14,6 +14,7 @@ import {
   NAMES,
   type Name,
   row,
+  type SegmentsConfig,
   type TlsMode,
   type VARIABLES,
 } from './variables.ts'
@@ -94,6 +95,8 @@ export interface Config {
   enforcement: Enforcement
   /** Whether senders must name the destination. */
   requireCountry: boolean
+  /** How the segments of texts are counted. */
+  segments: SegmentsConfig
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
   /** The maximum number of operations per second of each sender; 0: no limit. */
@@ -290,6 +293,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
+    segments: segmentsConfig(get),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     senderOperationsPerSecond: get('SENDER_OPERATIONS_PER_SECOND'),
     authFailuresPerMinute: get('AUTH_FAILURES_PER_MINUTE'),
@@ -307,6 +311,14 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     tracing: { endpoint: get('OTEL_EXPORTER_OTLP_ENDPOINT'), ratio: get('OTEL_TRACES_SAMPLER_ARG') },
     logLevel: get('LOG_LEVEL'),
     logClientAddress: get('LOG_CLIENT_ADDRESS'),
+  }
+}
+
+function segmentsConfig(get: <N extends Name>(name: N) => Value<N>): SegmentsConfig {
+  return {
+    split: get('SEGMENTATION'),
+    referenceBits: get('SMS_REFERENCE_BITS'),
+    shiftTables: get('SMS_SHIFT_TABLES') ?? [],
   }
 }
 

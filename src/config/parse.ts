@@ -42,6 +42,24 @@ export function parseFlag(text: string): boolean | Refusal {
   return text === 'true' || text === 'false' ? text === 'true' : refuse('is neither')
 }
 
+export function parseReferenceBits(text: string): 8 | 16 | Refusal {
+  return text === '8' ? 8 : text === '16' ? 16 : refuse('is neither')
+}
+
+export const SHIFT_TABLES = ['turkish', 'spanish', 'portuguese'] as const
+export type ShiftTable = (typeof SHIFT_TABLES)[number]
+
+export function parseShiftTables(text: string): ShiftTable[] | Refusal {
+  const tables: ShiftTable[] = []
+  for (const name of text.split(',').map(part => part.trim())) {
+    const table = SHIFT_TABLES.find(known => known === name)
+    if (table === undefined) return refuse('names a table that is none of them')
+    if (tables.includes(table)) return refuse('names a table twice')
+    tables.push(table)
+  }
+  return tables
+}
+
 export function parseText(text: string): string | Refusal {
   return /\p{Cc}/u.test(text) ? refuse('contains control characters') : text
 }

@@ -12,10 +12,14 @@ import {
   parseIssuerUrl,
   parseKey,
   parseRatio,
+  parseReferenceBits,
   parseScope,
+  parseShiftTables,
   parseText,
   parseTimeZone,
   refuse,
+  SHIFT_TABLES,
+  type ShiftTable,
   whole,
 } from './parse.ts'
 import { parseProxies } from './proxies.ts'
@@ -30,6 +34,15 @@ const CLIENT_ADDRESS_MODES = ['full', 'prefix', 'off'] as const
 export type ClientAddressMode = (typeof CLIENT_ADDRESS_MODES)[number]
 
 export type Enforcement = (typeof ENFORCEMENTS)[number]
+
+/** Where a part of a long text may end. */
+const SEGMENTATIONS = ['graphemes', 'code-units'] as const
+/** How the gateway or carrier cuts texts into SMS. */
+export interface SegmentsConfig {
+  split: (typeof SEGMENTATIONS)[number]
+  referenceBits: 8 | 16
+  shiftTables: readonly ShiftTable[]
+}
 
 const TLS_MODES = ['required', 'off'] as const
 export type TlsMode = (typeof TLS_MODES)[number]
@@ -163,6 +176,28 @@ export const VARIABLES = {
     accepts: 'true or false',
     fallback: 'false',
     parse: parseFlag,
+  },
+  SEGMENTATION: {
+    means:
+      'where the parts of a long text in UCS-2 end, when the service counts them: between graphemes, as most providers cut; or after any 16-bit unit, also within an emoji, as Jasmin and Kannel do. Agents need the same value, as of the two below',
+    accepts: `one of ${SEGMENTATIONS.join(', ')}`,
+    fallback: 'graphemes',
+    parse: (text: string) => SEGMENTATIONS.find(mode => mode === text) ?? refuse('is neither'),
+  },
+  SMS_REFERENCE_BITS: {
+    means:
+      'the size of the number that joins the parts of a text: with 8 bits, a part holds 153 septets (GSM-7) or 67 units (UCS-2); with 16 bits, 152 or 66',
+    accepts: '8 or 16',
+    fallback: '8',
+    parse: parseReferenceBits,
+  },
+  SMS_SHIFT_TABLES: {
+    means:
+      'the national single shift tables that the carrier sends with: a text that needs letters of one of them is counted in GSM-7, 155 septets or 149 in each part (148 with 16 bits), and these letters take two',
+    accepts: `${SHIFT_TABLES.join(', ')}, or several of them separated by commas`,
+    fallback: null,
+    unset: 'a text with letters that GSM-7 lacks is UCS-2',
+    parse: parseShiftTables,
   },
   RATE_LIMIT_PER_MINUTE: {
     means:

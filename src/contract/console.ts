@@ -1,5 +1,9 @@
+import type { SegmentRules } from '../domain/segment-rules.ts'
+
 /** What the console reads from the service besides the API. It is not part of the OpenAPI document. */
 export interface ConsoleConfig {
+  /** How the service counts segments. */
+  segments: SegmentRules
   /** The identity provider for signing in; null: users paste a token. */
   oidc: { issuer: string; client_id: string; scope: string } | null
 }

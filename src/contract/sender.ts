@@ -29,7 +29,7 @@ const message = Type.Object(
     text: Type.String({
       writeOnly: true,
       description:
-        'The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2). An empty text is one segment.',
+        'The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment.',
       examples: ['Hello'],
     }),
   },
@@ -37,7 +37,7 @@ const message = Type.Object(
     ...closed,
     writeOnly: true,
     description:
-      'Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response.',
+      'Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response.',
   },
 )
 

@@ -1,5 +1,6 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
-import { septetsIn } from './segments.ts'
+import type { SegmentRules } from './segment-rules.ts'
+import { septetsIn, shiftLettersOf } from './segments.ts'
 
 /** A character (a grapheme, what a reader sees as one) that costs more than a plain letter. */
 export interface CostlyCharacter {
@@ -13,10 +14,11 @@ export interface CostlyCharacter {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** The characters of a text that cost more than a plain letter, in order. */
-export function findCostly(text: string): CostlyCharacter[] {
+export function findCostly(text: string, rules: SegmentRules): CostlyCharacter[] {
+  const letters = shiftLettersOf(text, rules)
   const found: CostlyCharacter[] = []
   for (const { segment: character, index: at } of graphemes.segment(text)) {
-    const septets = septetsIn(character)
+    const septets = septetsIn(character, letters)
     if (septets === null) found.push({ at, character, why: 'foreign' })
     else if (septets > character.length) found.push({ at, character, why: 'double' })
   }

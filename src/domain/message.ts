@@ -1,4 +1,5 @@
 import { type Destination, destinationOf } from './destination.ts'
+import type { SegmentRules } from './segment-rules.ts'
 import { countSegments, type Encoding } from './segments.ts'
 
 export interface Measure extends Destination {
@@ -13,7 +14,7 @@ export interface Measure extends Destination {
  *
  * @param to a phone number in E.164 form
  */
-export function measureMessage(to: string, text: string): Measure {
-  const { encoding, segments } = countSegments(text)
+export function measureMessage(to: string, text: string, rules: SegmentRules): Measure {
+  const { encoding, segments } = countSegments(text, rules)
   return { units: segments, encoding, segments, ...destinationOf(to) }
 }

@@ -1,5 +1,6 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { MAX_SEGMENTS } from './bounds.ts'
+import { type Capacity, lettersOf, type SegmentRules, septetCapacity, unitCapacity } from './segment-rules.ts'
 
 export type Encoding = 'GSM-7' | 'UCS-2'
 
@@ -13,28 +14,45 @@ export interface Segmentation {
 }
 
 /** How many SMS a text takes. An empty text is one. */
-export function countSegments(text: string): { encoding: Encoding; segments: number } {
-  const gsm = countGsm7(text)
-  return gsm === null ? { encoding: 'UCS-2', segments: countUcs2(text) } : { encoding: 'GSM-7', segments: gsm }
+export function countSegments(text: string, rules: SegmentRules): { encoding: Encoding; segments: number } {
+  const gsm = countGsm7(text, NO_LETTERS, septetCapacity(rules, false))
+  if (gsm !== null) return { encoding: 'GSM-7', segments: gsm }
+  for (const letters of lettersOf(rules)) {
+    const shifted = countGsm7(text, letters, septetCapacity(rules, true))
+    if (shifted !== null) return { encoding: 'GSM-7', segments: shifted }
+  }
+  return { encoding: 'UCS-2', segments: countUcs2(text, rules) }
 }
 
 /** Splits a text into its SMS. */
-export function segmentText(text: string): Segmentation {
-  const { encoding, segments } = countSegments(text)
+export function segmentText(text: string, rules: SegmentRules): Segmentation {
+  const { encoding, segments } = countSegments(text, rules)
+  const letters = shiftLettersOf(text, rules)
   const isGsm7 = encoding === 'GSM-7'
-  const sizes = isGsm7 ? SEPTETS : UNITS_16
-  const parts = segments === 1 ? [text] : split(text, isGsm7 ? endOfGsm7Part : endOfUcs2Part)
+  const { alone, ofPart } = isGsm7 ? septetCapacity(rules, letters !== NO_LETTERS) : unitCapacity(rules)
+  const endOf = isGsm7
+    ? (from: number) => endOfGsm7Part(text, from, letters, ofPart)
+    : (from: number) => endOfUcs2Part(text, from, rules.split, ofPart)
+  const parts = segments === 1 ? [text] : split(text, endOf)
   return {
     encoding,
-    capacity: segments === 1 ? sizes.alone : sizes.ofPart,
-    segments: parts.map(part => ({ text: part, filled: (isGsm7 ? septetsIn(part) : null) ?? part.length })),
+    capacity: segments === 1 ? alone : ofPart,
+    segments: parts.map(part => ({ text: part, filled: (isGsm7 ? septetsIn(part, letters) : null) ?? part.length })),
   }
 }
 
-function split(text: string, endOf: (text: string, from: number) => number): string[] {
+/** The letters of the shift table that a text is sent with; none if it needs no table, or is sent as UCS-2. */
+export function shiftLettersOf(text: string, rules: SegmentRules): ReadonlySet<number> {
+  if (septetsIn(text) !== null) return NO_LETTERS
+  return lettersOf(rules).find(letters => septetsIn(text, letters) !== null) ?? NO_LETTERS
+}
+
+const NO_LETTERS: ReadonlySet<number> = new Set()
+
+function split(text: string, endOf: (from: number) => number): string[] {
   const parts: string[] = []
   for (let from = 0; from < text.length; ) {
-    const end = endOf(text, from)
+    const end = endOf(from)
     parts.push(text.slice(from, end))
     from = end
   }
@@ -48,77 +66,93 @@ function split(text: string, endOf: (text: string, from: number) => number): str
  * test/domain/message.test.ts compares the counts with the library's, segments.test.ts the splits with the counts.
  */
 
-/** An SMS has 140 octets. In a text of several parts, 6 octets of each hold its position among them. */
-const SEPTETS = { alone: 160, ofPart: 153 }
-const UNITS_16 = { alone: 70, ofPart: 67 }
+/** What `MAX_SEGMENTS` allows. */
+function longestOf(rules: SegmentRules) {
+  return {
+    septets: MAX_SEGMENTS * septetCapacity(rules, false).ofPart,
+    units16: MAX_SEGMENTS * unitCapacity(rules).ofPart,
+  }
+}
 
-const LONGEST = { septets: MAX_SEGMENTS * SEPTETS.ofPart, units16: MAX_SEGMENTS * UNITS_16.ofPart }
-
-/** What `MAX_SEGMENTS` allows, in words. */
-export const LONGEST_IN_WORDS = `${MAX_SEGMENTS} SMS, which hold ${LONGEST.septets} septets (GSM-7) or ${LONGEST.units16} 16-bit units (UCS-2)`
+export function longestInWords(rules: SegmentRules): string {
+  const { septets, units16 } = longestOf(rules)
+  return `${MAX_SEGMENTS} SMS, which hold ${septets} septets (GSM-7) or ${units16} 16-bit units (UCS-2)`
+}
 
 /**
  * Whether a text surely takes no more than `MAX_SEGMENTS`. Two parts of UCS-2 that follow each other have more units than one holds,
  * because the grapheme that begins the second did not fit into the first.
  */
-export function surelyFitsOneMessage(text: string): boolean {
-  return text.length <= LONGEST.units16 / 2
+export function surelyFitsOneMessage(text: string, rules: SegmentRules): boolean {
+  return text.length <= longestOf(rules).units16 / 2
 }
 
 /** Whether a text may be as short as a message, by its length: cheap, and counting the parts of a text of UCS-2 is not. */
-export function mayFitOneMessage(text: string): boolean {
-  return text.length <= LONGEST.units16 || (text.length <= LONGEST.septets && septetsIn(text) !== null)
+export function mayFitOneMessage(text: string, rules: SegmentRules): boolean {
+  const { septets, units16 } = longestOf(rules)
+  if (text.length <= units16) return true
+  return text.length <= septets && [NO_LETTERS, ...lettersOf(rules)].some(letters => septetsIn(text, letters) !== null)
 }
 
-/** Segments in GSM-7; null if GSM-7 lacks a character of the text. A pair of septets is not split. */
-function countGsm7(text: string): number | null {
+/** Segments in GSM-7; null if it lacks a character of the text. A pair of septets is not split. */
+function countGsm7(text: string, letters: ReadonlySet<number>, { alone, ofPart }: Capacity): number | null {
   let total = 0
   let parts = 1
   let filled = 0
   for (let at = 0; at < text.length; at++) {
-    const septets = septetsOf(text.charCodeAt(at))
+    const septets = septetsOf(text.charCodeAt(at), letters)
     if (septets === NOT_GSM_7) return null
     total += septets
     filled += septets
-    if (filled > SEPTETS.ofPart) {
+    if (filled > ofPart) {
       parts++
       filled = septets
     }
   }
-  return total <= SEPTETS.alone ? 1 : parts
+  return total <= alone ? 1 : parts
 }
 
 /** The end of the part that begins at `from`: before the first character whose septets do not all fit. */
-function endOfGsm7Part(text: string, from: number): number {
+function endOfGsm7Part(text: string, from: number, letters: ReadonlySet<number>, capacity: number): number {
   let filled = 0
   let end = from
   while (end < text.length) {
-    filled += septetsOf(text.charCodeAt(end))
-    if (filled > SEPTETS.ofPart) return end
+    filled += septetsOf(text.charCodeAt(end), letters)
+    if (filled > capacity) return end
     end++
   }
   return end
 }
 
-/** Septets of a text in GSM-7; null if GSM-7 lacks one of its characters. */
-export function septetsIn(text: string): number | null {
+/**
+ * Septets of a text in GSM-7; null if it lacks one of the characters.
+ *
+ * @param letters those of a shift table, which GSM-7 has besides
+ */
+export function septetsIn(text: string, letters: ReadonlySet<number> = NO_LETTERS): number | null {
   let total = 0
   for (let at = 0; at < text.length; at++) {
-    const septets = septetsOf(text.charCodeAt(at))
+    const septets = septetsOf(text.charCodeAt(at), letters)
     if (septets === NOT_GSM_7) return null
     total += septets
   }
   return total
 }
 
+/** Septets of a UTF-16 unit: 1 or 2; NOT_GSM_7 if neither GSM-7 nor the letters have it. */
+function septetsOf(unit: number, letters: ReadonlySet<number>): number {
+  const septets = septetsOfGsm7(unit)
+  return septets === NOT_GSM_7 && letters.has(unit) ? 2 : septets
+}
+
 const NOT_CACHED = 0
 const NOT_GSM_7 = 3
 
-/** A cache of `septetsOf` for each UTF-16 unit. */
+/** A cache of `septetsOfGsm7` for each UTF-16 unit. */
 const septetCache = new Uint8Array(0x1_00_00).fill(NOT_CACHED)
 
-/** Septets of a UTF-16 unit in GSM-7: 1 or 2; NOT_GSM_7 if GSM-7 lacks it. */
-function septetsOf(unit: number): number {
+/** The same without a shift table. */
+function septetsOfGsm7(unit: number): number {
   const cached = septetCache[unit]
   if (cached !== undefined && cached !== NOT_CACHED) return cached
   const { encodingName, numberOfCharacters } = new SegmentedMessage(String.fromCharCode(unit))
@@ -127,18 +161,20 @@ function septetsOf(unit: number): number {
   return septets
 }
 
-function countUcs2(text: string): number {
-  if (text.length <= UNITS_16.alone) return 1
+function countUcs2(text: string, rules: SegmentRules): number {
+  const { alone, ofPart } = unitCapacity(rules)
+  if (text.length <= alone) return 1
+  if (rules.split === 'code-units') return Math.ceil(text.length / ofPart)
   let parts = 0
-  for (let from = 0; from < text.length; parts++) from = endOfUcs2Part(text, from)
+  for (let from = 0; from < text.length; parts++) from = endOfUcs2Part(text, from, rules.split, ofPart)
   return parts
 }
 
-/** The end of the part that begins at `from`: as late as possible without splitting a grapheme. */
-function endOfUcs2Part(text: string, from: number): number {
-  const limit = from + UNITS_16.ofPart
+/** The end of the part that begins at `from`: as late as possible, and without splitting a grapheme unless the rules do. */
+function endOfUcs2Part(text: string, from: number, rule: SegmentRules['split'], capacity: number): number {
+  const limit = from + capacity
   if (limit >= text.length) return text.length
-  if (surelyBreaks(text, limit)) return limit
+  if (rule === 'code-units' || surelyBreaks(text, limit)) return limit
   // The most frequent uncertain case, decided without the library: the limit is inside an emoji.
   if (isInsidePair(text, limit) && surelyBreaks(text, limit - 1)) return limit - 1
 

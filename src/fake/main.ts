@@ -5,18 +5,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { createFakeServer as Declared, FakeServer } from '../../client/src/testing.ts'
+import { DEFAULT_SEGMENT_RULES } from '../domain/segment-rules.ts'
 import { ERRORS, Problem } from '../errors.ts'
 import { problemBody } from '../http/platform/problems.ts'
 import { createLedger } from './ledger.ts'
 import { type Answer, type Call, createRoutes, type Route } from './routes.ts'
 
-export const createFakeServer: typeof Declared = async ({ now: start } = {}) => {
+export const createFakeServer: typeof Declared = async ({ now: start, segments } = {}) => {
   const fixed = start === undefined ? null : Date.parse(start)
   if (Number.isNaN(fixed)) throw new RangeError(`now is not a time in RFC 3339: ${start}`)
   let offset = 0
   const now = () => (fixed ?? Date.now()) + offset
   const token = randomUUID()
-  const routes = createRoutes(createLedger(now), now)
+  const routes = createRoutes(createLedger(now), now, { ...DEFAULT_SEGMENT_RULES, ...segments })
 
   const server = createServer((request, response) => {
     const requestId = randomUUID()

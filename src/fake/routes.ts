@@ -5,6 +5,7 @@ import { SummaryQuery } from '../contract/quota-summary.ts'
 import { CreateQuotaReq, QuotaParams, UpdateQuotaReq } from '../contract/quotas.ts'
 import { BatchReq, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../contract/sender.ts'
 import type { Quota } from '../domain/quota.ts'
+import type { SegmentRules } from '../domain/segment-rules.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { ERRORS, invalidRequest, Problem } from '../errors.ts'
@@ -46,18 +47,18 @@ export interface Route {
 const SENDER = '/api/sms/sender/quota'
 const ADMIN = '/api/sms/admin/quota'
 
-export function createRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
-  return [...senderRoutes(ledger), ...adminRoutes(ledger, now)]
+export function createRoutes(ledger: Ledger, now: () => EpochMs, segments: SegmentRules): Route[] {
+  return [...senderRoutes(ledger, segments), ...adminRoutes(ledger, now)]
 }
 
-function senderRoutes(ledger: Ledger): Route[] {
-  const checkOperation = createOperationCheck()
+function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
+  const checkOperation = createOperationCheck(segments)
   const checkBatch = compileCheck(BatchReq)
   const readReservation = reader(ReservationParams)
 
   function perform(op: SenderOp, request: unknown, requestId: string): object {
     const origin = { principal: 'fake', requestId }
-    const call = commandOf(op, request as SenderRequest, { origin, requireCountry: false })
+    const call = commandOf(op, request as SenderRequest, { origin, requireCountry: false, segments })
     return answerOf(call, ledger.perform(call.command))
   }
 
@@ -73,7 +74,7 @@ function senderRoutes(ledger: Ledger): Route[] {
   }
 
   const single = SENDER_OPS.map((op): Route => {
-    const check = requestCheck(op)
+    const check = requestCheck(op, segments)
     return {
       method: 'POST',
       path: pathOf(`${SENDER}/${op}`),

@@ -23,6 +23,7 @@ type ServerSettings = Pick<
   | 'senderOperationsPerSecond'
   | 'authFailuresPerMinute'
   | 'requireCountry'
+  | 'segments'
   | 'supportAdjustLimit'
 >
 

@@ -178,6 +178,7 @@ async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Pro
   await app.register(consoleRoutes, {
     prefix: '/console',
     provider: parts.oidc && createProvider(parts.oidc, parts.now),
+    segments: parts.settings.segments,
   })
 }
 

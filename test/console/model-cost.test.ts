@@ -2,16 +2,22 @@
 import { expect, test } from 'vitest'
 import { categoryOf, codePointsOf, isVisible, kindsOf, runsOf } from '../../console/src/model/costly-characters.ts'
 import { findCostly } from '../../src/domain/characters.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { segmentText } from '../../src/domain/segments.ts'
 
 test('costly characters are listed once each, in the order of the text, with what replaces them', () => {
   const text = 'It’s on its way… – it’s 5 € [all in]'
-  expect(kindsOf(findCostly(text), 'foreign')).toEqual([
+  expect(kindsOf(findCostly(text, DEFAULT_SEGMENT_RULES), 'foreign')).toEqual([
     { character: '’', count: 2, replacement: "'" },
     { character: '…', count: 1, replacement: '...' },
     { character: '–', count: 1, replacement: '-' },
   ])
-  expect(kindsOf(findCostly(text), 'double').map(({ character, replacement }) => [character, replacement])).toEqual([
+  expect(
+    kindsOf(findCostly(text, DEFAULT_SEGMENT_RULES), 'double').map(({ character, replacement }) => [
+      character,
+      replacement,
+    ]),
+  ).toEqual([
     ['€', null],
     ['[', null],
     [']', null],
@@ -55,7 +61,7 @@ test.each<[string, string, [text: string, why: string | null][][]]>([
   ['a mark over several segments', 'я'.repeat(71), [[['я'.repeat(67), 'foreign']], [['я'.repeat(4), 'foreign']]]],
   ['nothing in an empty text', '', [[]]],
 ])('segments show %s', (_title, text, runs) => {
-  const shown = runsOf(segmentText(text).segments, findCostly(text))
+  const shown = runsOf(segmentText(text, DEFAULT_SEGMENT_RULES).segments, findCostly(text, DEFAULT_SEGMENT_RULES))
   expect(shown.map(segment => segment.runs.map(run => [run.text, run.why]))).toEqual(runs)
 })
 

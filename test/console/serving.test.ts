@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
@@ -94,7 +95,10 @@ test('a missing file is not found, nor is a file outside of the folder', async (
 })
 
 test('serves the sign-in options', async () => {
-  expect((await get('/console/config.json')).json()).toEqual({ oidc: null })
+  expect((await get('/console/config.json')).json()).toEqual({
+    oidc: null,
+    segments: { split: 'graphemes', referenceBits: 8, shiftTables: [] },
+  })
   expect((await get('/console/provider.json')).json()).toMatchObject({ status: 404, code: 'not_found' })
 })
 
@@ -105,7 +109,12 @@ test('accepts only GET and HEAD', async () => {
 
 test('without a build the page explains how to build it', async () => {
   const bare = Fastify()
-  await bare.register(consoleRoutes, { prefix: '/console', provider: null, folder: '/nowhere' })
+  await bare.register(consoleRoutes, {
+    prefix: '/console',
+    provider: null,
+    segments: DEFAULT_SEGMENT_RULES,
+    folder: '/nowhere',
+  })
   const answer = await bare.inject('/console/')
   expect(answer.statusCode).toBe(503)
   expect(answer.body).toContain('npm run console')

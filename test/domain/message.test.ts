@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
 import { measureMessage } from '../../src/domain/message.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 
 const segmentsOf = (text: string) => {
-  const { units, segments, encoding } = measureMessage('+4915112345678', text)
+  const { units, segments, encoding } = measureMessage('+4915112345678', text, DEFAULT_SEGMENT_RULES)
   expect(units).toBe(segments)
   return [encoding, segments]
 }

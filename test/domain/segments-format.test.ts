@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { countSegments, segmentText } from '../../src/domain/segments.ts'
 
 /** Counts what is given to the library, which needs a thousand times as long for a character. */
@@ -55,7 +56,7 @@ test('the parts are the library’s, wherever characters meet', () => {
       for (const { length } of [other, pair, pair + other, pair + pair]) {
         const before = 67 - length
         const text = `${'я'.repeat(before)}${pair}${pair}яяяя`
-        const parts = segmentText(text).segments.map(segment => segment.text)
+        const parts = segmentText(text, DEFAULT_SEGMENT_RULES).segments.map(segment => segment.text)
         expect(parts, JSON.stringify(text.slice(before))).toEqual(partsOf(text))
       }
     }
@@ -75,7 +76,7 @@ test('the count of any mixture is the library’s', () => {
       const { graphemes, segmentsCount } = new SegmentedMessage(text, 'UCS-2')
       // The library puts graphemes longer than a part into one part.
       fc.pre(graphemes.every(({ length }) => length <= 67))
-      expect(countSegments(text)).toEqual({ encoding: 'UCS-2', segments: segmentsCount })
+      expect(countSegments(text, DEFAULT_SEGMENT_RULES)).toEqual({ encoding: 'UCS-2', segments: segmentsCount })
     }),
     { numRuns: 500 },
   )
@@ -104,9 +105,9 @@ describe('the library is hardly needed for', () => {
     ['format characters of later versions of Unicode', '\u{13430}'],
   ])('%s', (_what, character) => {
     const text = `я${character}`.repeat(800)
-    countSegments(text)
+    countSegments(text, DEFAULT_SEGMENT_RULES)
     library.units = 0
-    const { segments } = countSegments(text)
+    const { segments } = countSegments(text, DEFAULT_SEGMENT_RULES)
     // A letter with what is joined to it, and the next character, at the end of each part.
     expect(library.units).toBeLessThanOrEqual(segments * 5)
   })

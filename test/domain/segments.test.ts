@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findCostly, plainerOf, writePlainly } from '../../src/domain/characters.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { countSegments, segmentText } from '../../src/domain/segments.ts'
 
 describe('segmentText', () => {
@@ -19,7 +20,7 @@ describe('segmentText', () => {
     ['an emoji is not split', `${я(66)}😀${я(5)}`, 'UCS-2', 67, [66, 7]],
     ['nor is a family', `${я(60)}👩‍👩‍👧‍👦${я(5)}`, 'UCS-2', 67, [60, 16]],
   ])('%s', (_what, text, encoding, capacity, filled) => {
-    const cut = segmentText(text)
+    const cut = segmentText(text, DEFAULT_SEGMENT_RULES)
     expect([cut.encoding, cut.capacity, cut.segments.map(segment => segment.filled)]).toEqual([
       encoding,
       capacity,
@@ -32,8 +33,8 @@ describe('segmentText', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 400 }), parts => {
         const text = parts.join('')
-        const { encoding, capacity, segments } = segmentText(text)
-        expect({ encoding, segments: segments.length }).toEqual(countSegments(text))
+        const { encoding, capacity, segments } = segmentText(text, DEFAULT_SEGMENT_RULES)
+        expect({ encoding, segments: segments.length }).toEqual(countSegments(text, DEFAULT_SEGMENT_RULES))
         expect(segments.map(segment => segment.text).join('')).toBe(text)
         for (const { filled } of segments) expect(filled).toBeLessThanOrEqual(capacity)
       }),
@@ -42,8 +43,8 @@ describe('segmentText', () => {
 })
 
 test('findCostly returns the graphemes that cost more, with their offsets', () => {
-  expect(findCostly('plain text, @ä\r\n')).toEqual([])
-  expect(findCostly('[5 €] it’s 👩‍👩‍👧‍👦 e\u0301')).toEqual([
+  expect(findCostly('plain text, @ä\r\n', DEFAULT_SEGMENT_RULES)).toEqual([])
+  expect(findCostly('[5 €] it’s 👩‍👩‍👧‍👦 e\u0301', DEFAULT_SEGMENT_RULES)).toEqual([
     { at: 0, character: '[', why: 'double' },
     { at: 3, character: '€', why: 'double' },
     { at: 4, character: ']', why: 'double' },
@@ -76,7 +77,7 @@ test.each([
 })
 
 test('writePlainly replaces the characters that have a replacement', () => {
-  const plainly = (text: string) => writePlainly(text, findCostly(text))
+  const plainly = (text: string) => writePlainly(text, findCostly(text, DEFAULT_SEGMENT_RULES))
   expect(plainly('“It’s 5 € …” – [ok]')).toBe('"It\'s 5 € ..." - [ok]')
   expect(plainly('’’ я 👩‍👩‍👧‍👦 ’')).toBe("'' я 👩‍👩‍👧‍👦 '")
   expect(plainly('')).toBe('')

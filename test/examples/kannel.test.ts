@@ -151,3 +151,14 @@ test('a message that is not passed on, since the answer of sms-quota was lost, c
   while ((await sweeper.sweepOnce(clock.now)).pending !== 'none');
   expect(await counters()).toEqual(before)
 })
+
+test('a text that Kannel would cut costs nothing', async () => {
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 8, limit: 20, period: 'month' } })
+  const passed = passedOn.length
+  const cut = 'Not sent: Kannel cuts the text, which takes 11 parts, after 10'
+  expect(await send({ username: 'bob', text: 'x'.repeat(1_531) })).toEqual([400, cut])
+  expect(passedOn.length).toBe(passed)
+  const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=8')
+  expect(body).toMatchObject({ used: 0, reserved: 0 })
+  expect(await send({ username: 'bob', text: 'x'.repeat(1_530) })).toEqual([202, '0: Accepted for delivery'])
+})

@@ -50,19 +50,21 @@ smsc.listen(0, '127.0.0.1')
 await once(smsc, 'listening')
 const { port } = smsc.address() as AddressInfo
 
-async function startProxy(quotaUrl: string): Promise<URL> {
+async function startProxy(quotaUrl: string, more: Record<string, string> = {}): Promise<URL> {
   const env = {
     PORT: '0',
     USERS: '{"alice":7,"bob":8}',
     SMSC_URL: `smpp://127.0.0.1:${port}`,
     SMS_QUOTA_URL: quotaUrl,
     SMS_QUOTA_TOKEN: senderToken,
+    ...more,
   }
   const line = await startExample('smpp', 'proxy.ts', env, ['smpp'])
   return new URL(line.replace('the proxy is at ', ''))
 }
 const service = await app.listen({ port: 0, host: '127.0.0.1' })
 const proxy = await startProxy(service)
+const wideProxy = startProxy(service, { SMS_REFERENCE_BITS: '16', USERS: '{"carol":9}' })
 /** While it is, sms-quota carries out what it is asked, and its answers are lost. */
 let isDeaf = true
 const listener = createServer(async (request, response) => {
@@ -199,6 +201,23 @@ test.each([
   expect(await counters()).toMatchObject({ used: Number(before.used) + units })
   await receipt('alice', String(answer?.message_id), 'UNDELIV')
   expect(await counters()).toEqual(before)
+})
+
+test('with references of 16 bits, a part holds 152 characters of GSM-7 or 66 of UCS-2', async () => {
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 20, period: 'month' } })
+  const carol = await bind('carol', 'right', await wideProxy)
+  const used: number[] = []
+  for (const [data_coding, octets] of [
+    [0, 304],
+    [0, 305],
+    [8, 264],
+    [8, 266],
+  ]) {
+    await carol.submit({ data_coding, message_payload: Buffer.alloc(octets ?? 0, 'x') })
+    const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=9')
+    used.push(body.used)
+  }
+  expect(used).toEqual([2, 5, 7, 10])
 })
 
 test('the SMSC gets the octets of the ESME', async () => {

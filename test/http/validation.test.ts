@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { Problem } from '../../src/errors.ts'
 import { compileCheck, compileValidator } from '../../src/http/platform/validation.ts'
 import { createRowReader } from '../../src/http/quotas/import.ts'
@@ -225,7 +226,7 @@ test('an object with more than 100 unknown names is refused before they are list
 
 test('an operation of a batch and a row of an import with 500 unknown names are refused', () => {
   const operation = { op: 'consume', user_id: 7, id: 'm', units: -5, force: 1, ...unknownNames(500) }
-  expect(createOperationCheck()(operation)).toEqual({
+  expect(createOperationCheck(DEFAULT_SEGMENT_RULES)(operation)).toEqual({
     issues: [{ path: '', message: expect.stringMatching(/^has 500 unknown names; accepted are op, user_id, /) }],
   })
   const row = JSON.stringify({ user_id: 'all', external_ref: 'K-1', limit: '5', used: 0, ...unknownNames(500) })
@@ -235,7 +236,7 @@ test('an operation of a batch and a row of an import with 500 unknown names are 
 test('what is behind the schemas takes only what they promise', () => {
   const origin = { principal: 'gateway', requestId: 'r' }
   const command = (op: 'reserve' | 'consume' | 'commit', request: object) =>
-    commandOf(op, request as never, { origin, requireCountry: false }).command
+    commandOf(op, request as never, { origin, requireCountry: false, segments: DEFAULT_SEGMENT_RULES }).command
   expect(command('consume', { user_id: 7, id: 'm', units: 1, force: 1 })).toMatchObject({ force: false })
   expect(command('commit', { user_id: 7, id: 'm', force: 'true' })).toMatchObject({ force: false })
   for (const wrong of ['5', 1.5, -1, [5], { valueOf: () => 5 }]) {

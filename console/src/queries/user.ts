@@ -9,6 +9,7 @@ import { untilNextWindow } from '../model/next-window.ts'
 import type { Sort } from '../model/quota-lists.ts'
 import { currentRaise, type Raise, withMarks } from '../model/raised-cap.ts'
 import { request } from '../session/client.ts'
+import { consoleConfig } from '../session/console-config.ts'
 import { texts } from '../texts/texts.ts'
 
 /** What is read of one user. Users read it on paths of their own, without naming themselves. */
@@ -189,16 +190,19 @@ export function useCheck(user: ViewedUser, message: PlannedMessage | null) {
   })
 }
 
-/** A text of that many segments. */
-const textOf = (segments: number) => 'x'.repeat(segments === 1 ? 1 : SEPTETS * segments)
-const SEPTETS = 153
+/** A text of that many segments, as the service counts them. */
+async function textOf(segments: number): Promise<string> {
+  const { referenceBits } = (await consoleConfig()).segments
+  const septets = referenceBits === 8 ? 153 : 152
+  return 'x'.repeat(segments === 1 ? 1 : septets * segments)
+}
 
-function check(message: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
+async function check(message: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
   const { user_id, units, country, number, message_type } = message
   const body = {
     user_id,
     // The text itself stays in the browser.
-    ...(number === null ? { units } : { message: { to: number, text: textOf(units) } }),
+    ...(number === null ? { units } : { message: { to: number, text: await textOf(units) } }),
     ...(country === null || number !== null ? {} : { country }),
     ...(message_type === null ? {} : { message_type }),
   }

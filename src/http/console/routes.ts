@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ConsoleConfig } from '../../contract/console.ts'
+import type { SegmentRules } from '../../domain/segment-rules.ts'
 import { Problem } from '../../errors.ts'
 import type { IdentityProvider } from '../auth/provider.ts'
 import { createFiles } from '../platform/documents.ts'
@@ -18,11 +19,16 @@ const NONCE = '__NONCE__'
  * `/console`.
  *
  * @param options.provider the identity provider for signing in, if one is configured
+ * @param options.segments how the service counts segments
  * @param options.folder the folder that the console was built into
  */
 export async function consoleRoutes(
   app: FastifyInstance,
-  { provider, folder = BUILT }: { provider: IdentityProvider | null; folder?: string },
+  {
+    provider,
+    segments,
+    folder = BUILT,
+  }: { provider: IdentityProvider | null; segments: SegmentRules; folder?: string },
 ): Promise<void> {
   const hidden = { schema: { hide: true } }
   const readPage = createPageReader(join(folder, 'index.html'))
@@ -30,9 +36,9 @@ export async function consoleRoutes(
   app.get('', hidden, (_request, reply) => reply.redirect(`${app.prefix}/`))
 
   app.get('/config.json', hidden, async (): Promise<ConsoleConfig> => {
-    if (provider === null) return { oidc: null }
+    if (provider === null) return { segments, oidc: null }
     const { issuer, clientId, scope } = provider.config
-    return { oidc: { issuer, client_id: clientId, scope } }
+    return { segments, oidc: { issuer, client_id: clientId, scope } }
   })
 
   app.get('/provider.json', hidden, async () => {

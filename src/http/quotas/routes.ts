@@ -90,13 +90,15 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: 
         response: changeResponses({ 200: Type.Union([Type.Ref('Grantable#'), Type.Ref('Denied#')]) }, ['overloaded']),
       },
       validatorCompiler: part =>
-        part.httpPart === 'body' ? validatorOf(requestCheck('check')) : compileValidator(part as never),
+        part.httpPart === 'body'
+          ? validatorOf(requestCheck('check', settings.segments))
+          : compileValidator(part as never),
       // The same serializer as on the paths of senders: the same answer.
       serializerCompiler: () => JSON.stringify,
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const call = commandOf('check', body, { origin: originOf(request), requireCountry: settings.requireCountry })
+      const call = commandOf('check', body, { origin: originOf(request), ...settings })
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
       return answerOf(call, outcome)
     },

@@ -4,7 +4,8 @@ import { OPERATIONS, OPTIONAL, REQUESTS, SENDER_OPS, type SenderOp, type SenderR
 import { DEFAULT_TTL_SECONDS, isUint, MAX_SEGMENTS } from '../../domain/bounds.ts'
 import type { Command, DrawCommand, Origin } from '../../domain/command.ts'
 import { type Measure, measureMessage } from '../../domain/message.ts'
-import { LONGEST_IN_WORDS, mayFitOneMessage, surelyFitsOneMessage } from '../../domain/segments.ts'
+import type { SegmentRules } from '../../domain/segment-rules.ts'
+import { longestInWords, mayFitOneMessage, surelyFitsOneMessage } from '../../domain/segments.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
@@ -22,15 +23,17 @@ export function originOf(request: FastifyRequest): Origin {
 }
 
 /** Validates the body of an operation's own path, and drops optional fields that are null from it. */
-export function requestCheck(op: SenderOp): Check {
-  return withFurtherRules(op, compileCheck(REQUESTS[op]))
+export function requestCheck(op: SenderOp, segments: SegmentRules): Check {
+  return withFurtherRules(op, segments, compileCheck(REQUESTS[op]))
 }
 
 /** Validates an operation of a batch and returns its name, or its first issues. Optional fields that are null are dropped. */
-export function createOperationCheck(): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
+export function createOperationCheck(
+  segments: SegmentRules,
+): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
   const checkOp = compileCheck(Type.Object({ op: Type.Enum(SENDER_OPS) }))
   const checks = new Map<unknown, { op: SenderOp; check: Check }>(
-    SENDER_OPS.map(op => [op, { op, check: withFurtherRules(op, compileCheck(OPERATIONS[op])) }]),
+    SENDER_OPS.map(op => [op, { op, check: withFurtherRules(op, segments, compileCheck(OPERATIONS[op])) }]),
   )
   return operation => {
     const known = isRecord(operation) ? checks.get(operation.op) : undefined
@@ -39,6 +42,13 @@ export function createOperationCheck(): (operation: unknown) => { op: SenderOp }
     if (known === undefined) throw new TypeError('an operation passed that no check is for')
     return { op: known.op }
   }
+}
+
+/** The settings that a command depends on. */
+export interface SenderRules {
+  requireCountry: boolean
+  /** How segments are counted. */
+  segments: SegmentRules
 }
 
 /**
@@ -50,7 +60,7 @@ export function createOperationCheck(): (operation: unknown) => { op: SenderOp }
 export function commandOf(
   op: SenderOp,
   request: SenderRequest,
-  { origin, requireCountry }: { origin: Origin; requireCountry: boolean },
+  { origin, ...rules }: SenderRules & { origin: Origin },
 ): SenderCall {
   const id = textOf(request.id ?? '')
   const user_id = integerOf(request.user_id)
@@ -58,7 +68,7 @@ export function commandOf(
     case 'check':
     case 'reserve':
     case 'consume':
-      return drawOf({ op, user_id, id, origin }, request, requireCountry)
+      return drawOf({ op, user_id, id, origin }, request, rules)
     case 'commit':
     case 'release':
     case 'refund': {
@@ -75,10 +85,10 @@ export function commandOf(
 function drawOf(
   asked: Pick<DrawCommand, 'op' | 'user_id' | 'id'> & { origin: Origin },
   request: SenderRequest,
-  requireCountry: boolean,
+  { requireCountry, segments }: SenderRules,
 ): SenderCall {
   const { message } = request
-  const measure = message === undefined ? null : measureOf(message)
+  const measure = message === undefined ? null : measureOf(message, segments)
   const country = measure === null ? (request.country ?? null) : measure.country
   if (requireCountry && country === null) throw invalidRequest([noCountry(request)])
   return {
@@ -117,13 +127,13 @@ function noCountry({ message }: SenderRequest): ValidationIssue {
 }
 
 /** Adds the rules between fields, and the bound of a text in SMS, to those of the schema, so that all issues are reported together. */
-function withFurtherRules(op: SenderOp, check: Check): Check {
+function withFurtherRules(op: SenderOp, segments: SegmentRules, check: Check): Check {
   const optional = OPTIONAL[op]
   const draws = op === 'check' || op === 'reserve' || op === 'consume'
   return value => {
     if (isRecord(value)) dropNulls(value, optional)
     const issues = check(value)
-    const further = draws && isRecord(value) ? furtherIssuesIn(value) : null
+    const further = draws && isRecord(value) ? furtherIssuesIn(value, segments) : null
     if (issues === null || further === null) return issues ?? further
     return [...issues, ...further]
   }
@@ -135,17 +145,17 @@ function dropNulls(request: Record<string, unknown>, optional: ReadonlySet<strin
 }
 
 /** Null if there are none, which is nearly always so. */
-function furtherIssuesIn({ units, message, country }: Record<string, unknown>): Issues | null {
+function furtherIssuesIn({ units, message, country }: Record<string, unknown>, segments: SegmentRules): Issues | null {
   if (message === undefined) {
     if (units !== undefined) return null
     return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
-  const isLong = isTooLong(message)
+  const isLong = isTooLong(message, segments)
   if (units === undefined && country === undefined && !isLong) return null
   const determined = Object.entries({ units, country })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: 'is not accepted together with message, which determines it' }))
-  const tooLong = isLong ? [{ path: '/message/text', message: `must fit into ${LONGEST_IN_WORDS}` }] : []
+  const tooLong = isLong ? [{ path: '/message/text', message: `must fit into ${longestInWords(segments)}` }] : []
   const [first, ...others] = [...determined, ...tooLong]
   return first === undefined ? null : [first, ...others]
 }
@@ -153,16 +163,16 @@ function furtherIssuesIn({ units, message, country }: Record<string, unknown>): 
 /** What long texts cost, by their messages: counting one takes milliseconds, and it is checked before it is charged. */
 const measured = new WeakMap<object, Measure>()
 
-function measureOf(message: { to: string; text: string }): Measure {
-  return measured.get(message) ?? measureMessage(message.to, message.text)
+function measureOf(message: { to: string; text: string }, segments: SegmentRules): Measure {
+  return measured.get(message) ?? measureMessage(message.to, message.text, segments)
 }
 
-function isTooLong(message: unknown): boolean {
+function isTooLong(message: unknown, segments: SegmentRules): boolean {
   if (!isRecord(message) || typeof message.text !== 'string') return false
   const { to, text } = message
-  if (surelyFitsOneMessage(text)) return false
-  if (!mayFitOneMessage(text)) return true
-  const measure = measureMessage(typeof to === 'string' ? to : '', text)
+  if (surelyFitsOneMessage(text, segments)) return false
+  if (!mayFitOneMessage(text, segments)) return true
+  const measure = measureMessage(typeof to === 'string' ? to : '', text, segments)
   measured.set(message, measure)
   return measure.segments > MAX_SEGMENTS
 }

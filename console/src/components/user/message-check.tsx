@@ -1,6 +1,6 @@
 import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, use, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
 import { countryLabel, formatList } from '../../formats.ts'
@@ -10,6 +10,7 @@ import { withoutGroups } from '../../model/typed.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { refetchDependents } from '../../queries/quota.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, useFollowingCaps } from '../../queries/user.ts'
+import { consoleConfig } from '../../session/console-config.ts'
 import { texts } from '../../texts/texts.ts'
 import { countriesOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -70,7 +71,8 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const [type, setType] = useState('')
   const [isSubmitted, setSubmitted] = useState(false)
   const destination = useCountry(to.trim())
-  const counted = by === 'text' ? countSegments(text) : null
+  const { segments: rules } = use(consoleConfig())
+  const counted = by === 'text' ? countSegments(text, rules) : null
   // The service takes a number with the segments of a text only.
   const most = counted === null && destination.others.length === 0 ? MAX_RESERVED_UNITS : MAX_SEGMENTS
   const cost = upTo(most, counted === null ? unitsOf(units) : counted.segments)

@@ -1,6 +1,6 @@
 import { Button, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
+import { type ReactNode, use, useDeferredValue, useMemo, useState } from 'react'
 import { MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { findCostly } from '../../../../src/domain/characters.ts'
 import { type Segmentation, segmentText } from '../../../../src/domain/segments.ts'
@@ -13,6 +13,7 @@ import { ExactTime } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { answerTo } from '../../model/answers.ts'
 import { summaryQuery } from '../../queries/user.ts'
+import { consoleConfig } from '../../session/console-config.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
@@ -26,10 +27,11 @@ export default function Cost() {
   const [to, setTo] = useState('')
   const [text, setText] = useState('')
   const destination = useDestination(to.trim())
+  const { segments: rules } = use(consoleConfig())
   // Deferred, so that typing stays responsive with long texts.
   const counted = useDeferredValue(text)
-  const segmentation = useMemo(() => segmentText(counted), [counted])
-  const costly = useMemo(() => findCostly(counted), [counted])
+  const segmentation = useMemo(() => segmentText(counted, rules), [counted, rules])
+  const costly = useMemo(() => findCostly(counted, rules), [counted, rules])
   const units = segmentation.segments.length
 
   return (
@@ -78,7 +80,13 @@ export default function Cost() {
           <RemainingUnits units={units} country={destination.country} />
         </aside>
         <div className={classes.details}>
-          <CostlyCharacters text={counted} segmentation={segmentation} costly={costly} onReplace={setText} />
+          <CostlyCharacters
+            text={counted}
+            rules={rules}
+            segmentation={segmentation}
+            costly={costly}
+            onReplace={setText}
+          />
           <Segments segmentation={segmentation} costly={costly} />
         </div>
       </div>

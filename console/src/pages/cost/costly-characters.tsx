@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, writePlainly } from '../../../../src/domain/characters.ts'
+import type { SegmentRules } from '../../../../src/domain/segment-rules.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
 import { type CharacterKind, categoryOf, codePointsOf, isVisible, kindsOf } from '../../model/costly-characters.ts'
 import { texts } from '../../texts/texts.ts'
@@ -11,13 +12,14 @@ const INITIAL_ROWS = 8
 
 interface CostlyProps {
   text: string
+  rules: SegmentRules
   segmentation: Segmentation
   costly: readonly CostlyCharacter[]
   onReplace: (text: string) => void
 }
 
 /** Lists the characters that increase the cost, and offers to replace them. */
-export function CostlyCharacters({ text, segmentation, costly, onReplace }: CostlyProps) {
+export function CostlyCharacters({ text, rules, segmentation, costly, onReplace }: CostlyProps) {
   const foreign = useMemo(() => kindsOf(costly, 'foreign'), [costly])
   const doubles = useMemo(() => (foreign.length === 0 ? kindsOf(costly, 'double') : []), [costly, foreign])
   if (foreign.length === 0 && doubles.length === 0) return null
@@ -29,7 +31,13 @@ export function CostlyCharacters({ text, segmentation, costly, onReplace }: Cost
       </h2>
       <p className={classes.about}>{foreign.length === 0 ? costlyTexts.doubleAbout : costlyTexts.foreignAbout}</p>
       <KindList kinds={foreign.length === 0 ? doubles : foreign} />
-      <ReplaceOffer text={text} units={segmentation.segments.length} costly={costly} onReplace={onReplace} />
+      <ReplaceOffer
+        text={text}
+        rules={rules}
+        units={segmentation.segments.length}
+        costly={costly}
+        onReplace={onReplace}
+      />
     </section>
   )
 }
@@ -74,16 +82,16 @@ function Replacement({ text }: { text: string }) {
   return <>→ {text === ' ' ? texts.cost.costly.space : <bdi className={classes.character}>{text}</bdi>}</>
 }
 
-interface ReplaceOfferProps extends Pick<CostlyProps, 'text' | 'costly' | 'onReplace'> {
+interface ReplaceOfferProps extends Pick<CostlyProps, 'text' | 'rules' | 'costly' | 'onReplace'> {
   units: number
 }
 
 /** Offers to replace characters with GSM-7 ones if that saves units or leaves more room. */
-function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
+function ReplaceOffer({ text, rules, units, costly, onReplace }: ReplaceOfferProps) {
   const offer = useMemo(() => {
     const changed = writePlainly(text, costly)
-    return { changed, ...countSegments(changed) }
-  }, [text, costly])
+    return { changed, ...countSegments(changed, rules) }
+  }, [text, rules, costly])
   const isFewer = offer.segments < units
   if (offer.changed === text || (!isFewer && offer.encoding === 'UCS-2')) return null
   return (

@@ -4,6 +4,7 @@ import { lstat, rm } from 'node:fs/promises'
 import { createClient } from '../../../../client/src/main.ts'
 import { lock } from '../../../../client/src/node/lock.ts'
 import { afterMs, type Later } from '../../../../client/src/timers.ts'
+import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { addressOf, createListener, type HttpListener } from '../../../http/listener.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
@@ -31,6 +32,8 @@ export interface AgentOptions {
   readonly allowForce?: boolean
   /** Gets lines for the operator, without a line break. */
   readonly log: (line: string) => void
+  /** How the service counts segments; by default as it does by default. */
+  readonly segments?: SegmentRules
   /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
   readonly maxCalls?: number
   /** How long an operation may take in all, in milliseconds; 2,000 if left out. */
@@ -79,6 +82,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     leases: leased,
     allowForce = false,
     log,
+    segments = DEFAULT_SEGMENT_RULES,
     maxCalls = MAX_CALLS,
     timeoutMs = TIMEOUT_MS,
     fetch,
@@ -91,8 +95,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     senderTimeoutMs: timeoutMs,
     ...(fetch === undefined ? {} : { fetch }),
   })
-  const debts = owed && (await openDebts(owed, { client, log, later }))
-  const leases = leased && createLeases(leased, { calls: client, log, timers: { now, later } })
+  const debts = owed && (await openDebts(owed, { client, segments, log, later }))
+  const leases = leased && createLeases(leased, { calls: client, segments, log, timers: { now, later } })
   const outages = createOutageLog(log, now)
   const listener = createListener()
   listener.server.maxConnections = maxCalls
@@ -102,6 +106,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       forward: createForward({ client, debts, leases, allowForce, outages, log }),
       debts,
       outages,
+      segments,
       isSocket: 'path' in place,
       log,
     })

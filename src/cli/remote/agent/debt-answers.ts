@@ -1,32 +1,78 @@
 /** How the agent answers for a message that is a debt: with the fields of the service, and `debt`. */
 import type { SenderRequest } from '../../../contract/sender.ts'
 import { measureMessage } from '../../../domain/message.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { invalidRequest, Problem } from '../../../errors.ts'
 
 type State = 'reserved' | 'committed' | 'released'
 
-export function debtGranted(request: SenderRequest, state: State, replayed: boolean) {
-  const { message } = request
-  const measure = message === undefined ? undefined : measureMessage(message.to, message.text)
-  return {
-    granted: true,
-    ...reservationOf(request, state),
-    remaining: null,
-    replayed,
-    ...(measure && { encoding: measure.encoding, segments: measure.segments, country: measure.country }),
-  }
-}
+export type DebtAnswers = ReturnType<typeof createDebtAnswers>
 
-export function debtSettled(request: SenderRequest, state: State, replayed: boolean) {
-  return { ...reservationOf(request, state), replayed }
+/** @param segments how the service counts segments */
+export function createDebtAnswers(segments: SegmentRules) {
+  function debtGranted(request: SenderRequest, state: State, replayed: boolean) {
+    const { message } = request
+    const measure = message === undefined ? undefined : measureMessage(message.to, message.text, segments)
+    return {
+      granted: true,
+      ...reservationOf(request, state),
+      remaining: null,
+      replayed,
+      ...(measure && { encoding: measure.encoding, segments: measure.segments, country: measure.country }),
+    }
+  }
+
+  function debtSettled(request: SenderRequest, state: State, replayed: boolean) {
+    return { ...reservationOf(request, state), replayed }
+  }
+
+  const reservationOf = (request: SenderRequest, state: State) => viewOf(request, state, contentOf(request).units)
+
+  /** What has to be the same in a repeated call: the message as the service counts it. */
+  function contentOf({ units, message, country, message_type, allow_partial }: SenderRequest) {
+    const measure = message === undefined ? undefined : measureMessage(message.to, message.text, segments)
+    return {
+      units: measure?.units ?? units ?? 0,
+      country: (measure === undefined ? country : measure.country) ?? null,
+      message_type: message_type ?? null,
+      allow_partial: allow_partial ?? false,
+    }
+  }
+
+  /** @throws Problem `idempotency_mismatch` */
+  function checkSame(request: SenderRequest, owed: SenderRequest): void {
+    const known = new Map<string, unknown>(Object.entries(contentOf(owed)))
+    const fields = Object.entries(contentOf(request)).flatMap(([name, value]) =>
+      value === known.get(name) ? [] : [name],
+    )
+    if (fields.length === 0) return
+    throw new Problem(
+      'idempotency_mismatch',
+      `User ${owed.user_id} already has a reservation "${owed.id}" from a different request. These fields differ: ${fields.join(', ')}.`,
+      { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
+    )
+  }
+
+  /** A debt is booked as a whole. @throws Problem `invalid_request` */
+  function checkWhole({ total_units }: SenderRequest, owed: SenderRequest): void {
+    const { units } = contentOf(owed)
+    if (total_units === undefined || total_units === units) return
+    const message = `must be ${units} or left out: the service was away, and the reservation is settled as a whole`
+    throw invalidRequest([{ path: '/total_units', message }])
+  }
+
+  function closed(detail: string, owed: SenderRequest, state: State): Problem {
+    return new Problem('reservation_closed', detail, { members: { reservation: reservationOf(owed, state) } })
+  }
+
+  return { checkSame, checkWhole, closed, debtGranted, debtSettled }
 }
 
 /** As it will be when the service has booked it. No quota counts it yet, so `draws` is empty. */
-function reservationOf(request: SenderRequest, state: State) {
-  const { units } = contentOf(request)
+function viewOf({ id, user_id }: SenderRequest, state: State, units: number) {
   return {
-    id: request.id,
-    user_id: request.user_id,
+    id,
+    user_id,
     state,
     units,
     committed: state === 'committed' ? units : 0,
@@ -37,43 +83,6 @@ function reservationOf(request: SenderRequest, state: State) {
     expires_at: null,
     debt: true,
   }
-}
-
-/** What has to be the same in a repeated call: the message as the service counts it. */
-function contentOf({ units, message, country, message_type, allow_partial }: SenderRequest) {
-  const measure = message === undefined ? undefined : measureMessage(message.to, message.text)
-  return {
-    units: measure?.units ?? units ?? 0,
-    country: (measure === undefined ? country : measure.country) ?? null,
-    message_type: message_type ?? null,
-    allow_partial: allow_partial ?? false,
-  }
-}
-
-/** @throws Problem `idempotency_mismatch` */
-export function checkSame(request: SenderRequest, owed: SenderRequest): void {
-  const known = new Map<string, unknown>(Object.entries(contentOf(owed)))
-  const fields = Object.entries(contentOf(request)).flatMap(([name, value]) =>
-    value === known.get(name) ? [] : [name],
-  )
-  if (fields.length === 0) return
-  throw new Problem(
-    'idempotency_mismatch',
-    `User ${owed.user_id} already has a reservation "${owed.id}" from a different request. These fields differ: ${fields.join(', ')}.`,
-    { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
-  )
-}
-
-/** A debt is booked as a whole. @throws Problem `invalid_request` */
-export function checkWhole({ total_units }: SenderRequest, owed: SenderRequest): void {
-  const { units } = contentOf(owed)
-  if (total_units === undefined || total_units === units) return
-  const message = `must be ${units} or left out: the service was away, and the reservation is settled as a whole`
-  throw invalidRequest([{ path: '/total_units', message }])
-}
-
-export function closed(detail: string, owed: SenderRequest, state: State): Problem {
-  return new Problem('reservation_closed', detail, { members: { reservation: reservationOf(owed, state) } })
 }
 
 export function notBooked(): Problem {

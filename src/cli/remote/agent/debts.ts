@@ -9,8 +9,9 @@ import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
 import type { Later } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
-import { checkSame, checkWhole, closed, debtGranted, debtSettled, notBooked } from './debt-answers.ts'
+import { createDebtAnswers, type DebtAnswers, notBooked } from './debt-answers.ts'
 import { createHeldDebts, type HeldDebts } from './held-debts.ts'
 
 export interface DebtOptions {
@@ -57,19 +58,22 @@ export interface Debts {
 
 interface Dependencies {
   readonly client: Client
+  /** How the service counts segments. */
+  readonly segments: SegmentRules
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
   readonly later: Later
 }
 
 /** @throws the errors of `openJournal` */
-export async function openDebts(options: DebtOptions, { client, log, later }: Dependencies): Promise<Debts> {
+export async function openDebts(options: DebtOptions, { client, segments, log, later }: Dependencies): Promise<Debts> {
   const { types, maxDebts = MAX_DEBTS } = options
   const refused = new WeakMap<Debt, string>()
   const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)
   const debtSettler = createDebtSettler(journal, client, () => performance.now())
   const held = createHeldDebts({ journal, debtSettler, log, later })
-  const settle = createSettling(held, request => find(journal, request)?.outcome)
+  const answers = createDebtAnswers(segments)
+  const settle = createSettling(held, answers, request => find(journal, request)?.outcome)
   debtSettler.wake()
   return {
     has: request => find(journal, request) !== undefined,
@@ -83,7 +87,7 @@ export async function openDebts(options: DebtOptions, { client, log, later }: De
       // The same message, called at the same time.
       const debt = find(journal, request)
       if (debt !== undefined) return settle(op, request, debt)
-      return op === 'reserve' ? hold(held, request, false) : consume(held, request, false)
+      return op === 'reserve' ? hold(held, answers, request, false) : consume(held, answers, request, false)
     },
     list: () => journal.debts().map(debt => viewOf(debt, held, refused.get(debt) ?? null)),
     isFull: () => journal.debts().length >= maxDebts,
@@ -100,11 +104,17 @@ function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | und
 }
 
 /** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
-function createSettling(held: HeldDebts, outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined) {
+function createSettling(
+  held: HeldDebts,
+  answers: DebtAnswers,
+  outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined,
+) {
+  const { checkSame, checkWhole, closed, debtGranted, debtSettled } = answers
+
   async function repeat(op: 'reserve' | 'consume', owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'not-sent') throw closed('The message was released.', owed, 'released')
-    if (op === 'consume') return consume(held, owed, outcome === 'sent')
-    return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, owed, true)
+    if (op === 'consume') return consume(held, answers, owed, outcome === 'sent')
+    return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, answers, owed, true)
   }
 
   async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
@@ -134,14 +144,19 @@ function createSettling(held: HeldDebts, outcomeOf: (request: SenderRequest) => 
   }
 }
 
-async function hold(held: HeldDebts, request: SenderRequest, replayed: boolean): Promise<object> {
+async function hold(held: HeldDebts, answers: DebtAnswers, request: SenderRequest, replayed: boolean): Promise<object> {
   const expiresAt = await held.hold(request)
-  return { ...debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
+  return { ...answers.debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
 }
 
-async function consume(held: HeldDebts, request: SenderRequest, replayed: boolean): Promise<object> {
+async function consume(
+  held: HeldDebts,
+  answers: DebtAnswers,
+  request: SenderRequest,
+  replayed: boolean,
+): Promise<object> {
   await held.end(request, 'sent')
-  return debtGranted(request, 'committed', replayed)
+  return answers.debtGranted(request, 'committed', replayed)
 }
 
 function viewOf(debt: Debt, held: HeldDebts, refused: string | null): DebtView {

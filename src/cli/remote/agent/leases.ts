@@ -12,12 +12,15 @@ import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
 import { decide } from '../../../domain/decide.ts'
 import { createDraft } from '../../../domain/draft.ts'
 import type { Reservation } from '../../../domain/reservation.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { Problem } from '../../../errors.ts'
 import { commandOf, type SenderCall } from '../../../http/sender/requests.ts'
 import { answerOf } from '../../../http/sender/responses.ts'
 import { createKnownMessages, KNOWN_MS, type PaidMessage } from './known-messages.ts'
 
 const MAX_LEASES = 1_000
+/** No one is recorded for what the service does not see. Whether it requires a country, it says when a slice is reserved. */
+const UNSEEN = { origin: { principal: '', requestId: '' }, requireCountry: false }
 
 export interface LeaseOptions {
   /** The types of messages that leases pay. */
@@ -48,12 +51,14 @@ export interface Leases {
 
 interface Dependencies {
   readonly calls: LeaseCalls
+  /** How the service counts segments. */
+  readonly segments: SegmentRules
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
   readonly timers: Timers
 }
 
-export function createLeases({ types, units }: LeaseOptions, { calls, log, timers }: Dependencies): Leases {
+export function createLeases({ types, units }: LeaseOptions, { calls, segments, log, timers }: Dependencies): Leases {
   // As long as a message is known, it can be refunded to its lease.
   const pool = createLeasePool({ calls, lease: { units }, maxLeases: MAX_LEASES, idleMs: KNOWN_MS, timers })
   const isBusy = createBusyScopes(timers.now)
@@ -61,6 +66,8 @@ export function createLeases({ types, units }: LeaseOptions, { calls, log, timer
     now: timers.now,
     onFull: () => log('too many messages within ten minutes to know them all: leases pay none until they are fewer'),
   })
+
+  const callOf = (op: SenderOp, request: SenderRequest) => commandOf(op, request, { ...UNSEEN, segments })
 
   /** Undefined for what leases do not pay. */
   function payable(op: SenderOp, request: SenderRequest): SenderCall | undefined {
@@ -120,11 +127,6 @@ export function createLeases({ types, units }: LeaseOptions, { calls, log, timer
       if (unsettled > 0) log(`${unsettled} leases could not be settled: what they hold is charged when it expires`)
     },
   }
-}
-
-function callOf(op: SenderOp, request: SenderRequest): SenderCall {
-  // No one is recorded for what the service does not see. Whether it requires a country, it says when a slice is reserved.
-  return commandOf(op, request, { origin: { principal: '', requestId: '' }, requireCountry: false })
 }
 
 function isPlainConsume(command: Command): command is DrawCommand {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { NoQuery } from '../../../contract/schemas.ts'
 import { BatchReq, REQUESTS, SENDER_OPS, type SenderRequest } from '../../../contract/sender.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { ERRORS, invalidRequest, Problem } from '../../../errors.ts'
 import type { HttpListener } from '../../../http/listener.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from '../../../http/platform/body-reader.ts'
@@ -26,6 +27,8 @@ export interface AgentServerParts {
   /** Undefined: there is no journal. */
   readonly debts: Pick<Debts, 'list' | 'isFull'> | undefined
   readonly outages: Pick<OutageLog, 'isOutage'>
+  /** How the service counts segments. */
+  readonly segments: SegmentRules
   /** Whether it listens on a socket, which no browser can reach. */
   readonly isSocket: boolean
   readonly log: (line: string) => void
@@ -33,7 +36,7 @@ export interface AgentServerParts {
 
 /** Builds the server behind the listener, which then also answers `/livez` and `/readyz`. Closing it closes the listener. */
 export async function createAgentServer(parts: AgentServerParts): Promise<FastifyInstance> {
-  const { listener, forward, debts, isSocket, log } = parts
+  const { listener, forward, debts, isSocket, segments, log } = parts
   let serve = () => {}
   const slowDown = createSlowDown(0)
   const errors = createErrorAnswers(requestLogOf(log), slowDown, MAX_OPERATION_BYTES)
@@ -67,14 +70,14 @@ export async function createAgentServer(parts: AgentServerParts): Promise<Fastif
   await app.register(
     async scope => {
       parseJsonBodies(scope, reader, MAX_OPERATION_BYTES)
-      singleRoutes(scope, forward)
+      singleRoutes(scope, forward, segments)
     },
     { prefix: PREFIX },
   )
   await app.register(
     async scope => {
       parseJsonBodies(scope, reader, MAX_BATCH_BYTES)
-      batchRoute(scope, forward)
+      batchRoute(scope, forward, segments)
     },
     { prefix: PREFIX },
   )
@@ -114,14 +117,14 @@ function operatorRoutes(app: FastifyInstance, { debts, outages }: AgentServerPar
   })
 }
 
-function singleRoutes(app: FastifyInstance, forward: Forward): void {
+function singleRoutes(app: FastifyInstance, forward: Forward, segments: SegmentRules): void {
   for (const op of SENDER_OPS) {
     app.post(
       `/${op}`,
       {
         schema: { querystring: NoQuery, body: REQUESTS[op] },
         validatorCompiler: part =>
-          part.httpPart === 'body' ? validatorOf(requestCheck(op)) : compileValidator(part as never),
+          part.httpPart === 'body' ? validatorOf(requestCheck(op, segments)) : compileValidator(part as never),
       },
       async (request, reply) => send(reply, await forward(op, request.body as SenderRequest, request.id)),
     )
@@ -129,8 +132,8 @@ function singleRoutes(app: FastifyInstance, forward: Forward): void {
 }
 
 /** Each operation goes by itself: the client makes batches of those of all callers. */
-function batchRoute(app: FastifyInstance, forward: Forward): void {
-  const checkOperation = createOperationCheck()
+function batchRoute(app: FastifyInstance, forward: Forward, segments: SegmentRules): void {
+  const checkOperation = createOperationCheck(segments)
 
   async function perform(operation: unknown, requestId: string): Promise<Answer> {
     const checked = checkOperation(operation)
