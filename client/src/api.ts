@@ -538,7 +538,7 @@ export type BulkReq = {
         readonly action: 'extend'
         /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
         readonly expiresAt?: string | null
-        /** A duration of ISO 8601 in years, months, weeks and days, such as `P1M` or `P30D`, added to the quota's `expires_at` by the calendar of its time zone. A quota that never expires is refused. */
+        /** A duration of ISO 8601 in years, months, weeks and days, such as `P1M` or `P30D`, added to the quota's `expires_at` by the calendar of its time zone. Extended by months or years again, an end keeps to the day of the first one: from 31 January to 28 February, then to 31 March. A quota that never expires is refused. */
         readonly by?: string
       }
     | {

@@ -1,7 +1,7 @@
 import { type Adjustment, adjustQuota } from './adjust.ts'
 import { changeQuota, deleteQuota, type Quota, type QuotaChange, unknownIn } from './quota.ts'
 import { type EpochMs, LATEST } from './time.ts'
-import { addDuration } from './window.ts'
+import { extendEnd } from './window.ts'
 
 export const BULK_ACTIONS = ['suspend', 'resume', 'extend', 'adjust', 'delete'] as const
 export type BulkAction = (typeof BULK_ACTIONS)[number]
@@ -40,9 +40,10 @@ export function applyBulkChange(
 function extend(current: Quota, by: string, context: { now: EpochMs; actor: string }): QuotaChange {
   const { expires_at: expiresAt, time_zone: timeZone } = current
   if (expiresAt === null) return invalid('needs a quota that expires; this one never does')
-  const extended = addDuration(expiresAt, by, timeZone)
-  if (extended > LATEST) return invalid('moves the expiry past the end of the year 9999')
-  return changeQuota(current, { expires_at: extended }, context)
+  const { end, anchor } = extendEnd(expiresAt, current.expiry_anchor, by, timeZone)
+  if (end > LATEST) return invalid('moves the expiry past the end of the year 9999')
+  const change = changeQuota(current, { expires_at: end }, context)
+  return change.outcome === 'changed' ? { ...change, quota: { ...change.quota, expiry_anchor: anchor } } : change
 }
 
 function invalid(message: string): QuotaChange {

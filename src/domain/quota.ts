@@ -41,6 +41,8 @@ export interface Allowance extends QuotaIdentity, Omit<QuotaSettings, DetailName
 export interface Quota extends Allowance, QuotaSettings {
   /** Whether an administrator's change has emitted `quota.expired` for the current expiry: the notifier does not. */
   expiry_emitted: boolean
+  /** The day and the time of the first end, which the ends of repeated extensions keep to; null: those of the end itself. */
+  expiry_anchor: string | null
   /** Grows by one with each administrator's change that changes something. */
   version: number
   created_by: string
@@ -211,6 +213,7 @@ export function createQuota(
     rolled_over: 0,
     alerted: [],
     expiry_emitted: false,
+    expiry_anchor: null,
     id,
     version: 1,
     created_at: now,
@@ -233,6 +236,8 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   if (frozen.length > 0) return { outcome: 'immutable_field', issues: frozen }
 
   const requested: Quota = { ...current, ...fields }
+  // A later end is a new first one. An earlier one may be that before an extension, taken back.
+  if (isLater(requested.expires_at, current.expires_at)) requested.expiry_anchor = null
   const issues = issuesOf(requested)
   if (issues.length > 0) return { outcome: 'invalid', issues }
   if (isDeepEqual(requested, current)) return { outcome: 'unchanged' }
@@ -241,7 +246,8 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const before = roll(current, now)
   // A new start moves the first window, with its counters.
   const window = requested.starts_at === current.starts_at ? {} : firstWindow(requested, now)
-  const after = roll({ ...before.quota, ...fields, ...window }, now)
+  const { expiry_anchor } = requested
+  const after = roll({ ...before.quota, ...fields, ...window, expiry_anchor }, now)
   const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
   const quota = markEmitted({ ...changed, alerted: marksAfterChange(before.quota, changed) }, now)
 
@@ -255,6 +261,10 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
     }
   }
   return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }
+}
+
+function isLater(end: EpochMs | null, before: EpochMs | null): boolean {
+  return before !== null && (end === null || end > before)
 }
 
 /** Units that a window can hold without what rolled over; Infinity when unlimited. */

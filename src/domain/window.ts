@@ -30,9 +30,38 @@ export function isSameZone(one: string, other: string): boolean {
   return zonedAt(one, 0).equals(zonedAt(other, 0))
 }
 
-/** A time that is a duration of ISO 8601 later by the calendar of a time zone: the same time of the day, as far as there is one. */
-export function addDuration(at: EpochMs, duration: string, timeZone: string): EpochMs {
-  return zonedAt(timeZone, at).add(duration).epochMilliseconds
+/** An end, and the day of the month and the time of the day that it keeps to, such as `31T09:00:00`. */
+export interface AnchoredEnd {
+  end: EpochMs
+  anchor: string
+}
+
+/**
+ * An end that is a duration of ISO 8601 later by the calendar of a time zone. Extended by months and years again and again, it keeps to
+ * the day and the time of the first end: from 31 January to 28 February, then to 31 March. A duration with weeks or days moves the day.
+ *
+ * @param anchor of the end before; null if there is none. It counts as long as the end is where the anchor has it.
+ */
+export function extendEnd(end: EpochMs, anchor: string | null, duration: string, timeZone: string): AnchoredEnd {
+  const own = zonedAt(timeZone, end)
+  const { day, time } = (anchor === null ? null : anchorOf(anchor, own)) ?? { day: own.day, time: own.toPlainTime() }
+  const { years, months, weeks, days } = Temporal.Duration.from(duration)
+  // A month that is too short for the day has its last one instead.
+  const month = own.toPlainDate().toPlainYearMonth().add({ years, months })
+  const date = month.toPlainDate({ day }).add({ weeks, days })
+  const kept = weeks + days === 0 ? day : date.day
+  return {
+    end: date.toZonedDateTime({ timeZone, plainTime: time }).epochMilliseconds,
+    anchor: `${String(kept).padStart(2, '0')}T${time}`,
+  }
+}
+
+/** The parts of an anchor; null if the end is not on it. */
+function anchorOf(anchor: string, end: Temporal.ZonedDateTime): { day: number; time: Temporal.PlainTime } | null {
+  const [day, time] = [Number(anchor.slice(0, 2)), Temporal.PlainTime.from(anchor.slice(2))]
+  const date = end.toPlainDate().with({ day })
+  const anchored = date.toZonedDateTime({ timeZone: end.timeZoneId, plainTime: time })
+  return anchored.epochMilliseconds === end.epochMilliseconds ? { day, time } : null
 }
 
 /** A day, or a time without an offset. */

@@ -24,6 +24,7 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
     rolled_over: 0,
     alerted: [],
     expiry_emitted: false,
+    expiry_anchor: null,
     version: 1,
     created_at: at('2026-01-01'),
     created_by: 'ada',

@@ -91,6 +91,33 @@ test('each change does what the single call does, and the history names the bulk
   expect((await verify(service.db)).differences).toEqual([])
 })
 
+test('extended month by month, also by repeated calls, an end keeps the day of the first one', async () => {
+  const id = await create({
+    user_id: someone(),
+    limit: 1,
+    time_zone: 'Europe/Berlin',
+    expires_at: '2026-12-30T23:00:00Z',
+  })
+  const ends: string[] = []
+  for (const _ of [1, 2, 3, 4]) {
+    const key = newKey()
+    await bulk({ ids: [id] }, { action: 'extend', by: 'P1M' }, { key })
+    await bulk({ ids: [id] }, { action: 'extend', by: 'P1M' }, { key })
+    ends.push((await read(id)).expires_at)
+  }
+  // Midnight in Berlin, on the last days.
+  expect(ends).toEqual([
+    '2027-01-30T23:00:00.000Z',
+    '2027-02-27T23:00:00.000Z',
+    '2027-03-30T22:00:00.000Z',
+    '2027-04-29T22:00:00.000Z',
+  ])
+  const back = { expires_at: '2027-02-27T23:00:00Z' }
+  expect((await service.call('PUT', `/api/sms/admin/quota/${id}`, { body: back })).status).toBe(200)
+  await bulk({ ids: [id] }, { action: 'extend', by: 'P1M' })
+  expect((await read(id)).expires_at).toBe('2027-03-30T22:00:00.000Z')
+})
+
 test('a repeated call changes each quota at most once, also if others changed it meanwhile', async () => {
   const user = someone()
   const [one, two] = [await create({ user_id: user, limit: 1 }), await create({ user_id: user, limit: 2 })]

@@ -43,6 +43,7 @@ const COLUMNS = {
   updated_at: timestamp,
   updated_by: text,
   expiry_emitted: boolean,
+  expiry_anchor: textOrNull,
 }
 
 const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
@@ -75,6 +76,7 @@ export async function loadQuotaDetails(
       updated_at: COLUMNS.updated_at.read(cells[AT.updated_at]),
       updated_by: COLUMNS.updated_by.read(cells[AT.updated_by]),
       expiry_emitted: COLUMNS.expiry_emitted.read(cells[AT.expiry_emitted]),
+      expiry_anchor: COLUMNS.expiry_anchor.read(cells[AT.expiry_anchor]),
     }
   })
 }

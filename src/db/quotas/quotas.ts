@@ -29,6 +29,7 @@ const COLUMNS = [
   'rolled_over',
   'alerted',
   'expiry_emitted',
+  'expiry_anchor',
   'created_at',
   'created_by',
   'updated_at',
