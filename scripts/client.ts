@@ -18,6 +18,8 @@ interface Schema {
   $ref?: string
   type?: string | string[]
   const?: unknown
+  /** The only value of a boolean. */
+  'x-always'?: boolean
   enum?: unknown[]
   anyOf?: Schema[]
   oneOf?: Schema[]
@@ -69,13 +71,14 @@ function camel(name: string): string {
 }
 
 function typeOf(schema: Schema): string {
-  const { $ref, type, enum: values, anyOf, oneOf, items, properties, additionalProperties } = schema
+  const { $ref, type, enum: values, 'x-always': always, anyOf, oneOf, items, properties, additionalProperties } = schema
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (always !== undefined) return String(always)
   if (values !== undefined) return values.map(value => JSON.stringify(value)).join(' | ')
   const union = anyOf ?? oneOf
   if (union !== undefined) return [...new Set(union.map(typeOf))].join(' | ')
-  if (Array.isArray(type)) return type.map(one => typeOf({ ...schema, type: one })).join(' | ')
+  if (Array.isArray(type)) return type.map(one => (one === 'null' ? one : typeOf({ ...schema, type: one }))).join(' | ')
   if (type === 'array') return `ReadonlyArray<${items === undefined ? 'unknown' : typeOf(items)}>`
   if (properties !== undefined && Object.keys(properties).length > 0)
     return `{${fieldsOf(schema).map(print).join('\n')}}`

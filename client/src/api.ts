@@ -252,6 +252,7 @@ export type QuotaSummary = {
   readonly forecast: {
     readonly dailyRate: number
     readonly runsOutAt: string | null
+    /** As `runs_out_at`, without the caps: when no live grant has units left. For users whose caps reset often. */
     readonly unitsRunOutAt: string | null
   } | null
 }
@@ -1817,8 +1818,10 @@ export type WebhookDisabledEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
   readonly type: 'webhook.disabled'
   readonly at: string
-  readonly userId: null
-  readonly sequence: null
+  /** Always null. */
+  readonly userId: number | null
+  /** Always null. */
+  readonly sequence: number | null
   readonly data: {
     readonly webhook: {
       readonly id: number
@@ -1835,8 +1838,10 @@ export type UserErasedEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
   readonly type: 'user.erased'
   readonly at: string
-  readonly userId: null
-  readonly sequence: null
+  /** Always null. */
+  readonly userId: number | null
+  /** Always null. */
+  readonly sequence: number | null
   readonly data: {
     readonly erasure: { readonly userId: number; readonly requestedAt: string; readonly finishedAt: string }
   }

@@ -42,7 +42,8 @@ export function webhooksSection(): Webhooks {
       {
         post: {
           description: descriptionOf(type),
-          tags: ['Events'],
+          operationId: operationIdOf(type),
+          tags: ['Deliveries'],
           security: [],
           parameters: HEADERS,
           requestBody: { required: true, content: { 'application/json': { schema: withLocalReferences(payload) } } },
@@ -51,6 +52,11 @@ export function webhooksSection(): Webhooks {
       },
     ]),
   )
+}
+
+/** Generators make a method of each, in a class for each tag: `receiveQuotaCreated`. */
+function operationIdOf(type: string): string {
+  return `receive${type.replaceAll(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`
 }
 
 function descriptionOf(type: string): string {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { COMPONENTS } from '../../contract/components.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { withUsualShapes } from './openapi-shape.ts'
 import { webhooksSection } from './openapi-webhooks.ts'
 
 /** The version of the interface, by semantic versioning. The paths carry none. */
@@ -13,6 +14,7 @@ const TAGS = {
   Administrator: 'The quotas of all users. Each operation names its permission, and the roles that have it.',
   Events: 'The event feed and webhooks. Each operation names its permission, and the roles that have it.',
   Sender: "Ask before sending, settle afterwards. Needs the senders' role; `force` needs a role of its own.",
+  Deliveries: 'What receivers of webhooks get. These are no calls of the service.',
   Operations: 'Health and documentation. Needs no token.',
 }
 
@@ -118,6 +120,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       webhooks: webhooksSection(),
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`) },
+    transformObject: document =>
+      'openapiObject' in document ? (withUsualShapes(document.openapiObject) as typeof document.openapiObject) : {},
     // Routes validate bodies with the schema itself; the document refers to the component of the same name.
     transform: ({ schema, url }) => {
       const body = schema?.body as { $id?: string } | undefined
