@@ -6,6 +6,8 @@ import { readOwnSecret } from '../http/auth/secrets.ts'
 import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
+import { runningServices } from './running.ts'
+import { safeLines } from './safe.ts'
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 const MAX_TTL_SECONDS = 366 * UNIT_SECONDS.d
@@ -46,7 +48,7 @@ export async function token(args: Arguments): Promise<number> {
   if (secret === null) {
     // A secret that was made here would sign tokens that no service accepts.
     process.stderr.write(
-      `sms-quota: no service has run in DATA_DIR, ${dataDir}: start it first, or give its settings (--env-file FILE, DATA_DIR)\n`,
+      `sms-quota: no service has run in DATA_DIR, ${dataDir}: start it first, or give its settings (--env-file FILE, DATA_DIR)${safeLines(runningServices())}\n`,
     )
     return 1
   }

@@ -394,7 +394,9 @@ describe('what the service refuses', () => {
     const bad = { env: { ...env, SMS_QUOTA_TOKEN: 'abc.def.ghi' } }
     expect(await quota('whoami', bad)).toMatchObject({
       code: 5,
-      stderr: expect.stringMatching(/^sms-quota: the service does not accept the token\nNot authenticated: /),
+      stderr: expect.stringMatching(
+        /^sms-quota: the service at http\S+ does not accept the token\nNot authenticated: /,
+      ),
     })
   })
 })

@@ -59,6 +59,31 @@ describe('a service with a database of its own', () => {
     expect(await paste(grantOf(banner))).toMatch(/"user_id":7.*"period":"month".*"limit":1000.* 201$/)
   })
 
+  test('is found by commands of a shell with other settings', async () => {
+    const elsewhere = { PATH: SHELL_PATH, DATA_DIR: join(site.dataDir, '..', 'elsewhere') }
+    const complaint = async (command: string, env: Record<string, string>) =>
+      (await promisify(execFile)('sh', ['-c', `! ${command} 2>&1`], { cwd: PROJECT, env })).stdout
+    const isThisOne = new RegExp(`^Process ${service.pid} is a service, with .*DATA_DIR=${site.dataDir}`, 'm')
+    const minting = await complaint('bin/sms-quota token --user 7', elsewhere)
+    expect(minting).toContain(`no service has run in DATA_DIR, ${elsewhere.DATA_DIR}: start it first`)
+    expect(minting).toMatch(isThisOne)
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as { port: number }
+    await new Promise(done => free.close(done))
+    const asking = await complaint(`bin/sms-quota quota list --url http://127.0.0.1:${port}`, {
+      ...elsewhere,
+      SMS_QUOTA_TOKEN: 'x',
+    })
+    expect(asking).toContain(`sms-quota: http://127.0.0.1:${port} cannot be reached: nothing listens there`)
+    expect(asking).toMatch(isThisOne)
+    const refused = await complaint(`bin/sms-quota quota list --url ${service.url}`, {
+      ...elsewhere,
+      SMS_QUOTA_TOKEN: 'x',
+    })
+    expect(refused).toContain(`the service at ${service.url} does not accept the token`)
+  })
+
   test('shows how much of the disk of its data folder is free', async () => {
     const text = await (await fetch(`${service.url}/metrics`)).text()
     const ratio = Number(/^sms_quota_disk_free_ratio (\S+)$/m.exec(text)?.[1])

@@ -3,6 +3,7 @@
 import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { toCamel } from '../../../client/src/names.ts'
 import { AnswerTooLong } from '../../../client/src/transport.ts'
+import { runningServices } from '../running.ts'
 import { safe } from '../safe.ts'
 import { ForeignAnswer, reasonOf } from './connection.ts'
 
@@ -36,7 +37,7 @@ export function failureOf(error: unknown, attempted: Attempted): Failure | undef
   return undefined
 }
 
-function refusal({ code, status, problem }: QuotaError, { nameOf }: Attempted): Failure {
+function refusal({ code, status, problem }: QuotaError, { url, nameOf }: Attempted): Failure {
   const { title, detail, errors = [], requestId } = problem
   // The detail of an invalid request is its issues, with the names of the API.
   const summary = errors.length > 0 && errors.every(({ message }) => detail.includes(message)) ? '' : ` ${safe(detail)}`
@@ -45,7 +46,8 @@ function refusal({ code, status, problem }: QuotaError, { nameOf }: Attempted): 
   const goOn = problem.cursor === undefined ? '' : `\nto go on: --after=${safe(problem.cursor)}`
   const id = requestId === '' ? '' : `, request ${safe(requestId)}`
   const message = `${safe(title)}:${summary}${lines.join('')}${goOn}\n(${safe(code)}${id})`
-  if (status === 401) return { message: `the service does not accept the token\n${message}`, exitCode: NOT_ALLOWED }
+  if (status === 401)
+    return { message: `the service at ${url} does not accept the token\n${message}`, exitCode: NOT_ALLOWED }
   if (status === 429 || status === 503) return { message, exitCode: UNAVAILABLE }
   if (status === 403) return { message: `the token does not allow this\n${message}`, exitCode: NOT_ALLOWED }
   return { message, exitCode: code === 'invalid_request' ? WRONG_USAGE : FAILED }
@@ -55,7 +57,7 @@ function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): F
   const reason = reasonOf(error.cause)
   if (reason !== undefined) {
     const advice = 'Is the service running, and is this its address? --url, SMS_QUOTA_URL or --profile name another.'
-    return { message: `${url} cannot be reached: ${reason}\n${advice}`, exitCode: UNAVAILABLE }
+    return { message: `${url} cannot be reached: ${reason}\n${advice}${runningServices()}`, exitCode: UNAVAILABLE }
   }
   const { cause } = error.cause instanceof Error ? error.cause : {}
   const because = cause instanceof Error && !(error.cause instanceof QuotaError) ? ` (${safe(cause.message)})` : ''
