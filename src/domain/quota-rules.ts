@@ -1,8 +1,10 @@
-/** The rules that the settings of a quota obey, at any time. */
+/** The rules that the settings of a quota obey, and which of them never change. */
 import type { ValidationIssue } from '../errors.ts'
-import { anchorError } from './anchor.ts'
+import { anchorError, isSameAnchor } from './anchor.ts'
 import { isUint } from './bounds.ts'
-import type { QuotaIdentity, QuotaSettings } from './quota-settings.ts'
+import { isDeepEqual, type QuotaIdentity, type QuotaSettings } from './quota-settings.ts'
+import type { EpochMs } from './time.ts'
+import { isSameZone } from './window.ts'
 
 /** Checks the rules that concern several fields together. */
 export function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] {
@@ -25,4 +27,32 @@ export function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationI
 export function notIntegers(values: Record<string, number | null>): ValidationIssue[] {
   const wrong = Object.entries(values).filter(([, value]) => value !== null && !isUint(value))
   return wrong.map(([name]) => ({ path: `/${name}`, message: 'must be a whole number from 0' }))
+}
+
+const IMMUTABLE = ['user_id', 'kind', 'period', 'anchor', 'time_zone'] as const
+
+/** Another name of the quota's time zone changes nothing, nor does another way to write where its windows begin. */
+export function asStored<Patch extends Partial<QuotaIdentity>>(
+  fields: Patch,
+  { period, anchor, time_zone }: QuotaIdentity,
+): Patch {
+  const isSame = fields.anchor !== undefined && isSameAnchor(period, fields.anchor, anchor)
+  const isZone = fields.time_zone !== undefined && isSameZone(fields.time_zone, time_zone)
+  return { ...fields, ...(isSame && { anchor }), ...(isZone && { time_zone }) }
+}
+
+export function immutableIssues(
+  current: QuotaIdentity & Pick<QuotaSettings, 'starts_at'>,
+  fields: Partial<QuotaIdentity & QuotaSettings>,
+  now: EpochMs,
+): ValidationIssue[] {
+  const issues: ValidationIssue[] = IMMUTABLE.filter(
+    name => name in fields && !isDeepEqual(current[name], fields[name]),
+  ).map(name => ({
+    path: `/${name}`,
+    message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
+  }))
+  if (current.starts_at <= now && 'starts_at' in fields && fields.starts_at !== current.starts_at)
+    issues.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
+  return issues
 }

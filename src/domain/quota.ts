@@ -1,8 +1,8 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
-import { anchorError, isSameAnchor } from './anchor.ts'
+import { anchorError } from './anchor.ts'
 import { calendarOf, PERIODS } from './period.ts'
-import { issuesOf, notIntegers } from './quota-rules.ts'
+import { asStored, immutableIssues, issuesOf, notIntegers } from './quota-rules.ts'
 import {
   type DetailName,
   isDeepEqual,
@@ -13,7 +13,7 @@ import {
 } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 import { UnknownValue } from './unknown-value.ts'
-import { boundariesBetween, isSameZone, lastBoundary, nextBoundary } from './window.ts'
+import { boundariesBetween, lastBoundary, nextBoundary } from './window.ts'
 
 /** A quota's current window, and what was drawn in it. */
 interface QuotaCounters {
@@ -306,25 +306,4 @@ function firstWindow(
     window_start: Math.max(starts_at, lastBoundary(calendar, at)),
     window_end: nextBoundary(calendar, at),
   }
-}
-
-const IMMUTABLE = ['user_id', 'kind', 'period', 'anchor', 'time_zone'] as const
-
-/** Another name of the quota's time zone changes nothing, nor does another way to write where its windows begin. */
-function asStored(fields: QuotaPatch, { period, anchor, time_zone }: Quota): QuotaPatch {
-  const isSame = fields.anchor !== undefined && isSameAnchor(period, fields.anchor, anchor)
-  const isZone = fields.time_zone !== undefined && isSameZone(fields.time_zone, time_zone)
-  return { ...fields, ...(isSame && { anchor }), ...(isZone && { time_zone }) }
-}
-
-function immutableIssues(current: Quota, fields: QuotaPatch, now: EpochMs): ValidationIssue[] {
-  const issues: ValidationIssue[] = IMMUTABLE.filter(
-    name => name in fields && !isDeepEqual(current[name], fields[name]),
-  ).map(name => ({
-    path: `/${name}`,
-    message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
-  }))
-  if (current.starts_at <= now && 'starts_at' in fields && fields.starts_at !== current.starts_at)
-    issues.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
-  return issues
 }

@@ -98,7 +98,7 @@ test('n extensions by one unit are one by n units, from any end, in any zone', (
       fc.constantFrom(...zones),
       fc.constantFrom('M', 'Y', 'D', 'W'),
       fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 1, max: 30 }),
+      fc.integer({ min: 1, max: 14 }),
       (end, zone, unit, step, times) => {
         const quota = ends(end, zone)
         let stepped = quota
@@ -111,6 +111,6 @@ test('n extensions by one unit are one by n units, from any end, in any zone', (
         expect(stepped.expires_at).toBe(once.epochMilliseconds)
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 300 },
   )
 })

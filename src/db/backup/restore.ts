@@ -119,6 +119,40 @@ async function fill(client: pg.Client, { open, header, onProgress }: RestoreOpti
   await client.query('commit')
 }
 
+/** Statements that drop an index and make it again, as the catalog words them. */
+interface Rebuilding {
+  readonly dropping: string
+  readonly making: string
+}
+
+/**
+ * The indexes of the tables, and their keys, except those that a foreign key of another table needs, and those of tables that the
+ * role does not own. The names are quoted by the server.
+ */
+const INDEXES = sql`select
+    case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
+      else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as dropping,
+    case when c.oid is null then pg_get_indexdef(i.indexrelid)
+      else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as making
+  from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.conrelid = i.indrelid and c.contype in ('p', 'u')
+  where i.indrelid = any($1::regclass[])
+    and exists (select from pg_class t where t.oid = i.indrelid and pg_has_role(t.relowner, 'usage'))
+    and not exists (select from pg_constraint f where f.conindid = i.indexrelid and f.contype = 'f')
+  order by i.indexrelid`
+
+/**
+ * Does `fill` in the transaction of `client` while the tables have no indexes: to build one of all rows at the end costs a fraction of
+ * one change of it per row.
+ */
+async function withoutIndexes(client: pg.Client, tables: readonly string[], fill: () => Promise<void>): Promise<void> {
+  const { rows } = await client.query<Rebuilding>(INDEXES, [tables])
+  for (const { dropping } of rows) await client.query(dropping)
+  await fill()
+  // One is built at a time. A build of more rows goes on with files.
+  await client.query(sql`set local maintenance_work_mem = '256MB'`)
+  for (const { making } of rows) await client.query(making)
+}
+
 interface Filling {
   readonly open: OpenBackup
   readonly onProgress: RestoreOptions['onProgress']
@@ -156,38 +190,4 @@ async function copyIn(client: pg.Client, { open, onProgress, places, qualified }
     }
     onProgress?.({ table, bytes })
   }
-}
-
-/** Statements that drop an index and make it again, as the catalog words them. */
-interface Rebuilding {
-  readonly dropping: string
-  readonly making: string
-}
-
-/**
- * The indexes of the tables, and their keys, except those that a foreign key of another table needs, and those of tables that the
- * role does not own. The names are quoted by the server.
- */
-const INDEXES = sql`select
-    case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
-      else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as dropping,
-    case when c.oid is null then pg_get_indexdef(i.indexrelid)
-      else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as making
-  from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.conrelid = i.indrelid and c.contype in ('p', 'u')
-  where i.indrelid = any($1::regclass[])
-    and exists (select from pg_class t where t.oid = i.indrelid and pg_has_role(t.relowner, 'usage'))
-    and not exists (select from pg_constraint f where f.conindid = i.indexrelid and f.contype = 'f')
-  order by i.indexrelid`
-
-/**
- * Does `fill` in the transaction of `client` while the tables have no indexes: to build one of all rows at the end costs a fraction of
- * one change of it per row.
- */
-async function withoutIndexes(client: pg.Client, tables: readonly string[], fill: () => Promise<void>): Promise<void> {
-  const { rows } = await client.query<Rebuilding>(INDEXES, [tables])
-  for (const { dropping } of rows) await client.query(dropping)
-  await fill()
-  // Of a build, which is one at a time. A build of more rows goes on with files.
-  await client.query(sql`set local maintenance_work_mem = '256MB'`)
-  for (const { making } of rows) await client.query(making)
 }
