@@ -9,6 +9,9 @@ import { startDemo } from './demo/service.ts'
 // More than a month, so that a whole one is seen, and a forecast.
 const { values } = parseArgs({ options: { days: { type: 'string', default: '33' } } })
 
+process.stderr.write(
+  `It takes about ${Math.ceil(Number(values.days) / 3)} s until the console can be opened: most of it sends the messages of the past.\n`,
+)
 const stopping = new AbortController()
 // They stay: npm forwards the Ctrl-C that the terminal has sent to all its processes already.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stopping.abort())

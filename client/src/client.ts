@@ -112,8 +112,9 @@ export interface Client extends Api<CallOptions> {
    */
   importQuotas(rows: ImportInput, options?: ImportOptions): AsyncIterable<ImportRecord>
   /**
-   * Pages of events as they happen, without an end; none is empty. When the items of a page are handled, keep its `next`:
-   * passed as `after`, it goes on behind that page.
+   * Pages of events as they happen, without an end. When the items of a page are handled, keep its `next`: passed as `after`, it
+   * goes on behind that page. None is empty but the first one after `latest`, which comes at once: its `next` loses no event that
+   * comes before the first page with events.
    *
    * @throws QuotaError with the code `events_lost` or `events_pruned`, and UnavailableError
    */
@@ -244,7 +245,8 @@ async function* follow(api: Api<CallOptions>, input: FollowInput = {}, options: 
   const call = { ...options, timeoutMs: (WAIT_SECONDS + 10) * 1_000 }
   for (let page: EventPage | undefined; ; ) {
     const after = page === undefined ? {} : { after: page.next }
-    page = await api.listEvents({ waitSeconds: WAIT_SECONDS, ...input, ...after }, call)
-    if (page.items.length > 0) yield page
+    const isStart = page === undefined && input.after === 'latest'
+    page = await api.listEvents({ ...input, ...after, waitSeconds: isStart ? 0 : WAIT_SECONDS }, call)
+    if (isStart || page.items.length > 0) yield page
   }
 }

@@ -102,6 +102,18 @@ describe('the API', () => {
   })
 })
 
+test('following from latest, there is a cursor before the first event', async () => {
+  const owner = await user(5)
+  let cursor = ''
+  for await (const page of admin.follow({ after: 'latest', userId: owner })) {
+    expect(page.items).toEqual([])
+    cursor = page.next
+    break
+  }
+  await admin.createQuota({ userId: owner, limit: 1 })
+  expect((await admin.listEvents({ after: cursor, userId: owner })).items).toMatchObject([{ type: 'quota.created' }])
+})
+
 describe('operations of senders', () => {
   test('a denial is a value', async () => {
     const owner = await user(1)

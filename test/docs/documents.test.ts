@@ -57,6 +57,14 @@ test('links between documents lead to a file and a heading', () => {
   expect(broken).toEqual([])
 })
 
+test.each(['client/README.md', 'python/README.md'])(
+  '%s, which is packed, links to nothing outside of its package',
+  name => {
+    const text = readFileSync(join(ROOT, name), 'utf8')
+    expect(text.match(/\]\(\.\.[^)]*\)/g)).toBeNull()
+  },
+)
+
 test('the index leads to every document', () => {
   const linked = new Set(
     ['docs/README.md', 'docs/decisions/README.md'].flatMap(path =>

@@ -36,7 +36,9 @@ function whatOf({ data }: Event): string {
 export const EVENT_OPTIONS: Readonly<Record<string, Partial<Option>>> = {
   types: { value: 'TYPES', values: EVENT_TYPES, means: `only these, separated by commas: ${EVENT_TYPES.join(', ')}` },
   after: { value: 'CURSOR', dashed: true, means: 'go on where events ended; "latest" shows only new ones' },
-  last: { means: `begin with this many of the last events of all types and users; default ${DEFAULT_LAST}` },
+  last: {
+    means: `begin with this many of the last events of all types and users, 1 to ${MAX_PAGE_SIZE}; default ${DEFAULT_LAST}`,
+  },
   limit: { means: `how many events to show; default ${MAX_PAGE_SIZE}` },
   all: { means: 'show all events, from the oldest that is kept, or from --after or --last' },
 }

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 /** The part of JSON Schema that the document uses. */
 export interface Schema {
   $ref?: string
-  type?: string
+  type?: string | readonly string[]
   enum?: (string | number | boolean | null)[]
   anyOf?: Schema[]
   properties?: Record<string, Schema>

@@ -64,6 +64,16 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
     return minimum + random.integer(most - minimum + 1)
   }
 
+  /** A schema of several types, null among them, with one of these. */
+  function ofOneType(schema: Schema): Schema & { type?: string } {
+    const { type, enum: values, ...others } = schema
+    if (type === undefined) return { ...others, ...(values && { enum: values }) }
+    if (typeof type === 'string') return { ...others, type, ...(values && { enum: values }) }
+    const chosen = random.pick(type)
+    if (chosen === 'null') return { type: chosen }
+    return { ...others, type: chosen, ...(values && { enum: values.filter(value => value !== null) }) }
+  }
+
   function objectFor(schema: Schema, context: string): JsonObject {
     const { properties = {}, required = [], additionalProperties } = schema
     const share = random.pick([0, 20, 40, 90])
@@ -77,7 +87,7 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
 
   /** @param context the template of the operation's path, which says what an `id` is of */
   function valid(given: Schema, name: string, context: string): Json {
-    const schema = resolve(given)
+    const schema = ofOneType(resolve(given))
     const isScalar = schema.type === 'integer' || schema.type === 'string'
     const found = isScalar && random.percent(85) ? known.valueFor(name, context) : undefined
     if (found !== undefined) return found
