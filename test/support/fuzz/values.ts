@@ -59,7 +59,7 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
 
   function integerFor({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema): number {
     if (random.percent(5)) return random.pick([minimum, maximum])
-    if (minimum < 0) return maximum - random.integer(1_000)
+    if (minimum < 0) return random.percent(70) ? random.integer(200) - 50 : maximum - random.integer(1_000)
     const most = Math.min(maximum, minimum + 10 ** (1 + random.integer(6)))
     return minimum + random.integer(most - minimum + 1)
   }
