@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessibleInEachLayout, reopen, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, reopen, sentIn, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 
 const site = await startSite()
@@ -24,7 +24,7 @@ const fact = (page: Page, name: string, value: string | RegExp) =>
 test('counts a message like the service, by keyboard, and sends neither number nor text', async () => {
   const page = await open()
   const requests: string[] = []
-  page.on('request', request => requests.push(`${request.url()} ${request.postData() ?? ''}`))
+  page.on('request', request => requests.push(sentIn(request)))
   await page.getByLabel('Number').focus()
   await page.keyboard.type('+49 151 12345678')
   await page.keyboard.press('Tab')

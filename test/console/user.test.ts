@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, goTo, reopen, startSite } from '../support/browser.ts'
+import { expectAccessible, goTo, reopen, sentIn, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
 const site = await startSite()
@@ -228,7 +228,7 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await page.getByText('Messages to Nigeria: blocked, the cap of 0 allows none.').waitFor()
   // Would this message go? Number and text stay in the browser.
   const asked: string[] = []
-  page.on('request', request => asked.push(`${request.url()} ${request.postData() ?? ''}`))
+  page.on('request', request => asked.push(sentIn(request)))
   await page.getByRole('textbox', { name: 'Text' }).fill('It’s due')
   // Pressed before the numbering plan is loaded, which tells the country.
   const isLoaded = Promise.withResolvers<void>()

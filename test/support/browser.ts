@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page, Request, ViewportSize } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { sharedChromium } from './chromium.ts'
@@ -282,6 +282,15 @@ export async function follow(page: Page, path: string): Promise<void> {
   await page.locator('h1#left').waitFor({ state: 'detached' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   await settled(page)
+}
+
+/**
+ * What a request sends. Without the service's address and the hashes in names of files: their digits may be those of a number that
+ * must not be sent.
+ */
+export function sentIn(request: Request): string {
+  const { pathname, search } = new URL(request.url())
+  return `${pathname.replace(/-[\w-]{8}\.\w+$/, '')}${search} ${request.postData() ?? ''}`
 }
 
 /** Waits until no part of the page is loading. */
