@@ -48,6 +48,8 @@ async function replaceNextLogFile(device: string): Promise<string> {
     const file = join(folders.cluster, 'pg_wal', row?.next ?? '')
     await rm(file, { force: true })
     await symlink(device, file)
+    // A file in which nothing is written yet is not left; the senders may write nothing for a while on a busy machine.
+    await db.query({ text: sql`select pg_logical_emit_message(false, 'test', 'written')` })
     // Its own answer may be lost with the server.
     await db.query({ text: sql`select pg_switch_wal()` }).catch(() => {})
     return file
