@@ -36,18 +36,18 @@ export interface Wait {
  */
 export async function untilReachable(db: Pick<Database, 'ping'>, { ms, log, signal }: Wait): Promise<void> {
   const giveUpAt = performance.now() + ms
-  for (let told = ''; ; ) {
+  for (let logged = ''; ; ) {
     signal?.throwIfAborted()
     try {
       await db.ping()
-      if (told !== '') log.info({}, 'database: there, going on')
+      if (logged !== '') log.info({}, 'database: there, going on')
       return
     } catch (error) {
       if (!canPass(error) || performance.now() >= giveUpAt) throw error
       const reason = String(error)
       const seconds = Math.ceil((giveUpAt - performance.now()) / 1_000)
-      if (reason !== told) log.warn({ reason, seconds }, 'database: not there yet, waiting')
-      told = reason
+      if (reason !== logged) log.warn({ reason, seconds }, 'database: not there yet, waiting')
+      logged = reason
     }
     await pause(Math.min(RETRY_MS, Math.max(0, giveUpAt - performance.now())), undefined, { signal }).catch(() => {})
   }

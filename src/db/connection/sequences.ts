@@ -30,7 +30,8 @@ export async function withNumbers<T>(db: Pick<Database, 'query'>, change: () => 
 
 /**
  * An id is its number × 64 + shard. Two partial indexes have the highest ids. The numbers up to it are taken one by one, since a
- * role that may only take numbers cannot set the sequence.
+ * role that may only take numbers cannot set the sequence. What is taken stays taken: if the statement is cut off, the next call goes
+ * on from there.
  */
 async function advance(db: Pick<Database, 'query'>, table: Sql): Promise<void> {
   const highest = (state: Sql) => sql`(select max(id) from ${table} where deleted_at is ${state}) / 64`
