@@ -13,7 +13,7 @@ const log = { info() {}, warn() {}, error() {} }
 const { folder: root, remove } = await scratchFolder()
 afterAll(async () => {
   if (!isRoot)
-    console.warn('own-files.test.ts: not run by root, so owners were not changed, and no file was of another user')
+    console.warn('own-files.test.ts: not run by root, so no owner was changed, and no file was of another user')
   await remove()
 })
 
@@ -97,10 +97,15 @@ describe('a link in the data folder', () => {
   })
 })
 
-describe.runIf(isRoot)('a file of root in the data folder of an account', () => {
+describe('a file of root in the data folder of an account', () => {
   test.each(USES.filter(([, kind]) => kind === 'file'))(
-    'in the place of %s is neither given nor used',
+    'in the place of %s is neither given nor used; one of the account is used',
     async (name, _, use) => {
+      if (!isRoot) {
+        await use()
+        expect((await stat(join(dataDir, name))).uid).toBe(uid)
+        return
+      }
       const make = (path: string) => writeFile(path, 'a text of 43 characters, as long as a secret is', { mode: 0o644 })
       await exchanged(name, make, async () => {
         const before = await look(join(dataDir, name))
@@ -129,21 +134,22 @@ test('a folder is removed without what its links lead to', async () => {
   expect(await look(kept)).toMatchObject({ content: ['file'] })
 })
 
-test.runIf(isRoot)(
-  'a folder is given with its content and its modes, and a link without what it leads to',
-  async () => {
-    const [tree, kept] = [join(root, 'given'), join(root, 'kept')]
-    await mkdir(join(tree, 'deep'), { recursive: true })
-    await writeFile(join(tree, 'deep/file'), 'content', { mode: 0o640 })
-    await symlink(kept, join(tree, 'link'))
-    await chmod(join(tree, 'deep'), 0o750)
-    await chown(join(tree, 'deep'), uid, gid)
-    const before = await look(kept)
-    await giveTree(tree, { uid, gid })
-    for (const name of ['.', 'deep', 'deep/file', 'link'])
-      expect(await lstat(join(tree, name))).toMatchObject({ uid, gid })
-    expect((await stat(join(tree, 'deep'))).mode & 0o777).toBe(0o750)
-    expect(await readlink(join(tree, 'link'))).toBe(kept)
-    expect(await look(kept)).toEqual(before)
-  },
-)
+test('a folder is given by root only, with its content and its modes, and a link without what it leads to', async () => {
+  const [tree, kept] = [join(root, 'given'), join(root, 'kept')]
+  await mkdir(join(tree, 'deep'), { recursive: true })
+  await writeFile(join(tree, 'deep/file'), 'content', { mode: 0o640 })
+  await symlink(kept, join(tree, 'link'))
+  await chmod(join(tree, 'deep'), 0o750)
+  await chown(join(tree, 'deep'), uid, gid)
+  const before = await look(kept)
+  if (!isRoot) {
+    await expect(giveTree(tree, { uid, gid })).rejects.toThrow(/EPERM/)
+    return
+  }
+  await giveTree(tree, { uid, gid })
+  for (const name of ['.', 'deep', 'deep/file', 'link'])
+    expect(await lstat(join(tree, name))).toMatchObject({ uid, gid })
+  expect((await stat(join(tree, 'deep'))).mode & 0o777).toBe(0o750)
+  expect(await readlink(join(tree, 'link'))).toBe(kept)
+  expect(await look(kept)).toEqual(before)
+})
