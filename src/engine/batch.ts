@@ -305,7 +305,7 @@ export function reportOf(
   for (const [index, { op }] of commands.entries()) {
     const outcome = outcomes[index]?.outcome ?? 'not_found'
     const reason = reasonOf(outcomes[index])
-    const kind = `${op} ${outcome} ${reason}`
+    const kind = reason === null ? op + outcome : `${op} ${outcome} ${reason}`
     const known = counts.get(kind)
     if (known === undefined) counts.set(kind, { op, outcome, reason, count: 1 })
     else known.count += 1

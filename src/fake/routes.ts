@@ -58,7 +58,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
 
   function perform(op: SenderOp, request: unknown, requestId: string): object {
     const origin = { principal: 'fake', requestId }
-    const call = commandOf(op, request as SenderRequest, { origin, requireCountry: false, segments })
+    const call = commandOf(op, request as SenderRequest, origin, { requireCountry: false, segments })
     return answerOf(call, ledger.perform(call.command))
   }
 

@@ -98,7 +98,7 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: 
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const call = commandOf('check', body, { origin: originOf(request), ...settings })
+      const call = commandOf('check', body, originOf(request), settings)
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
       return answerOf(call, outcome)
     },

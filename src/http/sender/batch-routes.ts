@@ -63,9 +63,8 @@ const SCHEMA = {
  */
 export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
   const { engine, authenticator, metrics } = parts
-  const { requireCountry, segments } = parts.settings
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const checkOperation = createOperationCheck(segments)
+  const checkOperation = createOperationCheck(parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
   readRawBodies(app, app.bodyReader, MAX_BATCH_BYTES)
@@ -102,7 +101,7 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
         try {
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
-          const call = commandOf(checked.op, operation as SenderRequest, { origin, requireCountry, segments })
+          const call = commandOf(checked.op, operation as SenderRequest, origin, parts.settings)
           checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {

@@ -57,11 +57,7 @@ export interface SenderRules {
  * @throws TypeError if a field that was validated has another type
  * @throws Problem `invalid_request` if the country is required and unknown
  */
-export function commandOf(
-  op: SenderOp,
-  request: SenderRequest,
-  { origin, ...rules }: SenderRules & { origin: Origin },
-): SenderCall {
+export function commandOf(op: SenderOp, request: SenderRequest, origin: Origin, rules: SenderRules): SenderCall {
   const id = textOf(request.id ?? '')
   const user_id = integerOf(request.user_id)
   switch (op) {

@@ -69,7 +69,6 @@ const BURST_MS = 1_000
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
   const { engine, authenticator } = parts
-  const { requireCountry, segments } = parts.settings
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   // 0.7 µs per response. The compiled serializer takes 1.8 µs, most of it to find the matching schema of several.
@@ -106,11 +105,13 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
           response: senderResponses(answer, ['payload_too_large', 'unsupported_media_type', ...errors]),
         },
         validatorCompiler: part =>
-          part.httpPart === 'body' ? validatorOf(requestCheck(op, segments)) : compileValidator(part as never),
+          part.httpPart === 'body'
+            ? validatorOf(requestCheck(op, parts.settings.segments))
+            : compileValidator(part as never),
       },
       (request, reply) => {
         const origin = originOf(request)
-        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry, segments }), request, reply)
+        perform(commandOf(op, request.body as SenderRequest, origin, parts.settings), request, reply)
       },
     )
   }

@@ -19,8 +19,8 @@ import { answerOf } from '../../../http/sender/responses.ts'
 import { createKnownMessages, KNOWN_MS, type PaidMessage } from './known-messages.ts'
 
 const MAX_LEASES = 1_000
-/** No one is recorded for what the service does not see. Whether it requires a country, it says when a slice is reserved. */
-const UNSEEN = { origin: { principal: '', requestId: '' }, requireCountry: false }
+/** No one is recorded for what the service does not see. */
+const UNSEEN = { principal: '', requestId: '' }
 
 export interface LeaseOptions {
   /** The types of messages that leases pay. */
@@ -67,7 +67,9 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     onFull: () => log('too many messages within ten minutes to know them all: leases pay none until they are fewer'),
   })
 
-  const callOf = (op: SenderOp, request: SenderRequest) => commandOf(op, request, { ...UNSEEN, segments })
+  // Whether the service requires a country, it says when a slice is reserved.
+  const rules = { requireCountry: false, segments }
+  const callOf = (op: SenderOp, request: SenderRequest) => commandOf(op, request, UNSEEN, rules)
 
   /** Undefined for what leases do not pay. */
   function payable(op: SenderOp, request: SenderRequest): SenderCall | undefined {
