@@ -108,10 +108,8 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
       return lease.refilling()?.catch(error => {
         if (!(error instanceof UnavailableError)) return
         // It may become a debt, which the service gets.
-        const { user_id, id } = command
-        if (known.find(user_id, id) === undefined) known.add(user_id, id, null)
-        const { message, isOutage, cause } = error
-        throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage, cause })
+        if (known.find(command.user_id, command.id) === undefined) known.add(command.user_id, command.id, null)
+        throw withoutEffect(error)
       })
     },
 
@@ -129,6 +127,11 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
       if (unsettled > 0) log(`${unsettled} leases could not be settled: what they hold is charged when it expires`)
     },
   }
+}
+
+/** The same failure, of a message that no lease has paid. */
+function withoutEffect({ message, isOutage, cause }: UnavailableError): UnavailableError {
+  return new UnavailableError(message, { mayHaveTakenEffect: false, isOutage, cause })
 }
 
 function isPlainConsume(command: Command): command is DrawCommand {
