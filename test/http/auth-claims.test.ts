@@ -32,6 +32,13 @@ describe('a dotted path leads to a claim', () => {
     ['a.b.roles', { 'a.b': { roles: ADMIN }, a: { b: { roles: [] }, 'b.roles': [] } }],
     ['a.b.roles', { 'a.b': { other: [] }, a: { 'b.roles': ADMIN } }],
     ['a.b.roles', { 'a.b': 'text', a: { b: { roles: ADMIN } } }],
+    // Through a list of objects, to the claim of each.
+    ['roles.name', { roles: [{ name: 'sms-quota:admin', id: 1 }, { name: 'other' }] }],
+    ['authorities.authority', { authorities: [{ authority: 'other' }, { authority: 'sms-quota:admin' }] }],
+    ['groups.roles', { groups: [{ id: 1 }, { roles: ['other'] }, { roles: ADMIN }] }],
+    ['https://sms.example/orgs.roles', { 'https://sms.example/orgs': [{ roles: ADMIN }] }],
+    ['a.b.c', { a: [{ b: [{ c: 'sms-quota:admin' }] }] }],
+    ['scp', { scp: 'openid sms-quota:admin' }],
   ])('%s in %j', (path, claims) => {
     expect(rolesOf(path, claims)).toEqual(['admin'])
   })
@@ -45,6 +52,11 @@ describe('a dotted path leads to a claim', () => {
     ['constructor.name', {}],
     ['a.constructor.name', { a: {} }],
     ['a.length', { a: ADMIN }],
+    ['a.b', { a: [] }],
+    ['a.b', { a: ADMIN }],
+    ['a.b', { a: [null, 'b', ['b'], { c: ADMIN }] }],
+    ['a.b', { a: [[{ b: ADMIN }]] }],
+    ['roles', { roles: [{ name: 'sms-quota:admin' }] }],
   ])('and %s to nothing in %j', (path, claims) => {
     expect(rolesOf(path, claims)).toEqual([])
   })
@@ -84,10 +96,20 @@ describe('roles are read', () => {
     [{ 'SMS Admin': {} }, ['admin']],
     ['Other SMS Admin', []],
     ['Admin', []],
+    ['Other ,SMS Admin ', ['admin']],
   ])('with names that have spaces: %j', (roles, expected) => {
     const env = { AUTH_ADMIN_ROLE: 'SMS Admin', AUTH_SENDER_ROLE: 'SMS Sender' }
     expect(rolesOf('roles', { roles }, env)).toEqual(expected)
   })
+
+  test.each(['/sms/admins', 'CN=SMS Admins,OU=Groups,DC=example', 'urn:mace:example:sms', 'sms/admin@example'])(
+    'with the name %s',
+    name => {
+      expect(rolesOf('groups', { groups: ['/sms', name] }, { AUTH_ADMIN_ROLE: name })).toEqual(['admin'])
+      expect(rolesOf('groups', { groups: name }, { AUTH_ADMIN_ROLE: name })).toEqual(['admin'])
+      expect(rolesOf('groups', { groups: [`${name}/other`] }, { AUTH_ADMIN_ROLE: name })).toEqual([])
+    },
+  )
 })
 
 test.each<[unknown, number | null]>([
@@ -98,13 +120,82 @@ test.each<[unknown, number | null]>([
   [[7, 8], null],
   [[], null],
   [[['7']], null],
+  [0, 0],
+  [-0, 0],
+  ['9007199254740991', Number.MAX_SAFE_INTEGER],
+  // What a token with 9007199254740993 holds when it is read.
+  [9007199254740992, null],
+  ['9007199254740992', null],
+  ['9007199254740993', null],
   ['07', null],
+  ['007', null],
   [' 7', null],
+  ['+7', null],
+  ['-1', null],
+  [-1, null],
+  ['7.0', null],
+  ['1e3', null],
+  ['７', null],
+  ['', null],
   [7.5, null],
   [{ 7: true }, null],
+  [{ id: 7 }, null],
   [true, null],
+  [null, null],
 ])('the user id of %j is %j', (user, expected) => {
   expect(read({ AUTH_USER_CLAIM: 'user' }, { user }).userId).toBe(expected)
+})
+
+test.each<[unknown, string]>([
+  ['auth0|7', 'auth0|7'],
+  ['007', '007'],
+  [7, '7'],
+  [-0, '0'],
+  // Other numbers are read as the same one, so they are no subject. The user id is one.
+  [9007199254740992, '5'],
+  [1e21, '5'],
+  [1.5, '5'],
+  [null, '5'],
+])('sub %j is the subject %j', (sub, subject) => {
+  const claims = { sub, user: 5 } as unknown as JWTPayload
+  expect(read({ AUTH_USER_CLAIM: 'user' }, claims).subject).toBe(subject)
+})
+
+test.each([9007199254740992, 1e21, 1.5, null, true, '', ['7'], { id: 7 }, 'a\n', '\ud83d', 'a'.repeat(256)])(
+  'sub %j is no subject',
+  sub => {
+    const claims = { sub } as unknown as JWTPayload
+    expect(() => read({}, claims)).toThrow(expect.objectContaining({ reason: 'no_subject' }))
+  },
+)
+
+test.each<[unknown, number[] | 'all']>([
+  [
+    [7, '8'],
+    [7, 8],
+  ],
+  [7, [7]],
+  ['7 8', [7, 8]],
+  [' 7  8 ', [7, 8]],
+  ['7,8', [7, 8]],
+  ['7, 8 ,9', [7, 8, 9]],
+  ['7,', [7]],
+  ['*', 'all'],
+  [['*'], 'all'],
+  ['7, *', 'all'],
+  ['7;8', []],
+  [{ 7: true }, []],
+  ['007,+8,9.0', []],
+  [[[7]], []],
+  [[9007199254740992], []],
+  ['**', []],
+  ['', []],
+  [true, []],
+  [null, []],
+  [undefined, []],
+])('a sender may name the users %j: %j', (users, expected) => {
+  const { senderUsers } = read({ AUTH_SENDER_USERS_CLAIM: 'users' }, { users })
+  expect(senderUsers === 'all' ? 'all' : [...senderUsers]).toEqual(expected)
 })
 
 describe('the audience', () => {

@@ -54,7 +54,7 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   const claimed = claimAt(payload, auth.userClaim)
   // Providers that allow several values for each attribute make a list of one.
   const userId = userIdOf(Array.isArray(claimed) && claimed.length === 1 ? claimed[0] : claimed)
-  const subject = typeof payload.sub === 'number' ? String(payload.sub) : (payload.sub ?? userId?.toString())
+  const subject = subjectOf(payload.sub) ?? userId?.toString()
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
     throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, without control characters.')
   }
@@ -81,6 +81,12 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   }
 }
 
+/** A number that is not exact when it is read may be that of several principals, and names none of them. */
+function subjectOf(sub: unknown): unknown {
+  if (typeof sub !== 'number') return sub
+  return Number.isSafeInteger(sub) ? String(sub) : undefined
+}
+
 /** Whether a token is for this audience. Some access tokens have no `aud`, and name in `client_id` the client that they are for. */
 function isFor({ aud, client_id: client }: JWTPayload, audience: string): boolean {
   return aud === undefined ? client === audience : [aud].flat().includes(audience)
@@ -88,7 +94,7 @@ function isFor({ aud, client_id: client }: JWTPayload, audience: string): boolea
 
 /**
  * The claim at a dotted path into objects. Names may contain dots themselves (`https://example.com/roles`, a client's id below
- * `resource_access`): at each level, the longest name that leads to a value counts.
+ * `resource_access`): at each level, the longest name that leads to a value counts. Of a list of objects, those of all of them, as one list.
  */
 function claimAt(claims: unknown, path: string): unknown {
   if (typeof claims !== 'object' || claims === null) return undefined
@@ -99,7 +105,13 @@ function claimAt(claims: unknown, path: string): unknown {
     const found = end === path.length ? value : claimAt(value, path.slice(end + 1))
     if (found !== undefined) return found
   }
-  return undefined
+  return Array.isArray(claims) ? claimsOfEach(claims, path) : undefined
+}
+
+function claimsOfEach(list: readonly unknown[], path: string): unknown[] | undefined {
+  const objects = list.filter(item => !Array.isArray(item))
+  const found = objects.map(item => claimAt(item, path)).filter(value => value !== undefined)
+  return found.length === 0 ? undefined : found.flat()
 }
 
 function userIdOf(claim: unknown): number | null {
@@ -108,9 +120,9 @@ function userIdOf(claim: unknown): number | null {
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) + 0 : null
 }
 
-/** User ids as a list, as one id, or as one text with spaces between them; `*` for all. What is neither names no user. */
+/** User ids as a list, as one id, or as one text with spaces or commas between them; `*` for all. What is neither names no user. */
 function usersIn(claim: unknown): ReadonlySet<number> | 'all' {
-  const values: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [claim]
+  const values: unknown[] = typeof claim === 'string' ? claim.split(/[ ,]+/) : [claim].flat()
   if (values.includes('*')) return 'all'
   return new Set(values.map(userIdOf).filter(id => id !== null))
 }
@@ -125,7 +137,10 @@ function namesIn(claim: unknown): ReadonlySet<string> {
 
 function namesOf(claim: unknown): unknown[] {
   if (Array.isArray(claim)) return claim
-  if (typeof claim === 'string') return [claim.trim(), ...claim.split(/ *, */), ...claim.split(/[ ,]+/)]
+  if (typeof claim === 'string') {
+    const text = claim.trim()
+    return [text, ...text.split(/ *, */), ...text.split(/[ ,]+/)]
+  }
   if (typeof claim !== 'object' || claim === null) return []
   return Object.entries(claim).flatMap(([name, value]) => (value === false || value === null ? [] : [name]))
 }
