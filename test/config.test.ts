@@ -123,7 +123,7 @@ describe('the settings in effect', () => {
       AUDIT_RETENTION_DAYS: '800',
       DENIAL_RETENTION_DAYS: '30',
       EVENT_RETENTION_DAYS: '365',
-      USAGE_TIME_ZONE: 'Europe/Berlin',
+      USAGE_TIME_ZONE: 'europe/berlin',
       WEBHOOK_ALLOW_PRIVATE: 'true',
       SECRETS_KEY: KEY.toString('base64'),
       SECRETS_KEY_PREVIOUS: KEY.toString('base64url'),
@@ -308,6 +308,13 @@ describe('refused', () => {
     ['LOG_CLIENT_ADDRESS', 'half', 'is none of them'],
     ['USAGE_TIME_ZONE', '+02:00', 'is no time zone; accepted: an IANA time zone'],
     ['USAGE_TIME_ZONE', 'Europe/Nowhere', 'is no time zone'],
+    ['USAGE_TIME_ZONE', 'GMT+1', 'is no time zone'],
+    ['USAGE_TIME_ZONE', 'W. Europe Standard Time', 'is no time zone'],
+    // Abbreviations that only ICU knows: its BST is in Bangladesh.
+    ['USAGE_TIME_ZONE', 'BST', 'is no time zone'],
+    ['USAGE_TIME_ZONE', 'IST', 'is no time zone'],
+    ['USAGE_TIME_ZONE', 'PST', 'is no time zone'],
+    ['USAGE_TIME_ZONE', 'SystemV/EST5', 'is no time zone'],
     ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'is not a number from 0 to 1'],
     ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {

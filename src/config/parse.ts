@@ -1,6 +1,7 @@
 /** The parsers of variables: each returns the value of a text, or the reason why it refuses the text. */
 import { isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
+import { Temporal } from 'temporal-polyfill'
 import { changeUrl, hostUrls } from './database-url.ts'
 
 class RefusedText {
@@ -73,13 +74,12 @@ export function parseSecret(text: string): string | Refusal {
   return bytes < 32 ? refuse(`has only ${bytes} bytes`) : text
 }
 
-/** The IANA name of a time zone; offsets are none. */
+/** The IANA name of a time zone, in its canonical case. Offsets are none, nor are abbreviations: `BST` is in Bangladesh for some. */
 export function parseTimeZone(text: string): string | Refusal {
   const refusal = refuse('is no time zone')
   if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return refusal
   try {
-    new Intl.DateTimeFormat('en', { timeZone: text })
-    return text
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId
   } catch {
     return refusal
   }

@@ -39,7 +39,12 @@ export function nextAttemptAt(
 export function retryAfterMs(header: string, now: EpochMs): number {
   const text = header.trim()
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000
-  // A date without its zone would be read as one of this machine.
-  const at = /^[A-Z][a-z]+, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN
+  const at = Date.parse(datedInZone(text) ?? '')
   return Number.isNaN(at) ? 0 : Math.max(0, at - now)
+}
+
+/** A date of one of the forms of HTTP, or as mail has it; null for any other text. Without its zone, it would be read as one of this machine. */
+function datedInZone(text: string): string | null {
+  if (/^[A-Z][a-z]+, .* (?:GMT|UTC|[+-]\d{4})$/.test(text)) return text
+  return /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : null
 }

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../src/cli/remote/import/import.ts'
+import { createSender } from '../../src/cli/remote/import/sender.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { startService } from '../support/service.ts'
 
@@ -408,6 +409,17 @@ test('goes on after the service was away, and counts what is known', async () =>
     ...done(0, 0, 0),
     printed: 'created 2,500, updated 0, unchanged 0, refused 0\n',
   })
+})
+
+test('a time to come back that is no number of seconds, as a proxy may write it, does not keep it from giving up', async () => {
+  const until: Answer = (_request, response) =>
+    response
+      .writeHead(503, { 'retry-after': 'Sun, 15 Mar 2026 12:01:00 GMT' })
+      .end('{"code":"overloaded","title":"Overloaded","detail":"Later."}')
+  const url = await before(...Array.from({ length: 500 }, () => until))
+  const patience = { totalMs: 100, firstMs: 10 }
+  const sender = createSender({ url, token: service.adminToken }, { dryRun: true, requestId: 'dates', patience })
+  await expect(sender.send({ body: '{}\n', lines: [1] })).rejects.toThrow('Later.')
 })
 
 test('a service that never answered, or refuses the token, is not waited for', async () => {

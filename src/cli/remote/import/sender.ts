@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { QuotaError } from '../../../../client/src/main.ts'
 import { textOf } from '../../../../client/src/transport.ts'
 import type { ImportRecord } from '../../../contract/import.ts'
+import { retryAfterMs } from '../../../domain/backoff.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { CallFailed, callFailed, isBroken, refusalOf, UNAVAILABLE, unreachable } from '../failures.ts'
 import type { Address } from '../profiles.ts'
@@ -71,7 +72,7 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
     const refusal = refusalOf(text)
     if (refusal instanceof QuotaError && (response.status === 429 || response.status === 503)) {
       hasAnswered = true
-      throw new Away(refusal.problem.detail, Number(response.headers.get('retry-after') ?? 0) * 1_000)
+      throw new Away(refusal.problem.detail, retryAfterMs(response.headers.get('retry-after') ?? '', Date.now()))
     }
     throw refusal
   }
