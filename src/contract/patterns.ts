@@ -52,7 +52,7 @@ export const PATTERNS = {
     accepts: `${ANCHORS.day.words} for a month, or ${ANCHORS.date.words} for a year, both as text`,
   },
   versions: {
-    pattern: `^(?:\\*|${etag}(?:[ \\t]*,[ \\t]*${etag})*)$`,
+    pattern: `^(?:\\*|[ \\t,]*${etag}(?:[ \\t]*,[ \\t,]*${etag})*[ \\t,]*)$`,
     accepts: 'the ETag of an answer, such as "3" with its quotes, several of them, or *',
   },
   duration: {

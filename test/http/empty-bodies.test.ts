@@ -34,7 +34,7 @@ const FRAMINGS: Record<string, Record<string, string>> = {
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
   // Node.js sends no length of a DELETE by itself.
-  const length = body === undefined ? {} : { 'content-length': String(body.length) }
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const authorization = `Bearer ${service.adminToken}`
   const sent = request(`${address}${path}`, { method, headers: { authorization, ...length, ...headers } })
   sent.end(body)
@@ -69,10 +69,29 @@ test.each([
   expect(answer.status).toBe(status)
 })
 
-test.each(['{}', 'null'])('%s, which some clients send for nothing, is none', async body => {
-  const answer = await send('DELETE', '/api/sms/admin/quota/64', { 'content-type': JSON_TYPE }, body)
-  expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
-})
+test.each(['{}', 'null', '[]', '""', ' { }\n', ' ', '\r\n', '\ufeff', '\ufeff{}'])(
+  '%j, which some clients send for nothing, is none',
+  async body => {
+    const answer = await send('DELETE', '/api/sms/admin/quota/64', { 'content-type': JSON_TYPE }, body)
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  },
+)
+
+test.each(['{"dry_run":true}', '[1]', '"x"', '1', 'true', 'false', '0'])(
+  '%s is refused where no body is accepted, so that it is not taken for one that counts',
+  async body => {
+    const { status, body: problem } = await send(
+      'DELETE',
+      '/api/sms/admin/quota/64',
+      { 'content-type': JSON_TYPE },
+      body,
+    )
+    expect({ status, errors: problem.errors }).toEqual({
+      status: 400,
+      errors: [{ path: '', message: 'must be empty: this call takes none' }],
+    })
+  },
+)
 
 test('a body that is required is asked for', async () => {
   const answer = await send('POST', '/api/sms/admin/quota', { 'content-type': JSON_TYPE, 'content-length': '0' })

@@ -284,6 +284,8 @@ describe('update', () => {
     // As proxies change the ETag of an answer that they compress.
     ...['W/"1"', '"1-gzip"', 'W/"1-gzip"', '"1--gzip"', '"1-br"', '"1;zstd"', '"1:deflate"'],
     ...['"7", W/"1"', '"1" ,"7"', '"a,b", "1-gzip"', '"1",\t"9"'],
+    // Of a list, empty elements are none (RFC 9110).
+    ...['"1",', ',"1"', '"7",,"1"', '"7" , ,\t"1" ,'],
   ])('If-Match: %s is version 1', async tag => {
     const { id } = await create({ user_id: someone(), limit: 10 })
     expect((await put(id, { limit: 11 }, { 'if-match': tag })).status).toBe(200)
@@ -298,22 +300,34 @@ describe('update', () => {
     expect((await put(id, { limit: 11 }, { 'if-match': tag })).status).toBe(412)
   })
 
-  test.each(['1', 'W/1', 'w/"1"', '"1', '1"', '"1"2"', '"1" "2"', '*, "1"', ',', '"1",', "'1'"])(
-    'If-Match: %s is refused, with what it should be',
-    async tag => {
-      const { id } = await create({ user_id: someone(), limit: 10 })
-      const { status, body } = await put(id, { limit: 11 }, { 'if-match': tag })
-      expect({ status, issues: body.errors }).toEqual({
-        status: 400,
-        issues: [
-          {
-            path: '/if-match',
-            message: `must be the ETag of an answer, such as "3" with its quotes, several of them, or *, not ${JSON.stringify(tag)}`,
-          },
-        ],
-      })
-    },
-  )
+  test.each([
+    '1',
+    'W/1',
+    'w/"1"',
+    '"1',
+    '1"',
+    '"1"2"',
+    '"1" "2"',
+    '*, "1"',
+    ',',
+    ', ,',
+    '"1", *',
+    '"1";q=1',
+    "'1'",
+    '',
+  ])('If-Match: %s is refused, with what it should be', async tag => {
+    const { id } = await create({ user_id: someone(), limit: 10 })
+    const { status, body } = await put(id, { limit: 11 }, { 'if-match': tag })
+    expect({ status, issues: body.errors }).toEqual({
+      status: 400,
+      issues: [
+        {
+          path: '/if-match',
+          message: `must be the ETag of an answer, such as "3" with its quotes, several of them, or *, not ${JSON.stringify(tag)}`,
+        },
+      ],
+    })
+  })
 
   test('If-Match allows only the named version', async () => {
     const { id } = await create({ user_id: someone(), limit: 10 })

@@ -306,3 +306,16 @@ test.each([
   })
   expect(problem.errors).toEqual([{ path, message: expect.stringContaining(message) }])
 })
+
+test('a number that is none for JSON is not called null', () => {
+  const check = compileCheck(
+    Type.Object({ limit: Type.Union([Type.Integer({ minimum: 0, maximum: 9 }), Type.Null()]) }),
+  )
+  const accepted = 'must be a whole number from 0 to 9, or null'
+  expect(check(JSON.parse('{"limit":1e400}'))).toEqual([
+    { path: '/limit', message: `${accepted}, not a number past 1.8e308` },
+  ])
+  expect(check(JSON.parse('{"limit":-1e400}'))).toEqual([
+    { path: '/limit', message: `${accepted}, not a number below -1.8e308` },
+  ])
+})

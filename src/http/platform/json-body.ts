@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { BodyReader } from './body-reader.ts'
+import { readJson } from './json-text.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 
@@ -12,7 +13,7 @@ type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
 
 /**
  * Parses all JSON bodies in the scope of `app`. Where a route has no body, an empty one of any type is none: many clients name a
- * type in each request.
+ * type in each request. One that holds something is refused, so that what it says is never ignored.
  *
  * @param limit the maximum size of a body, in bytes
  */
@@ -23,12 +24,27 @@ export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit:
     (request, stream, done) =>
       reader.read(stream, limit, (error, body) => {
         if (body === undefined) return done(error)
-        if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
-        parse(request, body, done)
+        if (request.routeOptions.schema?.body !== undefined) return parse(request, body, done)
+        if (BLANK.test(body.toString('latin1'))) return done(null)
+        parse(request, body, (fault, parsed) =>
+          fault === null && !request.is404 && !isNothing(parsed) ? done(takesNoBody()) : done(fault, parsed),
+        )
       })
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('application/json', parserOf(parseJson))
   app.addContentTypeParser('*', parserOf(refuseType))
+}
+
+/** White space, also after a mark of UTF-8. */
+const BLANK = /^(?:\xef\xbb\xbf)?[ \t\r\n]*$/
+
+/** What clients send for nothing. */
+function isNothing(value: unknown): boolean {
+  return value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+}
+
+function takesNoBody(): Problem {
+  return invalidRequest([{ path: '', message: 'must be empty: this call takes none' }])
 }
 
 function refuseType(_request: FastifyRequest, _body: Buffer, done: Done): void {
@@ -46,8 +62,15 @@ export function jsonBodyParser(app: FastifyInstance): BodyParser {
   return (request, body, done) => {
     if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
     if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
-    parse(request, body.toString('utf8'), done)
+    const text = body.toString('utf8')
+    parse(request, text, (error, parsed) => done(error === null ? null : (refusedName(text) ?? error), parsed))
   }
+}
+
+/** The parser fails in the same way for a name that leads to prototypes as for a text that is no JSON. */
+function refusedName(text: string): Problem | undefined {
+  const read = readJson(text)
+  return 'issues' in read && read.issues[0].path !== '' ? invalidRequest(read.issues) : undefined
 }
 
 function notUtf8Json(): Problem {

@@ -272,5 +272,8 @@ function brief(value: unknown): string {
   }
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
+  // What JSON would show as null.
+  if (value === Number.POSITIVE_INFINITY) return 'a number past 1.8e308'
+  if (value === Number.NEGATIVE_INFINITY) return 'a number below -1.8e308'
   return JSON.stringify(value) ?? 'nothing'
 }
