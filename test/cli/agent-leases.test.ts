@@ -108,6 +108,25 @@ describe('a busy user', () => {
     expect(running.calls).toBe(5)
   })
 
+  test('a number that may be of several countries goes to the service, whose caps count each of them', async () => {
+    const { address } = await start()
+    const owner = await user(1_000)
+    await admin.createQuota({ userId: owner, kind: 'cap', limit: 0, countries: ['CA'] })
+    const to = (number: string) => ({ units: undefined, message: { to: number, text: 'Your code is 4711' } })
+    for (let n = 0, isPaid = false; !isPaid; n++) {
+      const { body } = await consume(address, owner, `us-${n}`, to('+12125551234'))
+      expect(body).toMatchObject({ granted: true, country: 'US' })
+      isPaid = body.lease === true
+    }
+    expect((await consume(address, owner, 'unlisted', to('+16243051111'))).body).toMatchObject({
+      granted: false,
+      reason: 'cap_reached',
+      country: 'US',
+    })
+    // One of one country does not wait behind it.
+    expect((await consume(address, owner, 'listed', to('+12125551234'))).body).toMatchObject({ lease: true })
+  })
+
   test('a refund goes back to the lease, and with it to the quota', async () => {
     const { agent, address } = await start()
     const owner = await user(1_000)

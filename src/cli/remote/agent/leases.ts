@@ -134,8 +134,10 @@ function withoutEffect({ message, isOutage, cause }: UnavailableError): Unavaila
   return new UnavailableError(message, { mayHaveTakenEffect: false, isOutage, cause })
 }
 
+/** A lease is of one country, so caps of the others that a number may belong to are asked by the service alone. */
 function isPlainConsume(command: Command): command is DrawCommand {
-  return command.op === 'consume' && !command.force && !command.allow_partial && !command.explain
+  if (command.op !== 'consume' || command.other_countries !== undefined) return false
+  return !command.force && !command.allow_partial && !command.explain
 }
 
 function scopeOf({ user_id, country, message_type }: DrawCommand): LeaseScope {
