@@ -33,6 +33,44 @@ describe('a number that numbering plans list has one country', () => {
     // A calling code of one country, with too few and too many digits.
     ['+4911111', 'DE'],
     ['+491511234567890', 'DE'],
+    ['+3906698123', 'VA'],
+    ['+358181234567', 'AX'],
+    ['+4779123456', 'SJ'],
+    ['+61891621234', 'CC'],
+    ['+61891641234', 'CX'],
+    ['+262269612345', 'YT'],
+    ['+590590511234', 'BL'],
+    ['+5997123456', 'BQ'],
+    ['+59995123456', 'CW'],
+    ['+2908123456', 'TA'],
+    ['+672312345', 'NF'],
+    ['+18095551234', 'DO'],
+    ['+18495551234', 'DO'],
+    ['+16585551234', 'JM'],
+    ['+17215551234', 'SX'],
+    ['+16715551234', 'GU'],
+    ['+78402345678', 'RU'],
+    ['+903921234567', 'TR'],
+    ['+97059123456', 'PS'],
+    ['+447937123456', 'JE'],
+    ['+447839123456', 'GG'],
+    // The trunk prefix of its country is left in it.
+    ['+4901512345678', 'DE'],
+    ['+4407781123456', 'GG'],
+    ['+789161234567', 'RU'],
+    ['+112125551234', 'US'],
+    // What plans of several countries list alike belongs to the first of them.
+    ['+18005551234', 'US'],
+    ['+19005551234', 'US'],
+    ['+15005551234', 'US'],
+    ['+16005551234', 'CA'],
+    ['+590690001234', 'GP'],
+    ['+61412345678', 'AU'],
+    ['+358451234567', 'FI'],
+    ['+4741234567', 'NO'],
+    ['+393331234567', 'IT'],
+    ['+212612345678', 'MA'],
+    ['+448001234567', 'GB'],
   ])('%s is in %s', (to, country) => {
     expect(destinationOf(to)).toEqual({ country, otherCountries: [] })
   })
@@ -48,6 +86,15 @@ describe('a number of a shared calling code that they do not list belongs to its
     ['+18612345678', 'US', NANP],
     // Too many digits for any of them.
     ['+12125551234567', 'US', NANP],
+    // Reserved codes, one that begins with 0, and too few digits.
+    ['+17105551234', 'US', NANP],
+    ['+19115551234', 'US', NANP],
+    ['+10123456789', 'US', NANP],
+    ['+1234567', 'US', NANP],
+    ['+447700900123', 'GB', 'GG IM JE'],
+    ['+441481123456', 'GB', 'GG IM JE'],
+    ['+76001234567', 'RU', 'KZ'],
+    ['+262639123456', 'RE', 'YT'],
     ['+447911909813', 'GB', 'GG IM JE'],
     ['+393006141398', 'IT', 'VA'],
     ['+61446194629', 'AU', 'CC CX'],
@@ -73,12 +120,51 @@ test.each([
   '+80012345678',
   '+80812345678',
   '+8881234567',
+  '+88213123456',
+  '+88216123456',
+  '+8835100123456',
+  '+883130123456',
 ])('%s belongs to international networks', to => {
   expect(destinationOf(to)).toEqual({ country: '001', otherCountries: [] })
 })
 
-test.each(['+99912345678', '+21012345678', '+6991234567'])('%s belongs to nothing', to => {
-  expect(destinationOf(to)).toEqual({ country: null, otherCountries: [] })
+test.each(['+99912345678', '+21012345678', '+6991234567', '+37961234567', '+38812345678', '+2931234567'])(
+  '%s belongs to nothing',
+  to => {
+    expect(destinationOf(to)).toEqual({ country: null, otherCountries: [] })
+  },
+)
+
+test.each([
+  ...[
+    '4915112345678',
+    '004915112345678',
+    '0114915112345678',
+    '015112345678',
+    'tel:+4915112345678',
+    '12345',
+    'GOOGLE',
+    '',
+  ],
+  ...[
+    '+49 151 12345678',
+    '+49-151-12345678',
+    '+49(0)15112345678',
+    ' +4915112345678',
+    '+4915112345678 ',
+    '+4915112345678\n',
+  ],
+  ...[
+    '\ufeff+4915112345678',
+    '\u202a+4915112345678',
+    '＋4915112345678',
+    '+４915112345678',
+    '+0491512345678',
+    '++4915112345678',
+  ],
+  ...['+123456', '+1234567890123456', '+4915112345678;ext=1', '+'],
+])('%j is no number of E.164', text => {
+  expect(text).not.toMatch(new RegExp(E164_PATTERN))
 })
 
 test('each number of an assigned calling code has a country, and none is lost of those that share it', () => {
