@@ -40,13 +40,7 @@ export const WebhookHistory = cursorPageOf('WebhookChange', {
 
 export const AuditQuery = Type.Object(
   {
-    page_size: cursorQuery.page_size,
-    // Longer than other cursors, because it holds the actor.
-    cursor: Type.Optional(
-      patterned('auditCursor', {
-        description: '`next_cursor` of the previous page. It fixes the filters.',
-      }),
-    ),
+    ...cursorQuery,
     resource: Type.Optional(
       Type.Enum([...AUDITED_RESOURCES], { description: 'Only changes of this kind of resource.' }),
     ),

@@ -4,10 +4,6 @@ import { EVENT_TYPES } from '../domain/event.ts'
 
 /** The patterns of the contract's texts, each with what it accepts in words: an error shows these, and no pattern. */
 
-const cursor = (length: number) => ({
-  pattern: `^[A-Za-z0-9_-]{1,${length}}$`,
-  accepts: 'what an earlier page of the same list returned',
-})
 const eventType = `(?:${EVENT_TYPES.map(type => type.replace('.', '\\.')).join('|')})`
 /** RFC 9110: any characters but quotes, white space and control characters. Proxies weaken the service's own and add to them. */
 const etag = '(?:W/)?"[!#-~\\x80-\\xff]*"'
@@ -63,11 +59,11 @@ export const PATTERNS = {
     pattern: `^${eventType}(?:,${eventType})*$`,
     accepts: `types of events, separated by commas: ${EVENT_TYPES.join(', ')}`,
   },
-  cursor: cursor(1_000),
-  /** Longer than others, because they hold filters or an actor. */
-  quotasCursor: cursor(5_000),
-  auditCursor: cursor(4_000),
-  deliveriesCursor: cursor(100),
+  /** A cursor holds the filters of its list, of which texts have 4 bytes a character. */
+  cursor: {
+    pattern: '^[A-Za-z0-9_-]{1,5000}$',
+    accepts: 'what an earlier page of the same list returned',
+  },
 } as const
 
 const WORDS: ReadonlyMap<string, string> = new Map(

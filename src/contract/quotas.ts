@@ -264,7 +264,7 @@ const pagination = {
   ),
   expires_before: Type.Optional(time({ description: 'Only quotas that expire before this time.' })),
   cursor: Type.Optional(
-    patterned('quotasCursor', {
+    patterned('cursor', {
       description:
         '`next_cursor` of the previous page. Reads long lists at a constant cost per page. It fixes sort and filters and excludes `page`.',
     }),

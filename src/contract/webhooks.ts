@@ -140,7 +140,7 @@ export const DeliveriesQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: 100 })),
-    cursor: Type.Optional(patterned('deliveriesCursor', { description: '`next_cursor` of the previous page.' })),
+    cursor: Type.Optional(patterned('cursor', { description: '`next_cursor` of the previous page.' })),
   },
   closed,
 )

@@ -258,6 +258,16 @@ test('are found by their sender, by administrators only', async () => {
   for (const item of own.body.items) expect(item).not.toHaveProperty('sender')
 })
 
+test('are found by the longest sender, past a page', async () => {
+  const sub = '\u{20000}'.repeat(255)
+  const token = await service.token({ sub, roles: ['sms-quota:sender'] })
+  const user = someone()
+  for (const id of ['one', 'two'])
+    await call('POST', `${SENDER}/reserve`, { token, body: { user_id: user, id, units: 1 } })
+  const pages = await walk(`sender=${encodeURIComponent(sub)}&page_size=1`)
+  expect(pages.flat().toSorted()).toEqual(['one', 'two'])
+})
+
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
   const user = someone()
   await db.query({

@@ -13,6 +13,28 @@ test('each pattern of the API has words, and an error shows no pattern', async (
   expect(patterns.filter(pattern => acceptedBy(pattern).includes(pattern))).toEqual([])
 })
 
+test('a cursor can hold the longest filters of its list', async () => {
+  const { paths } = JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8'))
+  const queries = Object.entries<{ get?: { parameters?: Parameter[] } }>(paths).flatMap(([path, { get }]) => {
+    const query = get?.parameters?.filter(parameter => parameter.in === 'query') ?? []
+    return query.some(({ name }) => name === 'cursor') ? [{ path, query }] : []
+  })
+  expect(queries.length).toBeGreaterThan(10)
+  for (const { path, query } of queries) {
+    const { pattern = '' } = query.find(({ name }) => name === 'cursor')?.schema ?? {}
+    // A character of a text has up to 4 bytes. What has no `maxLength` has at most 128 of them. The rest is the last row of a page.
+    const bytesOf = ({ name, schema }: Parameter) => name.length + 6 + (schema.maxLength ?? 32) * 4
+    const bytes = query.reduce((sum, parameter) => sum + bytesOf(parameter), 500)
+    expect(Number(/\{1,(\d+)\}/.exec(pattern)?.[1]), path).toBeGreaterThan((bytes * 4) / 3)
+  }
+})
+
+interface Parameter {
+  in: string
+  name: string
+  schema: { pattern?: string; maxLength?: number }
+}
+
 function patternsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
