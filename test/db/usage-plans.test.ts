@@ -8,7 +8,7 @@ import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage/com
 import { sumBusyUsers } from '../../src/db/usage/heavy-users.ts'
 import { sumByKey, sumSenders, sumTotals } from '../../src/db/usage/of-all.ts'
 import { rollUpUsage } from '../../src/db/usage/rollup.ts'
-import { pastUsage, sumUsage } from '../../src/db/usage/sums.ts'
+import { pastUsage, sumUsage, type UsageFilter } from '../../src/db/usage/sums.ts'
 import { topUsers } from '../../src/db/usage/top-users.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -108,6 +108,11 @@ const removedOf = (node: PlanNode) =>
 const day = { level: 'day', before: NOW - 35 * DAY_MS, starts: [NOW - 100 * DAY_MS, NOW - 36 * DAY_MS] } as const
 const month = { level: 'month', before: NOW - 90 * DAY_MS, starts: [NOW - 200 * DAY_MS] } as const
 const intervals = { starts: [NOW - 2 * DAY_MS, NOW - DAY_MS], to: NOW }
+/** A rare value of each filter, so that a plan shows whether an index has it. */
+const FILTERS: { readonly [name in keyof Required<UsageFilter>]: Pick<UsageFilter, name> } = {
+  country: { country: 'NG' },
+  message_type: { message_type: 'otp' },
+}
 /** Each with the most rows that a part of its plan may return. */
 const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: number][] = [
   ['a report of a user', on => sumUsage(on, USER, intervals, undefined, 10), 50],
@@ -117,9 +122,11 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['totals by sender', on => sumSenders(on, intervals, 10), 1_000],
   ['the top users', on => topUsers(on, NOW - DAY_MS, NOW, 10), 64 * 20 * 2 + 50],
   ['all users by user', on => sumByKey(on, intervals, 'user', 10, 600), 601],
-  ['all users to a country', on => sumByKey(on, intervals, 'user', 10, 600, { country: 'NG' }), 20],
-  ['all users of a type', on => sumByKey(on, intervals, 'user', 10, 600, { message_type: 'otp' }), 20],
-  ['the top users to a country', on => topUsers(on, NOW - 2 * DAY_MS, NOW, 10, { country: 'NG' }), 20],
+  ...Object.entries(FILTERS).flatMap(([name, filter]): typeof WORK => [
+    [`a report of a user of one ${name}`, on => sumUsage(on, USER, intervals, undefined, 10, filter), 50],
+    [`all users of one ${name}`, on => sumByKey(on, intervals, 'user', 10, 600, filter), 20],
+    [`the top users of one ${name}`, on => topUsers(on, NOW - 2 * DAY_MS, NOW, 10, filter), 20],
+  ]),
   ['the oldest usage', on => oldestUsage(on, 'day', NOW), 4],
   ['compaction by day', on => compactUsers(on, SHARD, day, 200, new Set()), 500],
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],

@@ -47,8 +47,7 @@ export function whereClauseOf({ country, message_type, ...others }: UsageFilter,
   return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 
-export const isFiltered = ({ country, message_type }: UsageFilter) =>
-  country !== undefined || message_type !== undefined
+export const isFiltered = (filter: UsageFilter) => Object.values(filter).some(value => value !== undefined)
 
 /** The intervals of a report: they are those that begin at `starts`; `to` is the end of the last. */
 export interface Intervals {

@@ -87,7 +87,8 @@ async function rowsOf(
 }
 
 /** The totals of all users that tell a report; null if they do not: each is of countries or of message types, and not of both. */
-function totalsOf(group: UsageGroup | undefined, { country, message_type }: UsageFilter) {
+function totalsOf(group: UsageGroup | undefined, { country, message_type, ...others }: UsageFilter) {
+  others satisfies Record<string, never>
   if (group === 'user' || group === 'quota') return null
   if (message_type === undefined && group !== 'message_type')
     return { by: group === 'country' || country !== undefined ? ('country' as const) : undefined, key: country }
