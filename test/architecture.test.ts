@@ -207,6 +207,17 @@ test('no verdict comes from a list of errors: only the place that describes them
   expect(others.flatMap(file => linesWith(file, /\.Errors\(/))).toEqual([])
 })
 
+test('each list of the database has a test of its plan, but for those of webhooks, which are few', () => {
+  const tests = [
+    ...readSources('test/db').filter(({ path }) => path.endsWith('plans.test.ts')),
+    ...readSources('bench'),
+  ]
+  const lists = inRoom('db').flatMap(({ code }) => [...code.matchAll(/^export (?:async )?function (list[A-Z]\w+)/gm)])
+  const names = lists.flatMap(([, name = '']) => (/^list(?:Stored)?Webhooks$/.test(name) ? [] : [name]))
+  expect(names.length).toBeGreaterThan(5)
+  expect(names.filter(name => !tests.some(({ code }) => code.includes(`${name}(`)))).toEqual([])
+})
+
 const STATEMENT = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
 
 test('SQL stays in src/db', () => {

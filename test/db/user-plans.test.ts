@@ -6,6 +6,7 @@ import type { Database, Queryable, SqlValue } from '../../src/db/connection/data
 import { sql } from '../../src/db/connection/sql.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/reservations/retention.ts'
 import { pastUsageOf, recentUsage } from '../../src/db/usage/export.ts'
+import { listErasures } from '../../src/db/users/erasure.ts'
 import {
   eraseEvents,
   eraseQuota,
@@ -190,6 +191,7 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['an export of denials', on => denialsAfter(on, BUSY, { at: NOW - 2_000 * HOUR_MS, number: 7 }, 200)],
   ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
   ['a request to erase a user', on => requestErasure(on, 77, false, author)],
+  ['a page of erasures that are under way', erasing(77, on => listErasures(on, 12, 20))],
   ['a page of reservations to erase', erasing(77, on => eraseReservations(on, erasure(77), '', 500))],
   ['a quota to erase', erasing(77, on => eraseQuota(on, erasure(77), 500))],
   ['a page of events to erase', erasing(77, on => eraseEvents(on, erasure(77), 500))],

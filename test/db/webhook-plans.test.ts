@@ -14,6 +14,7 @@ import {
   recordAttempts,
   releaseDeliveries,
 } from '../../src/db/webhooks/deliveries.ts'
+import { listDeliveries } from '../../src/db/webhooks/delivery-lists.ts'
 import { fanOut, findRedelivery, redeliverRange } from '../../src/db/webhooks/fan-out.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhooks/maintenance.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
@@ -107,6 +108,13 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
     100,
   ],
   ['a page of a new beginning', on => restartPage(on, ID, NOW, 100), 200],
+  ['a list of deliveries', on => listDeliveries(on, ID, { limit: 99 }), 200],
+  [
+    'a further page of a list of deliveries',
+    on =>
+      listDeliveries(on, ID, { after: { created_at: NOW - 30_000_000, shard: shardFrom(5), number: 1 }, limit: 99 }),
+    200,
+  ],
   ['a page of ended deliveries', on => removeEnded(on, ID, NOW, null, 100), 300],
   [
     'a further page of ended deliveries',

@@ -47,8 +47,6 @@ export interface Database extends Queryable {
    * `ConnectionLost` from a writing transaction leaves open whether it was committed.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
-  /** Runs `work` on one connection. Each of its statements is a transaction of its own. */
-  onConnection<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
   /** Returns the time on the database's clock, and whether it is a standby or read-only; fails without an answer. */
   ping(): Promise<{ now: EpochMs; isReadOnly: boolean }>
   readonly pool: PoolUse
@@ -144,7 +142,6 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     query,
-    onConnection: work => withConnection(connection => work(connection.autocommit)),
 
     async transaction(work, mode = 'write') {
       for (let n = 1; ; n++) {

@@ -2,7 +2,9 @@ import { type EventKey, eventIdOf } from '../../domain/event.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { DeliveryStatus } from '../../domain/webhook.ts'
 import type { Database, Queryable, SqlValue } from '../connection/database.ts'
-import { type Sql, sql } from '../connection/sql.ts'
+import { bind } from '../connection/parameters.ts'
+import { joinSql, type Sql, sql } from '../connection/sql.ts'
+import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { shardsOf } from '../outbox/outbox.ts'
 import { RESTART } from './deliveries.ts'
@@ -32,20 +34,14 @@ const COLUMNS = sql`d.event_shard as shard, d.number, d.status, d.attempts, d.ne
 
 /** Reads the deliveries that a statement selects, newest first, with the types of their events. Retention may have removed these. */
 function readDeliveries(db: Database, selected: Sql, values: SqlValue[]): Promise<Delivery[]> {
-  return db.onConnection(async connection => {
-    const from = sql`from (${selected}) d`
-    const inOrder = sql`order by d.created_at desc, d.event_shard desc, d.number desc`
-    if (connection.isCluster) {
-      const text = sql`select ${COLUMNS} ${from} ${inOrder}`
-      return withTypes(connection, await connection.query<Omit<Delivery, 'type'>>({ text, values }))
-    }
-    const text = sql`select ${COLUMNS}, e.type ${from}
-                  left join event e on e.shard = d.event_shard and e.number = d.number ${inOrder}`
-    return connection.query<Delivery>({ text, values })
-  })
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS_IN_ORDER })
+    const text = sql`select ${COLUMNS} from (${selected}) d order by d.created_at desc, d.event_shard desc, d.number desc`
+    return withTypes(tx, await tx.query<Omit<Delivery, 'type'>>({ text, values }))
+  }, 'snapshot')
 }
 
-/** Adds the types of the events, which in a cluster lie in other shards than the deliveries. */
+/** Adds the types of the events, which lie in other shards than the deliveries. */
 async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'type'>[]): Promise<Delivery[]> {
   if (deliveries.length === 0) return []
   const events = await db.query<EventKey & { type: string }>({
@@ -64,21 +60,18 @@ export async function listDeliveries(
   id: number,
   { status, after, limit }: { status?: DeliveryStatus; after?: DeliveryKey; limit: number },
 ): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
+  const values: SqlValue[] = [shardOfWebhook(id), id]
+  const conditions = [sql`shard = $1 and webhook_id = $2`]
+  if (status !== undefined) conditions.push(sql`status = ${bind(values, status)}`)
+  if (after !== undefined) {
+    const key = [timestampParam(after.created_at), after.shard, after.number].map(value => bind(values, value))
+    conditions.push(sql`(created_at, event_shard, number) < (${joinSql(key)})`)
+  }
   const rows = await readDeliveries(
     db,
-    sql`select * from webhook_delivery
-     where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
-       and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
-     order by created_at desc, event_shard desc, number desc limit $7`,
-    [
-      shardOfWebhook(id),
-      id,
-      status ?? null,
-      timestampParam(after?.created_at ?? null),
-      after?.shard ?? null,
-      after?.number ?? null,
-      limit + 1,
-    ],
+    sql`select * from webhook_delivery where ${joinSql(conditions, sql` and `)}
+     order by created_at desc, event_shard desc, number desc limit ${bind(values, limit + 1)}`,
+    values,
   )
   const deliveries = rows.slice(0, limit)
   const last = deliveries.at(-1)
