@@ -1,3 +1,4 @@
+import { readFileSync, statfsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { filesByNeed } from './test/support/projects.ts'
@@ -36,6 +37,26 @@ class ByNeed extends BaseSequencer {
 const ON_CLUSTER = process.env.TEST_CLUSTER_URL !== undefined
 
 const FILES = filesByNeed()
+
+const IN_MEMORY = '/dev/shm'
+const ROOM = 6 * 1024 ** 3
+
+/** Whether the temporary files of a run fit into a folder in memory, and programs may run there. */
+function hasRoom(folder: string): boolean {
+  try {
+    const mount = readFileSync('/proc/mounts', 'utf8')
+      .split('\n')
+      .find(line => line.split(' ')[1] === folder)
+    if (mount === undefined || mount.includes('noexec')) return false
+    const { bavail, bsize } = statfsSync(folder)
+    return Math.min(bavail * bsize, process.availableMemory()) > ROOM
+  } catch {
+    return false
+  }
+}
+
+// The tests make and drop hundreds of databases. On a disk, each takes a third of a second of the processor for its files alone.
+if (hasRoom(IN_MEMORY)) process.env.TMPDIR ??= IN_MEMORY
 
 export default defineConfig({
   test: {
