@@ -176,7 +176,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const metricsServer = provideMetricsServer(config, metricsPage, stops)
     await server.ready()
     stops.push(() => listener.readiness.stop())
-    await listener.readiness.watch(() => whyNotReady(clock, pingDb), log)
+    await listener.readiness.watch(() => whyNotReady(clock, pingDb, engine), log)
     return { server, metricsServer, parts: { db, jobsDb, engine, webhooks, metrics }, close }
   } catch (error) {
     await close()
@@ -340,8 +340,9 @@ async function synchronize(clock: Clock, db: Database): Promise<{ isReadOnly: bo
 }
 
 /** Why requests cannot be served now; null if they can. Rejects if the database does not answer. */
-async function whyNotReady(clock: Clock, db: Database): Promise<string | null> {
+async function whyNotReady(clock: Clock, db: Database, engine: Engine): Promise<string | null> {
   const { isReadOnly } = await synchronize(clock, db)
   if (clock.now() === null) return 'the clock and the database have jumped apart; waiting until they agree'
-  return isReadOnly ? 'the database is read-only: it is a standby, or default_transaction_read_only is on' : null
+  if (isReadOnly) return 'the database is read-only: it is a standby, or default_transaction_read_only is on'
+  return engine.isDiskFull ? 'the disk of the database is full' : null
 }

@@ -2857,7 +2857,7 @@ export interface Api<Options> {
   /**
    * Is the service ready?.
    *
-   * Answers the latest of the checks that the service makes once a second: the database answers and can be written, and the clocks agree. `detail` says why it is not ready.
+   * Answers the latest of the checks that the service makes once a second: the database answers, can be written and has room, and the clocks agree. `detail` says why it is not ready.
    */
   ready(input?: Record<string, never>, options?: Options): Promise<Health>
   /**

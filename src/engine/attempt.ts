@@ -29,6 +29,8 @@ export interface EngineContext {
   /** Chooses the denials that are logged; null: none are. */
   readonly denialSampler: DenialSampler | null
   readonly onBatchReport: (report: BatchReport) => void
+  /** Each attempt that failed. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /** The first `seq` of reservations is below this, so it has room to grow: PostgreSQL's `integer` ends at 2^31. */
@@ -36,7 +38,7 @@ const FIRST_SEQS = 2 ** 30
 
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
-  { connections, principals, now, enforcement, keepsUsage, denialSampler }: EngineContext,
+  { connections, principals, now, enforcement, keepsUsage, denialSampler, onFailure }: EngineContext,
   commands: readonly Command[],
   work: (connection: PipelinedConnection, batch: BatchInput) => Promise<T>,
 ): Promise<T> {
@@ -46,6 +48,7 @@ export function attempt<T>(
       const decidedWith = { principals, now: now(), firstSeq, enforcement, keepsUsage, denialSampler }
       return await work(connection, { commands, ...decidedWith })
     } catch (error) {
+      onFailure(error)
       // A connection left in a failed transaction would break the next batch.
       await connection.rollback()
       throw error

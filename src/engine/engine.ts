@@ -32,6 +32,8 @@ export interface Engine {
   hasRoom(principal: string): boolean
   /** Commands accepted and not yet answered, and what they weigh in bytes. */
   readonly queue: { commands: number; bytes: number }
+  /** Whether the database, on a cluster each node, lately had no room on its disk for a batch. */
+  readonly isDiskFull: boolean
   /** Accepts no more commands, carries out those accepted, and closes the connections. */
   close(): Promise<void>
 }
@@ -126,6 +128,9 @@ function engineOf(
     get queue() {
       const sum = (of: (lane: EngineLane) => number) => lanes.reduce((total, lane) => total + of(lane), 0)
       return { commands: sum(lane => lane.queued), bytes: sum(lane => lane.queuedBytes) }
+    },
+    get isDiskFull() {
+      return lanes.every(lane => lane.isDiskFull)
     },
     async close() {
       await Promise.all(lanes.map(lane => lane.close()))

@@ -1,4 +1,5 @@
 import type { Log } from '../db/connection/database.ts'
+import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch.ts'
@@ -58,6 +59,8 @@ export interface EngineLane {
   hasRoom(principal: string): boolean
   readonly queued: number
   readonly queuedBytes: number
+  /** Whether the database lately had no room on its disk for a batch. */
+  readonly isDiskFull: boolean
   close(): Promise<void>
 }
 
@@ -80,6 +83,12 @@ const BATCH_SHARE = 64
 const STALL_MS = 3
 const STALL_MS_PER_COMMAND = 0.05
 
+/**
+ * The disk counts as full for this long after it had no room for a batch, in milliseconds. Without batches nothing tells that
+ * there is room again, and batches may be kept away for as long as it counts as full.
+ */
+const DISK_FULL_MS = 10_000
+
 /** The weight of a command in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
@@ -87,6 +96,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
   const { now, log, monotonicMs = () => performance.now() } = options
   const memory = createMemory(parts.lanes)
   const quarantine = createQuarantine()
+  let diskFullAt = Number.NEGATIVE_INFINITY
   const connections = createConnections({
     connect: parts.connect,
     monotonicMs,
@@ -109,6 +119,9 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
       keepsUsage: options.keepsUsage ?? true,
       denialSampler: parts.denialSampler,
       onBatchReport: options.onBatchReport ?? (() => {}),
+      onFailure(error) {
+        if (sqlStateOf(error) === SQLSTATE.diskFull) diskFullAt = monotonicMs()
+      },
     },
     quarantine,
   )
@@ -135,6 +148,9 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
     },
     get queuedBytes() {
       return scheduler.queuedBytes
+    },
+    get isDiskFull() {
+      return monotonicMs() - diskFullAt < DISK_FULL_MS
     },
     async close() {
       await scheduler.close()

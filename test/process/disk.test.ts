@@ -28,10 +28,16 @@ describe('the disk of the service’s own database', () => {
     whenDone(() => existsSync(`${table}.kept`) && rename(`${table}.kept`, table))
 
     expect(await consume(service, 900, 'full')).toMatchObject(unavailable)
+    // The sender waits in the hope of room; a load balancer knows before.
+    await expect.poll(service.stdout).toMatch(/readiness: not ready[\s\S]*http: call not served/)
+    expect(await service.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { code: 'unavailable', detail: 'the disk of the database is full' },
+    })
+    expect((await service.call('GET', '/livez')).status).toBe(200)
     await expect.poll(serverLog).toMatch(/ERROR: .*could not extend file .*No space left on device/)
     await expect.poll(service.stdout).toMatch(/could not extend file .*No space left on device/)
     expect(await find(service, 900, 'full')).toMatchObject({ status: 404 })
-    expect((await service.call('GET', '/readyz')).status).toBe(200)
     expect((await createQuota(service, 8)).status).toBe(201)
 
     await rename(`${table}.kept`, table)
@@ -45,5 +51,6 @@ describe('the disk of the service’s own database', () => {
     await expect
       .poll(() => consume(service, 900, 'full'))
       .toMatchObject({ status: 200, body: { granted: true, replayed: false } })
+    await expect.poll(async () => (await service.call('GET', '/readyz')).status).toBe(200)
   })
 })

@@ -16,6 +16,7 @@ export const SQLSTATE = {
   undefinedColumn: '42703',
   undefinedTable: '42P01',
   duplicatePreparedStatement: '42P05',
+  diskFull: '53100',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
   internalError: 'XX000',
