@@ -10,6 +10,7 @@ import { DAY_MS } from '../src/domain/time.ts'
 import { whenDone } from './support/cleanup.ts'
 import { freshDatabase } from './support/database.ts'
 import { openTransaction } from './support/engine.ts'
+import { parseMetrics } from './support/promql.ts'
 
 const SECRET = 'a secret for tests only, long enough for HS256'
 
@@ -82,4 +83,24 @@ describe('people, jobs and readiness do not wait for connections of each other',
       expect((await call('GET', '/readyz')).statusCode).toBe(200)
     })
   })
+})
+
+test('every job has a lag, which rises while it cannot do its work and falls to 0 after it', async () => {
+  const { app, db, call } = await startApp({}, {})
+  const samplesOf = async (name: string) =>
+    parseMetrics((await call('GET', '/metrics')).body).filter(sample => sample.name === name)
+  const lags = async () =>
+    new Map((await samplesOf('sms_quota_job_lag_seconds')).map(({ labels, value }) => [labels.name, value]))
+  const jobs = (await samplesOf('sms_quota_job_due_timestamp_seconds')).map(({ labels }) => labels.name)
+  expect(jobs.length).toBeGreaterThan(12)
+  // The alert names those for which callers wait.
+  expect(jobs).toEqual(expect.arrayContaining(['sweeper', 'expiry notifier', 'webhook dispatcher', 'usage rollup']))
+  expect([...(await lags()).keys()].sort()).toEqual(jobs.sort())
+
+  const lagOfErasure = async () => (await lags()).get('erasure') ?? 0
+  await db.query({ text: sql`alter table erasure rename to elsewhere` })
+  await expect.poll(lagOfErasure).toBeGreaterThan(0.5)
+  await db.query({ text: sql`alter table elsewhere rename to erasure` })
+  await expect.poll(lagOfErasure).toBe(0)
+  await app.close()
 })

@@ -91,7 +91,8 @@ export function createEraser(parts: ErasureParts): Eraser {
     async step(signal) {
       const { left } = await eraseOnce(signal)
       // At most half of the time, because senders come first.
-      return tookMs => (left === 'more' ? 5 + tookMs : left === 'wait' ? WAIT_MS : INTERVAL_MS)
+      const pauseMs = (tookMs: number) => (left === 'more' ? 5 + tookMs : left === 'wait' ? WAIT_MS : INTERVAL_MS)
+      return { isBehind: left !== null, pauseMs }
     },
   }
 }

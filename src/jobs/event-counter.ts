@@ -52,7 +52,7 @@ export function createEventCounter({ db, onEvents }: EventCounterOptions): Event
     async step(signal) {
       const isBehind = await countOnce(signal)
       // At most a third of the time, because no caller waits for it.
-      return tookMs => (isBehind ? 5 + 2 * tookMs : INTERVAL_MS)
+      return { isBehind, pauseMs: tookMs => (isBehind ? 5 + 2 * tookMs : INTERVAL_MS) }
     },
   }
 }

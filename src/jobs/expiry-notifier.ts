@@ -65,7 +65,7 @@ export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions):
     lagMs: () => Math.max(0, clock() - emittedUntil),
     async step(signal) {
       const { isBehind } = await notifyOnce(clock(), signal)
-      return () => (isBehind ? 1 : INTERVAL_MS)
+      return { isBehind, pauseMs: () => (isBehind ? 1 : INTERVAL_MS) }
     },
   }
 }

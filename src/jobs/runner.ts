@@ -7,15 +7,30 @@ import { EngineFailure } from '../engine/completion.ts'
 export interface Job {
   /** The part that log messages name. */
   readonly name: string
-  /**
-   * Does a bounded piece of the work, and ends early when the signal aborts. Resolves to a function that says how many
-   * milliseconds to pause before the next step, given how many this one took.
-   */
-  step(signal: AbortSignal): Promise<(tookMs: number) => number>
-  /** The delay of the oldest overdue work that the job knows of, in milliseconds; left out where that says nothing. */
+  /** Does a bounded piece of the work, and ends early when the signal aborts. */
+  step(signal: AbortSignal): Promise<StepEnd>
+  /** The delay of the oldest overdue work, in milliseconds, if the job knows it more exactly than its runner (`RunningJob`). */
   lagMs?(): number
   /** Ends the work that steps have started and not awaited. Called once, after the last step. */
   finish?(): Promise<void>
+}
+
+/** How a step ended that did not fail. */
+export interface StepEnd {
+  /** It left work that was due. */
+  readonly isBehind: boolean
+  /** How many milliseconds to pause before the next step, given how many this one took. */
+  pauseMs(tookMs: number): number
+}
+
+/** A job that runs, for metrics. */
+export interface RunningJob {
+  readonly name: string
+  /**
+   * How long the oldest work is overdue, in milliseconds: since the first step was due that has not ended, has failed, or
+   * has left work, after the last one that left none. Or what the job itself says, if that is more.
+   */
+  lagMs(): number
 }
 
 /** The work of a step of a job that goes through rows page by page. */
@@ -50,7 +65,7 @@ export function createRetentionJob<Step extends PagedStep>(options: RetentionJob
     removeOnce: removePage,
     async step(signal) {
       const { isBehind } = await removePage(now(), signal)
-      return tookMs => (isBehind ? 5 + tookMs : intervalMs)
+      return { isBehind, pauseMs: tookMs => (isBehind ? 5 + tookMs : intervalMs) }
     },
   }
 }
@@ -83,15 +98,17 @@ export interface StepReport {
 
 export interface JobRunnerOptions {
   log: Log
-  onStart?: (job: Job) => void
+  onStart?: (job: RunningJob) => void
   onStep?: (report: StepReport) => void
   /** The pause after a step that failed, in milliseconds; a second if left out. */
   retryMs?: number
+  /** Milliseconds that never go back; the process's if left out. */
+  monotonicMs?: () => number
 }
 
 /** Runs jobs beside each other, the steps of each one after the other. */
 export function createJobRunner(jobs: readonly Job[], options: JobRunnerOptions): JobRunner {
-  const { log, onStart, onStep, retryMs = 1_000 } = options
+  const { log, onStart, onStep, retryMs = 1_000, monotonicMs = () => performance.now() } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const running = new Map<Job, Promise<void>>()
@@ -99,13 +116,19 @@ export function createJobRunner(jobs: readonly Job[], options: JobRunnerOptions)
   /** Repeats a step that failed: the work of jobs stays in the database until it is done. */
   async function run(job: Job): Promise<void> {
     let wasOutage = false
+    let dueAt = monotonicMs()
+    onStart?.({
+      name: job.name,
+      lagMs: () => Math.max(0, monotonicMs() - dueAt, job.lagMs?.() ?? 0),
+    })
     while (!signal.aborted) {
       let pauseMs = retryMs
       let outcome: StepReport['outcome'] = 'done'
-      const started = performance.now()
+      const started = monotonicMs()
       try {
-        const pauseAfter = await job.step(signal)
-        pauseMs = pauseAfter(performance.now() - started)
+        const end = await job.step(signal)
+        pauseMs = end.pauseMs(monotonicMs() - started)
+        if (!end.isBehind) dueAt = monotonicMs() + pauseMs
         wasOutage = false
       } catch (error) {
         // The clock is in doubt if the engine's failure comes from a job: no step runs until it is trusted again.
@@ -116,17 +139,14 @@ export function createJobRunner(jobs: readonly Job[], options: JobRunnerOptions)
         wasOutage = isOutage
         outcome = isOutage ? 'unavailable' : 'failed'
       }
-      onStep?.({ name: job.name, outcome, tookMs: performance.now() - started, pauseMs })
+      onStep?.({ name: job.name, outcome, tookMs: monotonicMs() - started, pauseMs })
       await pause(pauseMs, undefined, { signal }).catch(() => {})
     }
   }
 
   return {
     start() {
-      for (const job of jobs) {
-        onStart?.(job)
-        running.set(job, run(job))
-      }
+      for (const job of jobs) running.set(job, run(job))
     },
     async stop() {
       stopping.abort()

@@ -108,7 +108,11 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       onSweep?.(sweep)
       const isEmpty = sweep.closed === 0 && sweep.pending === 'none' && waiting.size === 0
       emptySteps = isEmpty ? emptySteps + 1 : 0
-      return tookMs => (emptySteps > IDLE_AFTER ? idleMs : pauseAfter(sweep, tookMs))
+      return {
+        // Its own lag is that of the oldest reservation that is due.
+        isBehind: false,
+        pauseMs: tookMs => (emptySteps > IDLE_AFTER ? idleMs : pauseAfter(sweep, tookMs)),
+      }
     },
   }
 }

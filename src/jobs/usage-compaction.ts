@@ -173,7 +173,8 @@ export function createUsageCompaction(options: UsageCompactionOptions): UsageCom
         onCompaction?.(done)
       }
       // At most a third of the time: senders come first, and old usage only takes space.
-      return tookMs => (done.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
+      const { isBehind } = done
+      return { isBehind, pauseMs: tookMs => (isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs)) }
     },
   }
 }

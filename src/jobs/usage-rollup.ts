@@ -55,8 +55,6 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
   const pages = new Map<Shard, PageSize>()
   /** Batches that the database refuses to add up, by shard. They stay where they are. */
   const unusable = new Map<Shard, number[]>()
-  /** When the first step began that did not reach the end of what was pending; null if the last one did. */
-  let behindSince: number | null = null
 
   function pageOf(shard: Shard): PageSize {
     const page = pages.get(shard) ?? createPageSize(ROLLUP_PAGE)
@@ -104,20 +102,16 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
       await rollUpInto(rollup, signal)
       return rollup
     },
-    lagMs: () => (behindSince === null ? 0 : performance.now() - behindSince),
     async step(signal) {
-      const [rollup, began] = [nothing(), performance.now()]
+      const rollup = nothing()
       try {
         await rollUpInto(rollup, signal)
-        behindSince = rollup.isBehind ? (behindSince ?? began) : null
-      } catch (error) {
-        behindSince ??= began
-        throw error
       } finally {
         onRollup?.({ ...rollup, pending: await countPendingUsage(db, MAX_COUNTED) })
       }
       // At most a third of the time: senders come first, and pending usage only costs its readers a little more.
-      return tookMs => (rollup.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
+      const { isBehind } = rollup
+      return { isBehind, pauseMs: tookMs => (isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs)) }
     },
   }
 }

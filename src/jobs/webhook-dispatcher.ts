@@ -119,8 +119,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     allowPrivate: sender.allowPrivate,
     async step(signal) {
       const { webhooks, isBehind } = await dispatchOnce(clock(), signal)
-      if (isBehind) return tookMs => Math.min(5 + tookMs, INTERVAL_MS)
-      return () => (webhooks > 0 ? INTERVAL_MS : idleMs)
+      const restMs = webhooks > 0 ? INTERVAL_MS : idleMs
+      return { isBehind, pauseMs: tookMs => (isBehind ? Math.min(5 + tookMs, INTERVAL_MS) : restMs) }
     },
     async finish() {
       const timeout = setTimeout(() => aborting.abort(), STOP_MS)

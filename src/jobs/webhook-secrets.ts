@@ -22,7 +22,7 @@ export function createWebhookSecrets({ db, keys, now }: WebhookSecretsOptions): 
     async step() {
       await clearEndedSecrets(db, now())
       await resealSecrets(db, keys)
-      return () => INTERVAL_MS
+      return { isBehind: false, pauseMs: () => INTERVAL_MS }
     },
   }
 }

@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
-import type { Job, StepReport } from '../jobs/runner.ts'
+import type { RunningJob, StepReport } from '../jobs/runner.ts'
 
 export interface JobMetrics {
   /** A job starts now: its first step is due. Its lag is read at each scrape. */
-  jobStarted(job: Job): void
+  jobStarted(job: RunningJob): void
   /** A step of a job has ended. */
   jobStep(report: StepReport): void
 }
@@ -39,10 +39,10 @@ export function jobMetrics(registers: Registry[], now: () => number): JobMetrics
     labelNames,
     registers,
   })
-  const started: Job[] = []
+  const started: RunningJob[] = []
   new Gauge({
     name: 'sms_quota_job_lag_seconds',
-    help: 'How long the oldest work of the background job is overdue, as far as this process knows.',
+    help: 'How long the oldest work of the background job is overdue, as far as this process knows: since the first step was due that failed, hangs or left work.',
     labelNames,
     registers,
     collect() {
@@ -67,10 +67,10 @@ export function jobMetrics(registers: Registry[], now: () => number): JobMetrics
   }
 }
 
-/** Undefined if the job has none, or while the service's clock is not trusted: the last value then stays. */
-function lagOf(job: Job): number | undefined {
+/** Undefined while the service's clock is not trusted: the last value then stays. */
+function lagOf(job: RunningJob): number | undefined {
   try {
-    return job.lagMs?.()
+    return job.lagMs()
   } catch {
     return undefined
   }

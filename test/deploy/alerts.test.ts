@@ -14,7 +14,7 @@ import { DAY_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/completion.ts'
 import { createMetricsPage, createMetricsServer } from '../../src/http/operations/metrics-page.ts'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
-import { createJobRunner } from '../../src/jobs/runner.ts'
+import { createJobRunner, type StepEnd } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -188,7 +188,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
   SmsQuotaJobOverdue: {
     read: metricsOf(service),
     async cause(observe) {
-      const over = Promise.withResolvers<() => number>()
+      const over = Promise.withResolvers<StepEnd>()
       const jobs = createJobRunner([{ name: 'stuck', step: () => over.promise }], {
         log,
         onStart: metrics.jobStarted,
@@ -196,7 +196,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
       })
       jobs.start()
       await observe()
-      over.resolve(() => 0)
+      over.resolve({ isBehind: false, pauseMs: () => 0 })
       await jobs.stop()
     },
   },
@@ -206,7 +206,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
     await send('reserve', { user_id: 61, id: 'due', units: 1, ttl_seconds: 10 })
     const submit = () => Promise.reject(new Unavailable())
     const sweeper = createSweeper({ db, engine: { ...engine, submit }, now: () => clock.now, log })
-    metrics.jobStarted(sweeper)
+    metrics.jobStarted({ name: sweeper.name, lagMs: () => sweeper.lagMs?.() ?? 0 })
     clock.now += 100_000
     await sweeper.sweepOnce(clock.now)
   }),
@@ -374,6 +374,18 @@ test('a backup that succeeds says when, and a verify without a difference that i
   expect(failed).toBe(text.replace(/0\n$/, '1\n'))
 })
 
+test('a job is behind after a minute if callers wait for it, and after six hours if not', () => {
+  const expr = rules.find(({ alert }) => alert === 'SmsQuotaJobBehind')?.expr ?? ''
+  const names = ['sweeper', 'expiry notifier', 'webhook dispatcher', 'usage rollup', 'erasure', 'retention']
+  const behindAfter = (seconds: number) => {
+    const samples = names.map(name => ({ name: 'sms_quota_job_lag_seconds', labels: { name }, value: seconds }))
+    return evaluate(expr, [{ at: 0, samples }], 0).map(({ labels }) => labels.name)
+  }
+  expect(behindAfter(60)).toEqual([])
+  expect(behindAfter(61)).toEqual(names.slice(0, 4))
+  expect(behindAfter(21_601)).toEqual(names)
+})
+
 test('the dashboard can show one instance', () => {
   const dashboard = JSON.parse(textOf('deploy/grafana/dashboard.json'))
   expect(dashboard.templating.list.map(({ name }: { name: string }) => name)).toContain('instance')
@@ -422,7 +434,7 @@ test('a form of PromQL that the evaluation does not know fails', () => {
     'a offset 5m > 1',
     'a > bool 1',
     'avg(a) > 1',
-    'a or a',
+    'a and a',
     'max_over_time(a[5m]) > 1',
     'a{b!="c"} > 1',
   ]) {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
+import { createJobRunner, type Job, type StepEnd } from '../../src/jobs/runner.ts'
 
 const log = { info() {}, warn() {}, error() {} }
+
+const end = (pauseMs: number, isBehind = false): StepEnd => ({ isBehind, pauseMs: () => pauseMs })
 
 test('a job goes from step to step until the runner stops, which waits for the step under way', async () => {
   let steps = 0
@@ -16,7 +18,7 @@ test('a job goes from step to step until the runner stops, which waits for the s
         third.resolve()
         await gate.promise
       }
-      return () => 0
+      return end(0)
     },
   }
   const jobs = createJobRunner([job], { log })
@@ -35,15 +37,16 @@ test('a job goes from step to step until the runner stops, which waits for the s
 
 test('stop ends a pause at once, and resolves at once for a runner that was not started', async () => {
   const paused = Promise.withResolvers<void>()
-  const pauseAfter = () => {
+  const pauseMs = () => {
     paused.resolve()
     return HOUR_MS
   }
-  const jobs = createJobRunner([{ name: 'work', step: async () => pauseAfter }], { log })
+  const job: Job = { name: 'work', step: async () => ({ isBehind: false, pauseMs }) }
+  const jobs = createJobRunner([job], { log })
   jobs.start()
   await paused.promise
   await jobs.stop()
-  await createJobRunner([{ name: 'work', step: async () => pauseAfter }], { log }).stop()
+  await createJobRunner([job], { log }).stop()
 })
 
 test('one signal stops the steps of all jobs, and each job is finished after its last step', async () => {
@@ -60,7 +63,7 @@ test('one signal stops the steps of all jobs, and each job is finished after its
         started.resolve()
         await aborted.promise
         events.push(`${name}: step ended`)
-        return () => 0
+        return end(0)
       },
       async finish() {
         events.push(`${name}: finished`)
@@ -89,7 +92,7 @@ test('a job goes on after a failure, and an unavailable database is logged once'
       const failure = failures.shift()
       if (failure !== undefined) throw failure
       over.resolve()
-      return () => HOUR_MS
+      return end(HOUR_MS)
     },
   }
   const jobs = createJobRunner([job], {
@@ -100,4 +103,64 @@ test('a job goes on after a failure, and an unavailable database is logged once'
   await over.promise
   await jobs.stop()
   expect(logged).toEqual(['work: database unavailable, retrying', 'work: step failed, retrying'])
+})
+
+test('a job lags from when a step was due that hangs, fails or leaves work, until one leaves none', async () => {
+  let now = 5_000
+  let lag = () => -1
+  const gates = Array.from({ length: 5 }, () => Promise.withResolvers<StepEnd>())
+  const started = gates.map(() => Promise.withResolvers<void>())
+  let step = 0
+  const job: Job = {
+    name: 'work',
+    step() {
+      started[step]?.resolve()
+      return gates[step++]?.promise ?? Promise.reject(new Error('one step too many'))
+    },
+  }
+  const jobs = createJobRunner([job], {
+    log,
+    retryMs: 0,
+    monotonicMs: () => now,
+    onStart({ lagMs }) {
+      lag = lagMs
+    },
+  })
+  /** Ends a step after so many milliseconds, and waits for the next one. */
+  const endStep = async (n: number, ms: number, settle: (gate: PromiseWithResolvers<StepEnd> | undefined) => void) => {
+    now += ms
+    settle(gates[n])
+    await started[n + 1]?.promise
+  }
+  jobs.start()
+  expect(lag()).toBe(0)
+  now += 700
+  expect(lag(), 'hangs').toBe(700)
+  await endStep(0, 0, gate => gate?.resolve(end(0)))
+  expect(lag(), 'left nothing').toBe(0)
+  await endStep(1, 30, gate => gate?.reject(new Error('a bug')))
+  expect(lag(), 'failed').toBe(30)
+  await endStep(2, 40, gate => gate?.resolve(end(0, true)))
+  expect(lag(), 'left work').toBe(70)
+  await endStep(3, 50, gate => gate?.resolve(end(0)))
+  expect(lag(), 'left nothing again').toBe(0)
+  const stopped = jobs.stop()
+  gates[4]?.resolve(end(HOUR_MS))
+  await stopped
+  now += HOUR_MS - 1
+  expect(lag(), 'pauses').toBe(0)
+})
+
+test('a job that knows its lag more exactly says so', async () => {
+  let lag = () => -1
+  const job: Job = { name: 'work', lagMs: () => 7_000, step: async () => end(HOUR_MS) }
+  const jobs = createJobRunner([job], {
+    log,
+    onStart({ lagMs }) {
+      lag = lagMs
+    },
+  })
+  jobs.start()
+  expect(lag()).toBe(7_000)
+  await jobs.stop()
 })

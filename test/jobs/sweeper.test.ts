@@ -284,10 +284,10 @@ test('looks less often after it found nothing for a while, if it is to, and as b
   await sweepAll(sweeper, later(1_000))
   const { signal } = new AbortController()
   const pauses: number[] = []
-  for (let n = 0; n < 12; n++) pauses.push((await sweeper.step(signal))(1))
+  for (let n = 0; n < 12; n++) pauses.push((await sweeper.step(signal)).pauseMs(1))
   expect(pauses).toEqual([...Array(10).fill(1_000), 7_000, 7_000])
   await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
   later(1_000)
-  expect((await sweeper.step(signal))(1)).toBe(1_000)
+  expect((await sweeper.step(signal)).pauseMs(1)).toBe(1_000)
   expect(await found(user, 'm')).toMatchObject({ expired: true })
 })

@@ -132,22 +132,6 @@ test('denials can be all that a batch writes', async () => {
 })
 
 describe('the rollup', () => {
-  test('has a lag from the first step that did not reach the end until one does', async () => {
-    const rollup = createRollup()
-    const step = async () => void (await rollup.step(new AbortController().signal))
-    await rollUpAll()
-    await step()
-    expect(rollup.lagMs?.()).toBe(0)
-    await db.query({ text: sql`alter table usage_pending rename to elsewhere` })
-    await expect(step()).rejects.toThrow()
-    await db.query({ text: sql`alter table elsewhere rename to usage_pending` })
-    const lag = rollup.lagMs?.() ?? 0
-    expect(lag).toBeGreaterThan(0)
-    expect(rollup.lagMs?.()).toBeGreaterThanOrEqual(lag)
-    await step()
-    expect(rollup.lagMs?.()).toBe(0)
-  })
-
   test('by two processes, while batches come, loses nothing and counts nothing twice', async () => {
     await rollUpAll()
     const users = neighbours(4)

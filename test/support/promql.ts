@@ -91,6 +91,10 @@ class Evaluation {
     const [left, right] = [this.value(this.child(node, 0)), this.value(this.child(node, 2))]
     const operator = this.text(this.child(node, 1))
     if (operator === '-' && typeof left !== typeof right) return differences(left, right)
+    if (operator === 'or' && typeof left !== 'number' && typeof right !== 'number') {
+      const known = new Set(left.map(({ labels }) => keyOf(labels)))
+      return [...left, ...right.filter(({ labels }) => !known.has(keyOf(labels)))]
+    }
     if (typeof left === 'number' || typeof right !== 'number') throw this.unknown(node)
     if (operator === '<') return left.filter(({ value }) => value < right)
     if (operator === '>') return left.filter(({ value }) => value > right)
