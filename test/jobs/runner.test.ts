@@ -126,7 +126,7 @@ test('a job lags from when a step was due that hangs, fails or leaves work, unti
       lag = lagMs
     },
   })
-  /** Ends a step after so many milliseconds, and waits for the next one. */
+  /** Ends a step after that time, in milliseconds, and waits for the next one. */
   const endStep = async (n: number, ms: number, settle: (gate: PromiseWithResolvers<StepEnd> | undefined) => void) => {
     now += ms
     settle(gates[n])
