@@ -276,7 +276,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
   SmsQuotaStandbyLost: {
     read: async () => written.standby,
     async cause(observe) {
-      const [, command = ''] = /^(psql .*sms_quota_synchronous_standbys.*) >/m.exec(textOf('docs/operations.md')) ?? []
+      const [, command = ''] = / (psql .*sms_quota_synchronous_standbys.*) >/m.exec(textOf('docs/operations.md')) ?? []
       const [, statement = ''] = /"(select .*)"/.exec(command) ?? []
       const [row] = await db.query<Record<string, string>>({ text: rawSql`${statement}` })
       written.standby = `${Object.values(row ?? {})[0]}\n`

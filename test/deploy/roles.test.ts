@@ -15,19 +15,22 @@ import { ownServer } from '../support/database.ts'
 import { printed } from '../support/printed.ts'
 import { rawSql } from '../support/sql.ts'
 
+const script = readFileSync(join(import.meta.dirname, '../../deploy/create-role.sh'), 'utf8')
 const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 
 /** The statements of a block, with other names: those of the page exist on the server already. */
-const statementsOf = (block: string) =>
+const statementsOf = (block: string, name: string) =>
   block
     .replace(/^--.*$/gm, '')
-    .replaceAll('sms_quota', 'documented')
-    .replaceAll("'…'", "'p'")
+    .replaceAll('sms_quota', name)
+    .replaceAll(/'…'|:'password'/g, "'p'")
     .split(';')
     .map(text => text.trim())
     .filter(text => text !== '')
 
-const [makes, serves] = [...page.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, block = '']) => statementsOf(block))
+const [makes, serves] = [...page.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(([, block = '']) =>
+  statementsOf(block, 'documented'),
+)
 const { url } = await ownServer()
 
 function as(role: string | null, database: string) {
@@ -61,4 +64,15 @@ test('a role of its own migrates, and one with the rights on rows serves, backs 
   // A later migration's tables are its own to use, too.
   await owner.run('create table later (n int)')
   expect(await service.db.query({ text: sql`select n from later` })).toEqual([])
+})
+
+test('the script of compose makes the same role and database, to which no other role connects', async () => {
+  const [, block = ''] = /<<'SQL'\n([\s\S]*?)^SQL$/m.exec(script) ?? []
+  const admin = as(null, new URL(url).pathname.slice(1))
+  for (const text of statementsOf(block, 'composed')) await admin.run(text)
+  const owner = as('composed', 'composed')
+  await migrate({ url: owner.url })
+  expect(await owner.db.query({ text: sql`show server_encoding` })).toEqual([{ server_encoding: 'UTF8' }])
+  await admin.run("create role composed_stranger login password 'p'")
+  await expect(as('composed_stranger', 'composed').run('select 1')).rejects.toThrow(/permission denied for database/)
 })

@@ -17,3 +17,16 @@ test('the ways to run it use settings that exist', () => {
   )
   expect(unknown).toEqual([])
 })
+
+test('the credentials of systemd that operations.md shows are those that its settings name, one by one', () => {
+  const [, block = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+  const loaded = [...block.matchAll(/^LoadCredential=([\w-]+):\/etc\/sms-quota\/\1$/gm)].map(([, name]) => name)
+  const named = [...block.matchAll(/\b([A-Z_]+)_FILE=%d\/([\w-]+)/g)]
+  expect(loaded).toHaveLength(3)
+  expect(named.map(([, , name]) => name)).toEqual(loaded)
+  const settings = new Set<string>(configVariables({}).map(({ name }) => name))
+  for (const [, setting = '', name] of named) {
+    expect(settings.has(setting)).toBe(true)
+    expect(name).toBe(setting.toLowerCase().replaceAll('_', '-'))
+  }
+})
