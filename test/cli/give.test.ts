@@ -210,6 +210,15 @@ test('says what is wrong, and where', async () => {
     2,
     expect.stringContaining('--until month_end is for one-time'),
   ])
+  // Nothing is given that cannot be reported.
+  const user = await create()
+  const content = `${user}\n`
+  const own = await fileOf(content)
+  await expectUsage([own, ...TERMS, '--yes', '--report', own], `--report: ${own} is the file that is read`)
+  expect(await readFile(own, 'utf8')).toBe(content)
+  const nowhere = join(folder, 'none', 'report.csv')
+  await expectUsage([own, ...TERMS, '--yes', '--report', nowhere], `--report: ${nowhere} cannot be written (ENOENT)`)
+  expect(await limitsOf(user)).toEqual([100])
   const asUser = await give([file, ...TERMS, '--yes', '--token', await service.userToken(7)])
   expect(asUser.code).toBe(5)
 })

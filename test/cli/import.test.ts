@@ -1,10 +1,10 @@
 /** The command `import`, against a service that listens. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { link as hardLink, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../src/cli/remote/import/import.ts'
@@ -320,6 +320,23 @@ test('one fault of many rows does not hide the others; --errors lists all', asyn
   await expect(run(HEAD, { errorsFile: join(folder, 'none', 'errors.csv') })).rejects.toThrow(
     'cannot be written (ENOENT)',
   )
+})
+
+test('--errors never writes over the file that is read, by any of its names', async () => {
+  const content = `${HEAD}\n${someone()},A,1,\n`
+  const file = await fileOf(content)
+  const link = join(folder, 'link to the rows')
+  await symlink(file, link)
+  const hard = join(folder, 'other name of the rows')
+  await hardLink(file, hard)
+  for (const errorsFile of [file, link, hard, `${folder}/./${basename(file)}`]) {
+    const request = { file, errorsFile, service: { url, token: service.adminToken }, dryRun: false }
+    const output = { print: () => expect.unreachable(), complain: () => {} }
+    await expect(importFile(request, output)).rejects.toThrow(
+      /^--errors: .* is the file that is read; name another one$/,
+    )
+    expect(await readFile(file, 'utf8')).toBe(content)
+  }
 })
 
 test.each([

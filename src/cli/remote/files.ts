@@ -1,5 +1,6 @@
 /** Files that commands read: their text, in any encoding. */
 import { createReadStream } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import {
   createFileText,
   type FileText,
@@ -59,4 +60,30 @@ export async function contentOf(path: string, shown: string, encoding: string | 
   const unreadable = unreadableLine(text)
   if (unreadable !== null) throw new UsageError(`${shown}: line ${unreadable} ${unreadableIn(file)}`)
   return text
+}
+
+/** A file that gets what a command reports of the rows of another one. */
+export interface Report {
+  path: string
+  /** What names it. */
+  option: string
+  /** The other one; `-` is stdin. */
+  read: string
+}
+
+/**
+ * @param flags `a` leaves what the file has
+ * @throws UsageError if it cannot be written, or is the other one, whose rows would be lost
+ */
+export async function openReport({ path, option, read }: Report, flags: 'w' | 'a'): Promise<FileHandle> {
+  const statOf = (file: string) => stat(file).catch(() => null)
+  const [own, other] = await Promise.all([statOf(path), statOf(read === '-' ? '/dev/stdin' : read)])
+  if (own?.isFile() && own.dev === other?.dev && own.ino === other.ino)
+    throw new UsageError(`${option}: ${path} is the file that is read; name another one`)
+  try {
+    return await open(path, flags)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(`${option}: ${path} cannot be written (${code})`)
+  }
 }

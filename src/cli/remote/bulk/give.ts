@@ -11,7 +11,7 @@ import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
 import { readFields } from '../fields.ts'
-import { contentOf, encodingIn } from '../files.ts'
+import { contentOf, encodingIn, openReport } from '../files.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
@@ -29,13 +29,19 @@ export async function giveMany(
   terminal: Terminal,
   progress: RunOptions['progress'],
 ): Promise<number> {
+  const report = args.one('report')
+  // What cannot be reported is not given.
+  if (report !== undefined) {
+    const target = await openReport({ path: report, option: '--report', read: args.operand(0) }, 'a')
+    await target.close()
+  }
   const file = await readFile(args)
   const users = file.users.map(({ user_id, units }) => ({ user_id, ...(units === null ? {} : { units }) }))
   const fields = readFields(GIVE_FIELDS, args, terminal.timeZone)
   const requests = divided({ ...fields, users }).map(request => toCamel(request) as GiveReq)
   return runConfirmed({ args, service, terminal, progress }, nameOf(file.users), (client, callOf, options) => {
     const calls = users.length === 0 ? [] : requests.map((request, part) => client.give(request, callOf(part)))
-    return new GiveRun(calls, file, args.one('report'), options)
+    return new GiveRun(calls, file, report, options)
   })
 }
 

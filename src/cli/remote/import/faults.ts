@@ -1,10 +1,9 @@
 /** Reports the rows of a file that are refused: the first ones by kind on the terminal, all of them in a file. */
-import { type FileHandle, open } from 'node:fs/promises'
 import { csvLine } from '../../../domain/csv.ts'
 import { createRowFaults } from '../../../domain/row-faults.ts'
 import type { ValidationIssue } from '../../../errors.ts'
-import { UsageError } from '../../arguments.ts'
 import { safe } from '../../safe.ts'
+import { openReport } from '../files.ts'
 
 /** Kinds of faults that are printed. */
 const MAX_KINDS = 20
@@ -20,9 +19,13 @@ export interface FaultReport {
   close(): Promise<void>
 }
 
-/** @param path of the file for all faults, as CSV. @throws UsageError if it cannot be written */
-export async function openFaultReport(path: string | undefined): Promise<FaultReport> {
-  const file = path === undefined ? undefined : await openFile(path)
+/**
+ * @param path of the file for all faults, as CSV
+ * @param read the file that has the rows
+ * @throws UsageError if it cannot be written
+ */
+export async function openFaultReport(path: string | undefined, read: string): Promise<FaultReport> {
+  const file = path === undefined ? undefined : await openReport({ path, option: '--errors', read }, 'w')
   const faults = createRowFaults()
   let pending = csvLine(['line', 'column', 'message'])
   let rows = 0
@@ -50,15 +53,6 @@ export async function openFaultReport(path: string | undefined): Promise<FaultRe
       if (!isWhole && file === undefined) complain('--errors FILE lists all')
     },
     close: async () => file?.close(),
-  }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'w')
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`--errors: ${path} cannot be written (${code})`)
   }
 }
 

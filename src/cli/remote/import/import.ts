@@ -52,7 +52,7 @@ export async function importFile(request: ImportRequest, output: Output): Promis
 }
 
 async function importPath(path: string, request: ImportRequest, output: Output): Promise<number> {
-  const faults = await openFaultReport(request.errorsFile)
+  const faults = await openFaultReport(request.errorsFile, request.file)
   try {
     const rows = await checkRows(path, request, output, faults)
     if (faults.rows > 0) {
