@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { type DateWindows, dateWindowsOf } from './anchor.ts'
 import type { Calendar } from './period.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, LATEST } from './time.ts'
 
 /**
  * Calendar windows in a time zone: their boundaries and their number. A window contains `at` if
@@ -64,12 +64,12 @@ function anchorOf(anchor: string, end: Temporal.ZonedDateTime): { day: number; t
   return anchored.epochMilliseconds === end.epochMilliseconds ? { day, time } : null
 }
 
-/** A day, or a time without an offset. */
-const LOCAL_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/
+/** A day, or a time without an offset. A leap second would be read as the second before. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::[0-5]\d(?:\.\d{1,9})?)?)?$/
 
-/** Whether a text is a day or a time without an offset that each time zone has between 1970 and 9999. */
+/** Whether a text is a day or a time without an offset, from 1970 in each time zone. */
 export function isLocalTime(text: string): boolean {
-  if (!LOCAL_TIME.test(text) || text < '1970-01-02' || text >= '9999-12-31') return false
+  if (!LOCAL_TIME.test(text) || text < '1970-01-02') return false
   try {
     return Temporal.PlainDateTime.from(text) !== undefined
   } catch {
@@ -77,9 +77,9 @@ export function isLocalTime(text: string): boolean {
   }
 }
 
-/** When the clocks of a time zone show a local time; a day begins at midnight. */
+/** When the clocks of a time zone show a local time; a day begins at midnight. West of Greenwich, 9999 ends after the last timestamp. */
 export function localTimestamp(text: string, timeZone: string): EpochMs {
-  return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+  return Math.min(LATEST, Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds)
 }
 
 /** The year and month of a time by the calendar of a time zone: 2026-03. */

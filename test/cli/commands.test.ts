@@ -331,6 +331,8 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
       '--starts-at is a time such as 2026-03-01T12:00:00Z, a day such as 2026-03-01, not "tomorrow"',
     ],
     ['quota create --starts-at 2026-02-30', '--starts-at is a time'],
+    ['quota create --starts-at 2026-12-31T23:59:60', '--starts-at is a time'],
+    ['quota create --starts-at 2026-12-31T23:59:60Z', '--starts-at is a time'],
     [
       'quota create --time-zone Mars',
       '--time-zone is the name of an IANA time zone, such as Europe/Berlin, not "Mars"',

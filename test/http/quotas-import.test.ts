@@ -361,7 +361,11 @@ test('a day, or a time without an offset, is in the time zone of the row, or els
     '2027-12-31T24:00',
     '20271231',
     '1970-01-01',
-    '9999-12-31',
+    '10000-01-01',
+    // A leap second is in no day; it was read as the second before.
+    '2027-12-31T23:59:60',
+    '2027-12-31T23:59:60Z',
+    '2027-12-31T12:00:00.1234567890',
   ]
   const records = await importRows(bad.map(expires_at => row('bad', { expires_at })))
   expect(records.at(-1)).toEqual(counts(0, 0, 0, bad.length))
@@ -374,6 +378,32 @@ test('a day, or a time without an offset, is in the time zone of the row, or els
         ),
       },
     ])
+})
+
+test('the last day that there is means "never" to many systems; a local time may have parts of a second', async () => {
+  const user = someone()
+  const ends = [
+    ['UTC', '9999-12-31', '9999-12-31T00:00:00.000Z'],
+    ['Europe/Berlin', '9999-12-31T23:59:59', '9999-12-31T22:59:59.000Z'],
+    ['Asia/Tokyo', '9999-12-31', '9999-12-30T15:00:00.000Z'],
+    ['Pacific/Honolulu', '9999-12-31', '9999-12-31T10:00:00.000Z'],
+    // There it ends later than the last time of the API.
+    ['Pacific/Honolulu', '9999-12-31T23:59:59.997', '9999-12-31T23:59:59.999Z'],
+    ['Etc/GMT+12', '9999-12-31', '9999-12-31T12:00:00.000Z'],
+    ['Europe/Berlin', '2027-12-31T12:00:00.123456', '2027-12-31T11:00:00.123Z'],
+  ]
+  const rows = ends.map(([time_zone, expires_at], n) => ({
+    user_id: user,
+    external_ref: `${n}`,
+    limit: 1,
+    time_zone,
+    expires_at,
+  }))
+  expect(await importRows(rows)).toEqual([counts(ends.length, 0, 0)])
+  const quotas: { external_ref: string; expires_at: string }[] = await quotasOf(user)
+  const found = new Map(quotas.map(({ external_ref, expires_at }) => [external_ref, expires_at]))
+  expect(ends.map((_, n) => found.get(`${n}`))).toEqual(ends.map(([, , end]) => end))
+  expect(await importRows(rows)).toEqual([counts(0, 0, ends.length)])
 })
 
 test('a dry run reports the same and writes nothing', async () => {

@@ -197,6 +197,8 @@ function readInteger(text: string): number | undefined {
 /** A time with an offset as it is; one without, and a day, which begins at midnight, in the time zone. */
 function readTime(text: string, timeZone: string): string | undefined {
   try {
+    // A leap second would be read as the second before.
+    if (text.includes(':60')) return undefined
     if (/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/.test(text)) {
       return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant().toString()
     }

@@ -11,7 +11,7 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
   },
   'local-time': {
     accepts:
-      'an RFC 3339 time such as "2026-01-31T00:00:00Z", or a day such as "2026-01-31" or a time such as "2026-01-31T12:00" in the time zone of the row',
+      'an RFC 3339 time such as "2026-01-31T00:00:00Z" from 1970 to 9999, or a day such as "2026-01-31" or a time such as "2026-01-31T12:00" in the time zone of the row',
     check: text => parseTimestamp(text) !== null || isLocalTime(text),
   },
   'time-zone': {
