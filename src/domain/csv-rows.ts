@@ -61,7 +61,9 @@ class Reader implements CsvReader {
 
   /** Finds the separator. @returns the text without what only names it; null if the first line is not complete */
   private begin(text: string, more: 'more' | 'end'): string | null {
-    const source = text.replace(/^\uFEFF/, '')
+    // Export-Csv of Windows PowerShell writes the type of what it exports before the names of the columns.
+    const [type = ''] = /^\uFEFF?#TYPE [^\r\n]*(?:\r\n|\n|\r(?=[\s\S]))/.exec(text) ?? []
+    const source = text.slice(type.length).replace(/^\uFEFF/, '')
     const [blank = ''] = /^\s*/.exec(source) ?? []
     const [first = ''] = /^[^\r\n]*/.exec(source.slice(blank.length)) ?? []
     const end = source.slice(blank.length + first.length)
@@ -69,10 +71,11 @@ class Reader implements CsvReader {
     const isComplete = more === 'end' || (end !== '' && end !== '\r')
     if (!isComplete && source.length <= MAX_ROW_LENGTH) return null
     this.isBegun = true
+    this.line += breaksIn(type)
     // Blanks of the first line may be separators.
     const [, named] = /^"?sep=(.?)"?[,;\t|]*$/i.exec(first) ?? []
     const separator = named === undefined ? mostFrequent(first) : SEPARATORS.find(known => known === named)
-    if (separator === undefined) throw new CsvError(1 + breaksIn(blank), 'unknown_separator')
+    if (separator === undefined) throw new CsvError(this.line + breaksIn(blank), 'unknown_separator')
     this.separator = separator
     this.endOfCell = new RegExp(`[${separator}\\r\\n]`, 'g')
     if (named === undefined) return source

@@ -9,27 +9,43 @@ export interface FieldSchema {
   format?: string
 }
 
+/** How a cell says that it holds null: databases write `\N`. */
+const NULL = /^(?:[Nn][Uu][Ll][Ll]|\\N)$/
+
+/** Whether each character of a cell is part of the value. Blanks around anything else say nothing. */
+export function isPlainText(schema: FieldSchema): boolean {
+  const { type, format, enum: values } = schema.anyOf?.[0] ?? schema
+  return type === 'string' && format === undefined && values === undefined
+}
+
 /**
  * The value that a cell stands for. A list is separated by blanks or is JSON, an object is JSON, and `null` is null where the field
  * takes it; in any case, as `true` and `false`. What does not fit stays text, which the schema of the field then refuses.
  */
 export function readCell(schema: FieldSchema, cell: string): unknown {
   const options = schema.anyOf ?? [schema]
-  const { type, format, enum: values, items = {} } = options[0] ?? {}
-  const isText = type === 'string' && format === undefined && values === undefined
-  // Blanks around what is no text say nothing.
-  const written = isText ? cell : cell.trim()
-  if (/^null$/i.test(written) && options.some(option => option.type === 'null')) return null
+  const { type, format, items = {} } = options[0] ?? {}
+  const written = isPlainText(schema) ? cell : cell.trim()
+  if (NULL.test(written) && options.some(option => option.type === 'null')) return null
   const text = restored(written)
   if (type === 'array') return listOf(items, text)
+  if (format === 'time') return timeIn(text)
   return type === 'object' ? parsed(text) : plainValue(type, text)
+}
+
+/** Databases and programs write times with a blank for the `T`, and offsets of whole hours as `+02`. */
+function timeIn(text: string): string {
+  const [, day, time, offset] =
+    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d(?:\.\d+)?)?)([Zz]|[+-]\d\d(?::\d\d)?)?$/.exec(text) ?? []
+  if (day === undefined) return text
+  return `${day}T${time}${offset?.replace(/^[+-]\d\d$/, '$&:00') ?? ''}`
 }
 
 function plainValue(type: string | undefined, text: string): unknown {
   if (type === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
   if (type !== 'integer') return text
   // An apostrophe is how spreadsheets keep a number as it was typed.
-  const [, digits] = /^'?(-?(?:0|[1-9]\d*))$/.exec(text) ?? []
+  const [, digits] = /^'?(0|-?[1-9]\d*)$/.exec(text) ?? []
   return digits !== undefined && Number.isSafeInteger(Number(digits)) ? Number(digits) : text
 }
 
@@ -91,12 +107,29 @@ const NEUTRALIZED = new RegExp(`(?<=^|[;\\t\\r\\n])'(?=["']*${BEGINS_FORMULA})`,
 /** The cell of an empty text: an empty cell is a value that is left out. */
 const EMPTY = "''"
 
-/** Texts that would be read as null or as an empty text get an apostrophe, too, and those that look like the result. */
-const LOOKS_EMPTY = /^(?:'*null|''+)$/i
+/**
+ * What spreadsheets write in place of a value that they could not work out (`#N/A`, `#WERT!`, `Err:502`), that is wider than its column
+ * (`####`), or of a long number (`1.23E+11`).
+ */
+const LOST = /^(?:#[¡¿]?[\p{Lu}\d_/]{2,}[!?]|#N\/[A-Z]|#NV|#GETTING_DATA|#{3,}|Err:\d{3}|-?\d(?:[.,]\d+)?E\+\d{2,})$/u
 
-const neutralized = (text: string): string => (LOOKS_EMPTY.test(text) ? `'${text}` : text.replace(FORMULA, "'"))
+/** Whether a text is no value, but what a spreadsheet shows in its place. */
+export const isLost = (cell: string): boolean => LOST.test(cell.trim())
+
+/** Texts that would be read as null, as an empty text, or as no value get an apostrophe, too, and those that look like the result. */
+function looksOtherwise(text: string): boolean {
+  const bare = text.replace(/^'+/, '')
+  return NULL.test(bare) || isLost(bare) || /^''+$/.test(text)
+}
+
+const neutralized = (text: string): string => (looksOtherwise(text) ? `'${text}` : text.replace(FORMULA, "'"))
+
+/** How a formula keeps a spreadsheet from taking a text for a number: `="0042"`. */
+const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/
 
 function restored(cell: string): string {
   if (cell === EMPTY) return ''
-  return /^'/.test(cell) && LOOKS_EMPTY.test(cell) ? cell.slice(1) : cell.replace(NEUTRALIZED, '')
+  const [, inner] = TEXT_FORMULA.exec(cell) ?? []
+  if (inner !== undefined) return inner.replaceAll('""', '"')
+  return /^'/.test(cell) && looksOtherwise(cell) ? cell.slice(1) : cell.replace(NEUTRALIZED, '')
 }

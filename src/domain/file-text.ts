@@ -9,6 +9,9 @@ const NO_TEXT = '\uDFFF'
 /** Whether a part of a text was no text in its file. */
 export const isUnreadable = (text: string): boolean => !text.isWellFormed()
 
+/** Ctrl-Z, with which programs of DOS end a file. */
+const END_OF_FILE = '\x1A'
+
 const LF = 0x0a
 const CR = 0x0d
 
@@ -69,7 +72,8 @@ class Decoder implements FileText {
 
   /** @returns the text of a file that is in memory */
   whole(bytes: Uint8Array): string {
-    return this.decoded(bytes.subarray(this.begin(bytes)))
+    const text = this.decoded(bytes.subarray(this.begin(bytes)))
+    return text.endsWith(END_OF_FILE) ? text.slice(0, -1) : text
   }
 
   /** Finds the encoding. @returns the length of the byte order mark */

@@ -1,4 +1,4 @@
-import { type FieldSchema, readCell } from './csv.ts'
+import { type FieldSchema, isLost, isPlainText, readCell } from './csv.ts'
 import type { CsvRow } from './csv-rows.ts'
 import { isUnreadable } from './file-text.ts'
 import { namedValues } from './named-values.ts'
@@ -23,7 +23,7 @@ const BY_TYPE: Record<ValueType, FieldSchema> = {
   text: TEXT,
   number: INTEGER,
   boolean: BOOLEAN,
-  time: WORD,
+  time: { type: 'string', format: 'time' },
   texts: listOf(TEXT),
   numbers: listOf(INTEGER),
   map: { type: 'object' },
@@ -91,6 +91,7 @@ export type RowFault =
   | { reason: 'too_many_cells'; cells: number; columns: number }
   | { reason: 'nameless_column'; column: number }
   | { reason: 'unreadable'; column: string }
+  | { reason: 'lost'; column: string; text: string }
 
 /** What is wrong with the cells of a row: those that spreadsheets add at the end of rows are empty. */
 export function cellsFault(names: readonly string[], cells: readonly string[]): RowFault | null {
@@ -100,7 +101,7 @@ export function cellsFault(names: readonly string[], cells: readonly string[]): 
   return nameless === -1 ? null : { reason: 'nameless_column', column: nameless + 1 }
 }
 
-/** The values of a row of quotas. An empty cell leaves the field out. */
+/** The values of a row of quotas. An empty cell leaves the field out, and one of blanks if the field is no text. */
 export function readQuotaRow(
   names: readonly string[],
   cells: readonly string[],
@@ -112,6 +113,9 @@ export function readQuotaRow(
     const text = cells[index] ?? ''
     if (!isColumn(name) || text === '') continue
     if (isUnreadable(text)) return { fault: { reason: 'unreadable', column: name } }
+    const isText = isPlainText(COLUMNS[name])
+    if (!isText && text.trim() === '') continue
+    if (isText && isLost(text)) return { fault: { reason: 'lost', column: name, text } }
     value[name] = readCell(COLUMNS[name], text)
   }
   return { value }
@@ -123,24 +127,26 @@ const PARTS = 64
 /** Finds rows that are about the same quota: by its id, or by its user and `external_ref`. */
 export interface RepeatedRows {
   /** @returns the line of an earlier row for the same quota */
-  add(row: Readonly<Record<string, unknown>>, line: number): number | undefined
+  add(row: Readonly<Record<string, unknown>>, line: number): { line: number; by: 'id' | 'reference' } | undefined
 }
 
 export function createRepeatedRows(): RepeatedRows {
   const parts = Array.from({ length: PARTS }, () => new Map<string, number>())
   return {
     add({ id, user_id, external_ref }, line) {
-      const ofUser = typeof user_id === 'number' ? user_id : 0
-      const key = typeof id === 'number' ? `${id}` : keyOf(user_id, external_ref)
-      if (key === null) return undefined
-      const part = parts[Math.abs(ofUser) % PARTS]
-      const earlier = part?.get(key)
-      if (earlier === undefined) part?.set(key, line)
-      return earlier
+      if (typeof user_id !== 'number') return undefined
+      const part = parts[Math.abs(user_id) % PARTS]
+      const keys = [
+        { by: 'id' as const, key: typeof id === 'number' ? `${id}` : null },
+        // A row with an id gives it the reference, so that no other row can have it.
+        { by: 'reference' as const, key: typeof external_ref === 'string' ? `${user_id} ${external_ref}` : null },
+      ]
+      for (const { by, key } of keys) {
+        const earlier = key === null ? undefined : part?.get(key)
+        if (earlier !== undefined) return { line: earlier, by }
+      }
+      for (const { key } of keys) if (key !== null) part?.set(key, line)
+      return undefined
     },
   }
-}
-
-function keyOf(user: unknown, reference: unknown): string | null {
-  return typeof user === 'number' && typeof reference === 'string' ? `${user} ${reference}` : null
 }

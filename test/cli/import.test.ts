@@ -222,6 +222,74 @@ test('what a spreadsheet has spoiled is refused, with the line that an editor sh
   expect(await quotasOf(user)).toEqual([])
 })
 
+test.each([
+  [
+    'Windows PowerShell',
+    (user: number) => `#TYPE Row\r\n"user_id","external_ref","limit","name"\r\n"${user}","0042","5",\r\n`,
+  ],
+  ['MySQL', (user: number) => `user_id\texternal_ref\tlimit\tname\texpires_at\n${user}\t0042\t5\t\\N\t\\N\n`],
+  ['PostgreSQL', (user: number) => `user_id|external_ref|limit|starts_at\n${user}|0042|5|2026-01-31 00:00:00+00\n`],
+  ['pandas', (user: number) => `user_id,external_ref,limit,expires_at\n${user},0042,5,2027-12-31 00:00:00\n`],
+  ['reports for spreadsheets', (user: number) => `user_id,external_ref,limit\n="${user}",="0042",="5"\n`],
+  ['DOS', (user: number) => `user_id,external_ref,limit\r\n${user},0042,5\r\n\x1A`],
+  [
+    'columns of a fixed width',
+    (user: number) => `user_id;limit ;period;expires_at;external_ref\n${user}   ;    5;      ;          ;0042\n`,
+  ],
+])('reads what %s writes', async (_, contentFor) => {
+  const user = someone()
+  expect(await run(contentFor(user))).toEqual(done(1, 0, 0))
+  expect(await quotasOf(user)).toMatchObject([{ external_ref: '0042', limit: 5, name: null, period: null }])
+})
+
+test.each([
+  '#N/A',
+  '#REF!',
+  '#VALUE!',
+  '#NAME?',
+  '#DIV/0!',
+  '#NULL!',
+  '#NUM!',
+  '#SPILL!',
+  '#NV',
+  '#BEZUG!',
+  '#¡VALOR!',
+  '#ÜBERLAUF!',
+  'Err:502',
+  '########',
+  '1.23457E+11',
+  '1,23457E+11',
+  '1E+11',
+])('%s is no reference and no name, but what a spreadsheet shows in its place', async lost => {
+  const user = someone()
+  const words = (column: string) =>
+    `line 2: ${column} must be a text; what spreadsheets show in place of a value needs an apostrophe before it, not "${lost}"`
+  expect((await run(`${HEAD}\n${user},"${lost}",1,\n`)).complaints?.[0]).toBe(words('external_ref'))
+  expect((await run(`${HEAD}\n${user},A,1,"${lost}"\n`)).complaints?.[0]).toBe(words('name'))
+  expect(await quotasOf(user)).toEqual([])
+  expect(await run(`${HEAD}\n${user},"'${lost}",1,No. #1!\n`)).toEqual(done(1, 0, 0))
+  expect(await quotasOf(user)).toMatchObject([{ external_ref: lost, name: 'No. #1!' }])
+})
+
+test.each<[string, string | Uint8Array, string]>([
+  [
+    'xlsx',
+    Uint8Array.from([0x50, 0x4b, 3, 4, 20, 0, 6, 0]),
+    'is a spreadsheet or another archive: save it as "CSV UTF-8"',
+  ],
+  ['xls', Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), 'is a spreadsheet: save it as "CSV UTF-8"'],
+  ['gz', Uint8Array.from([0x1f, 0x8b, 8, 0]), 'is compressed: pass it on with zcat, and give - as the file'],
+  ['a list of JSON', '[\n{"user_id":7,"external_ref":"A","limit":1}\n]\n', 'must be one JSON object a line'],
+  ['a list of JSON in one line', '[{"user_id":7,"external_ref":"A","limit":1}]', 'must be an object'],
+  ['JSON of several lines', '{\n  "user_id": 7\n}\n', 'must be one JSON object a line'],
+  ['JSON with commas between', '{"user_id":7},\n{"user_id":8}', 'must be one JSON object a line'],
+])('%s is refused by what it is', async (_, content, words) => {
+  for (const encoding of [undefined, 'windows-1252']) {
+    const { code, complaints } = await run(content, { ...(encoding === undefined ? {} : { encoding }) })
+    expect([code, complaints?.[0]]).toEqual([1, `line 1: ${words}`])
+  }
+})
+
 test('names each bad row by line and column, and sends nothing', async () => {
   const user = someone()
   const csv = [
@@ -347,6 +415,11 @@ test.each([
     2,
   ],
   ['id', (user: number) => `id,user_id\n7,${user}\n8,${user}\n7,${user}\n`, 4, 2],
+  // A row gives the quota of its id the reference, so that it is the one that another row names.
+  ['user_id and external_ref', (user: number) => `id,${HEAD}\n7,${user},A,1,\n,${user},A,2,\n`, 3, 2],
+  ['user_id and external_ref', (user: number) => `id,${HEAD}\n,${user},A,1,\n7,${user},A,2,\n`, 3, 2],
+  ['user_id and external_ref', (user: number) => `id,${HEAD}\n7,${user},A,1,\n8,${user},A,2,\n`, 3, 2],
+  ['id', (user: number) => `id,${HEAD}\n7,${user},A,1,\n7,${user},B,2,\n`, 3, 2],
   ['id', (user: number) => `{"id":7,"user_id":${user}}\n{"id":7,"user_id":${user},"limit":5}\n`, 2, 1],
   [
     'user_id and external_ref',

@@ -47,6 +47,24 @@ test.each([
   ['"sep=;"\na;b\n', [[2, 'a', 'b']]],
   ['sep=;;;\na;b;c\n', [[2, 'a', 'b', 'c']]],
   ['\n\nsep=;\n\na;b', [[5, 'a', 'b']]],
+  // Export-Csv of Windows PowerShell.
+  [
+    '#TYPE System.Data.DataRow\r\n"a";"b"\r\n"1";"2,5"\r\n',
+    [
+      [2, 'a', 'b'],
+      [3, '1', '2,5'],
+    ],
+  ],
+  ['\uFEFF#TYPE A,B;C\n\na\tb', [[3, 'a', 'b']]],
+  ['#TYPE A\nsep=;\na;b,c', [[3, 'a', 'b,c']]],
+  [
+    '#TYPE\na',
+    [
+      [1, '#TYPE'],
+      [2, 'a'],
+    ],
+  ],
+  ['#type ,b\n', [[1, '#type ', 'b']]],
   // Blank lines and lines of separators say nothing, but count.
   [
     'a;b;;\n\n;;;\n \n1;2;;\n',
@@ -135,7 +153,7 @@ test.each([
   }
 })
 
-const pieces = fc.constantFrom(...'ab1 ,;\t|\r\n"\'', '\r\n', '""', 'sep=;', '\uFEFF', 'ä', '😀')
+const pieces = fc.constantFrom(...'ab1 ,;\t|\r\n"\'', '\r\n', '""', 'sep=;', '#TYPE ', '\uFEFF', 'ä', '😀')
 const files = fc.array(pieces, { maxLength: 30 }).map(parts => parts.join(''))
 
 /** The rows until a fault, and the fault. */
@@ -226,6 +244,23 @@ test('bytes that are no text are marked where they are, and never made equal in 
   expect(isUnreadable(textOfFile(Buffer.from('a,b\n1,\xe2\x82', 'latin1')))).toBe(true)
   expect(isUnreadable(textOfFile(Buffer.from([0xff, 0xfe, 0x41, 0x00, 0x00, 0xd8, 0x0a, 0x00])))).toBe(true)
   expect(isUnreadable(textOfFile(Buffer.from([0xff, 0xfe, 0x41, 0x00, 0x42])))).toBe(true)
+})
+
+test('Ctrl-Z ends a file, and is part of no row', () => {
+  const whole = (bytes: Uint8Array) => {
+    const file = createFileText()
+    return [...file.read(bytes), file.end()].join('')
+  }
+  for (const [written, read] of [
+    ['a,b\r\n1,2\r\n\x1A', 'a,b\r\n1,2\r\n'],
+    ['a,b\r\n1,2\x1A', 'a,b\r\n1,2'],
+    ['\x1A', ''],
+    ['a\x1A,b\n', 'a\x1A,b\n'],
+  ] as const) {
+    expect(whole(Buffer.from(written))).toBe(read)
+    expect(textOfFile(Buffer.from(written))).toBe(read)
+    expect(whole(Buffer.from(`\uFEFF${written}`, 'utf16le'))).toBe(read)
+  }
 })
 
 test('a line that never ends is not held', () => {

@@ -15,7 +15,28 @@ const texts = fc.oneof(
 )
 
 /** Texts that look like null or nothing. */
-const emptyLooks = fc.constantFrom('', "'", "''", "'''", 'null', 'NULL', 'Null', "'null", "''Null", ' null', '[]')
+const emptyLooks = fc.constantFrom(
+  '',
+  '\\N',
+  "'\\N",
+  '#N/A',
+  "'#N/A",
+  '#WERT!',
+  '####',
+  '1.2E+11',
+  '="1"',
+  '="a""b"',
+  "'",
+  "''",
+  "'''",
+  'null',
+  'NULL',
+  'Null',
+  "'null",
+  "''Null",
+  ' null',
+  '[]',
+)
 
 /**
  * The cells of a file as a spreadsheet reads it that takes this character for the separator: a quotation mark counts at the
@@ -121,10 +142,33 @@ const NO_NUMBERS = [
   '1e3',
   '1.2E+11',
   '+5',
+  '+1000',
+  '-0',
+  '00',
+  '1\u202F000',
+  '1\u2009000',
+  '1,000.50',
+  '\u22125',
+  '5-',
+  '(5)',
+  '1000 €',
+  '5%',
+  "''5",
+  'NaN',
+  'nan',
+  'None',
+  'N/A',
+  '#N/A',
+  '####',
+  'inf',
   '007',
   '0x10',
   '１０',
 ]
+
+const TIME = { type: 'string', format: 'time' }
+/** What could be two days, or no time, is left for the service to refuse. */
+const NO_TIMES = ['31.12.2027', '12/31/2027', '2027-12-31  00:00', '2027-12-31 0:00', '2027-12-31 12:00 PM', '46752']
 
 test.each<[FieldSchema, string, unknown]>([
   [BOOLEAN, 'TRUE', true],
@@ -139,6 +183,32 @@ test.each<[FieldSchema, string, unknown]>([
   [INTEGER, '1000', 1000],
   [INTEGER, '\u00A01000 ', 1000],
   [INTEGER, "'1000", 1000],
+  [INTEGER, '-5', -5],
+  [INTEGER, '\\N', '\\N'],
+  [NUMBER_OR_NULL, '\\N', null],
+  [NUMBER_OR_NULL, ' \\N ', null],
+  [{ anyOf: [TEXT, { type: 'null' }] }, '\\N', null],
+  [{ anyOf: [TEXT, { type: 'null' }] }, '\\n', '\\n'],
+  [{ anyOf: [TEXT, { type: 'null' }] }, "'\\N", '\\N'],
+  // How a spreadsheet is kept from taking a text for a number.
+  [INTEGER, '="1000"', 1000],
+  [INTEGER, '="1.000"', '1.000'],
+  [TEXT, '="0042"', '0042'],
+  [TEXT, '="a ""b"" c"', 'a "b" c'],
+  [{ anyOf: [TEXT, { type: 'null' }] }, '="null"', 'null'],
+  [TEXT, `'="0042"`, '="0042"'],
+  [TEXT, '="A"&"B"', '="A"&"B"'],
+  [TEXT, "'#N/A", '#N/A'],
+  [TEXT, "''#N/A", "'#N/A"],
+  [TEXT, "'1.2E+11", '1.2E+11'],
+  [TIME, '2027-12-31', '2027-12-31'],
+  [TIME, '2027-12-31 00:00', '2027-12-31T00:00'],
+  [TIME, '2027-12-31 00:00:00', '2027-12-31T00:00:00'],
+  [TIME, '2027-12-31 00:00:00.000', '2027-12-31T00:00:00.000'],
+  [TIME, '2027-12-31 00:00:00+00', '2027-12-31T00:00:00+00:00'],
+  [TIME, '2027-12-31 00:00:00.5-03:30', '2027-12-31T00:00:00.5-03:30'],
+  [TIME, '2027-12-31 00:00:00Z', '2027-12-31T00:00:00Z'],
+  ...NO_TIMES.map((text): [FieldSchema, string, unknown] => [TIME, text, text]),
   ...NO_NUMBERS.map((text): [FieldSchema, string, unknown] => [INTEGER, text, text]),
   [INTEGER, '9007199254740993', '9007199254740993'],
   [WORD, ' month\u00A0', 'month'],

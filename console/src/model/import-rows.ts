@@ -70,7 +70,7 @@ function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileConte
     }
     const earlier = repeated.add(read.value, line)
     if (earlier === undefined) lines.push({ line, json: JSON.stringify(read.value) })
-    else failures.push({ line, fault: { reason: 'repeated', earlier } })
+    else failures.push({ line, fault: { reason: 'repeated', earlier: earlier.line } })
   }
   return { about: 'quotas', lines, failures }
 }

@@ -33,6 +33,17 @@ export function unreadableIn({ encoding }: FileText): string {
     : `has bytes that are not ${encoding.toUpperCase()}`
 }
 
+const FOREIGN = [
+  { begins: [0x50, 0x4b, 0x03, 0x04], is: 'is a spreadsheet or another archive: save it as "CSV UTF-8"' },
+  { begins: [0xd0, 0xcf, 0x11, 0xe0], is: 'is a spreadsheet: save it as "CSV UTF-8"' },
+  { begins: [0x1f, 0x8b], is: 'is compressed: pass it on with zcat, and give - as the file' },
+]
+
+/** What a file is that is no text, by its first bytes. */
+export function foreignIn(bytes: Uint8Array): string | null {
+  return FOREIGN.find(({ begins }) => begins.every((byte, index) => bytes[index] === byte))?.is ?? null
+}
+
 /** The lines of a stream, in groups with their line breaks. @throws LongLine after the lines before it */
 export async function* linesIn(stream: AsyncIterable<Uint8Array>, file: FileText): AsyncGenerator<string, void> {
   for await (const bytes of stream) yield* file.read(bytes)
@@ -50,8 +61,10 @@ export async function contentOf(path: string, shown: string, encoding: string | 
   const file = createFileText(encoding)
   const parts: string[] = []
   try {
-    for await (const part of linesIn(path === '-' ? process.stdin : createReadStream(path), file)) parts.push(part)
+    const stream = path === '-' ? process.stdin : createReadStream(path)
+    for await (const part of linesIn(refusingForeign(stream, shown), file)) parts.push(part)
   } catch (error) {
+    if (error instanceof UsageError) throw error
     if (error instanceof LongLine) throw new UsageError(`${shown} has a line of more than ${MAX_LINE_BYTES} bytes`)
     const { code } = error as NodeJS.ErrnoException
     throw new UsageError(`${shown}: ${path} cannot be read (${code})`)
@@ -60,6 +73,16 @@ export async function contentOf(path: string, shown: string, encoding: string | 
   const unreadable = unreadableLine(text)
   if (unreadable !== null) throw new UsageError(`${shown}: line ${unreadable} ${unreadableIn(file)}`)
   return text
+}
+
+async function* refusingForeign(stream: AsyncIterable<Uint8Array>, shown: string): AsyncGenerator<Uint8Array, void> {
+  let isBegun = false
+  for await (const bytes of stream) {
+    const foreign = isBegun ? null : foreignIn(bytes)
+    if (foreign !== null) throw new UsageError(`${shown} ${foreign}`)
+    isBegun = true
+    yield bytes
+  }
 }
 
 /** A file that gets what a command reports of the rows of another one. */

@@ -164,6 +164,7 @@ export const manyQuotas: typeof english = {
     tooManyCells: (cells, columns) => `Sie hat ${cells} Zellen, die Kopfzeile ${columns} Spalten.`,
     namelessColumn: column => `Sie hat einen Wert in Spalte ${column}, die keinen Namen hat.`,
     unreadable: 'Sie ist nicht UTF-8.',
+    lost: 'Sie hat, was eine Tabellenkalkulation statt eines Werts anzeigt:',
     repeated: 'Sie betrifft dasselbe Kontingent wie eine frühere Zeile:',
     asLine: line => `Zeile ${line}.`,
     file: (name, rows) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'Zeile' : 'Zeilen'}`,

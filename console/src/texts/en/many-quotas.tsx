@@ -161,6 +161,7 @@ export const manyQuotas = {
     tooManyCells: (cells: number, columns: number) => `It has ${cells} cells, and the header has ${columns} columns.`,
     namelessColumn: (column: number) => `It has a value in column ${column}, which has no name.`,
     unreadable: 'It is not UTF-8.',
+    lost: 'It is what a spreadsheet shows in place of a value:',
     repeated: 'It is about the same quota as an earlier line:',
     asLine: (line: number) => `line ${line}.`,
     file: (name: string, rows: number) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'line' : 'lines'}`,

@@ -78,6 +78,8 @@ const shownName = ({ file }: ImportRequest) => (file === '-' ? 'stdin' : file)
 const inWords = (count: number) => count.toLocaleString('en')
 const rowsIn = (count: number) => (count === 1 ? '1 row' : `${inWords(count)} rows`)
 
+const SAME = { id: 'id', reference: 'user_id and external_ref' }
+
 /** The first pass: finds the rows that are wrong, and those for the same quota. @returns how many rows there are */
 async function checkRows(path: string, request: ImportRequest, output: Output, faults: FaultReport): Promise<number> {
   const repeated = createRepeatedRows()
@@ -86,8 +88,8 @@ async function checkRows(path: string, request: ImportRequest, output: Output, f
     rows += group.length
     for (const { line, issues, value } of group) {
       const earlier = repeated.add(value, line)
-      const same = 'id' in value ? 'id' : 'user_id and external_ref'
-      const repetition = earlier === undefined ? [] : [{ path: '', message: `has the same ${same} as line ${earlier}` }]
+      const repetition =
+        earlier === undefined ? [] : [{ path: '', message: `has the same ${SAME[earlier.by]} as line ${earlier.line}` }]
       if (issues !== null || earlier !== undefined) faults.add(line, [...(issues ?? []), ...repetition])
     }
     await faults.flush()

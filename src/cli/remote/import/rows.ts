@@ -14,7 +14,7 @@ import { columnNames, QUOTA_COLUMNS, type RowFault, readQuotaRow, unknownNames }
 import { readJson } from '../../../http/platform/json-text.ts'
 import type { Issues } from '../../../http/platform/validation.ts'
 import { createRowCheck } from '../../../http/quotas/import.ts'
-import { linesIn, unreadableIn } from '../files.ts'
+import { foreignIn, linesIn, unreadableIn } from '../files.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */
 const MAX_ROW_BYTES = 64 * 1024
@@ -33,16 +33,22 @@ export interface Row {
 /** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
 export async function* rowsOf(path: string, encoding?: string): AsyncGenerator<Row[], void> {
   const file = createFileText(encoding)
-  const read = (await isJson(path, encoding)) ? jsonRows : csvRows
+  const beginning = await beginningOf(path)
+  const foreign = foreignIn(beginning)
+  if (foreign !== null) {
+    yield [badRow(1, foreign)]
+    return
+  }
+  // No CSV begins so.
+  const read = /^\s*[{[]/.test(textOfFile(beginning, encoding)) ? jsonRows : csvRows
   yield* read(linesIn(createReadStream(path), file), file)
 }
 
-/** Whether the first character that is not blank begins an object: no CSV begins so. */
-async function isJson(path: string, encoding: string | undefined): Promise<boolean> {
+async function beginningOf(path: string): Promise<Uint8Array> {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4_096) })
-    return /^\s*\{/.test(textOfFile(buffer.subarray(0, bytesRead), encoding))
+    return buffer.subarray(0, bytesRead)
   } finally {
     await file.close()
   }
@@ -144,6 +150,8 @@ function csvRow({ line, cells }: CsvRow, names: readonly string[], file: FileTex
   return badRow(line, ...faultInWords(read.fault, file))
 }
 
+const LOST = 'must be a text; what spreadsheets show in place of a value needs an apostrophe before it'
+
 function faultInWords(fault: RowFault, file: FileText): [message: string, path?: string] {
   switch (fault.reason) {
     case 'too_many_cells':
@@ -152,5 +160,7 @@ function faultInWords(fault: RowFault, file: FileText): [message: string, path?:
       return [`has a value in column ${fault.column}, which has no name`]
     case 'unreadable':
       return [unreadableIn(file), `/${fault.column}`]
+    case 'lost':
+      return [`${LOST}, not ${JSON.stringify(fault.text)}`, `/${fault.column}`]
   }
 }

@@ -133,6 +133,8 @@ export function badRowFailure({ line, fault }: BadRow): Failure {
       return { place, reason: importing.namelessColumn(fault.column) }
     case 'unreadable':
       return { place: jobs.column(place, fault.column), reason: importing.unreadable }
+    case 'lost':
+      return { place: jobs.column(place, fault.column), reason: importing.lost, detail: fault.text }
     case 'repeated':
       return { place, reason: importing.repeated, detail: importing.asLine(fault.earlier) }
   }
