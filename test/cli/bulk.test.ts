@@ -90,7 +90,7 @@ test('reads ids from a file, and divides what is too long for a call', async () 
   const { user, id } = await create({ expires_at: '2026-12-01T00:00:00Z' })
   const file = join(folder, 'users.csv')
   const many = Array.from({ length: 10_000 }, (_, n) => 1_000_000 + n)
-  await writeFile(file, `\uFEFFuser_id\r\n${many.join('\r\n')}\n${user}, ${user}\n`)
+  await writeFile(file, `\uFEFFuser_id\r\n${many.join('\r\n')}\n${user}\n"${user}",\n`)
   const words = ['extend', '--user-ids-from', file, '--by', 'P1M', '--yes', '--name', 'no such name']
   expect((await bulk(words)).stdout).toBe('changed 0, unchanged 0, refused 0\n')
   const ids = join(folder, 'ids')
@@ -122,6 +122,21 @@ test('says what is wrong, and with which option', async () => {
     ['suspend', '--ids-from', join(folder, 'none')],
     `--ids-from: ${folder}/none cannot be read (ENOENT)`,
   )
+  // Numbers of other columns, and parts of numbers, are no ids.
+  const oneColumn = '--ids-from is a list of ids, or CSV with one column of them, not with 2 columns'
+  for (const [content, message] of [
+    [`id,limit\n${id},7\n`, oneColumn],
+    [`id;name;\n${id};x;\n`, oneColumn],
+    [`#TYPE Row\n"id","limit"\n"${id}","7"\n`, oneColumn],
+    ['id\n1,234\n', '--ids-from: line 2 is a list of ids, not "1,234"'],
+    ['id\n1 234\n', '--ids-from: line 2 is a list of ids, not "1 234"'],
+    ['id\n"1\n', '--ids-from: line 2: a quotation mark is not closed'],
+    ['id\n', '--ids-from has no ids'],
+    ['\n \n', '--ids-from has no ids'],
+  ] as const) {
+    await writeFile(file, content)
+    await expectUsage(['suspend', '--ids-from', file, '--yes'], message)
+  }
   await expectUsage(['suspend', '--ids', '1', '--ids-from', file], 'give --ids or --ids-from, not both')
   const nothing = await bulk(['suspend', '--yes'])
   expect(nothing.stderr).toMatch(/^sms-quota: which quotas\? Give at least one of --ids-from, --user-ids-from, --ids, /)

@@ -12,7 +12,7 @@ import { CHANGE_FIELDS, GIVE_FIELDS, SELECTION_FIELDS } from './requests.ts'
 const FILES: Options = {
   'ids-from': {
     value: 'FILE',
-    means: 'these quotas: a file of ids, separated by line breaks, blanks or commas; - is stdin',
+    means: 'these quotas: a file of ids, separated by line breaks, blanks or commas, or CSV of one column; - is stdin',
   },
   'user-ids-from': { value: 'FILE', means: 'only quotas of these users: a file of ids in the same form' },
   ...ENCODING_OPTION,

@@ -2,6 +2,7 @@
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
+import { CsvError, type CsvRow, parseCsv } from '../../../domain/csv-rows.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { fieldsOf, type Request, readFields } from '../fields.ts'
 import { contentOf, encodingIn } from '../files.ts'
@@ -37,22 +38,52 @@ async function addIds(select: Request, field: 'ids' | 'user_ids', args: Argument
   select[field] = idsOf(await contentOf(file, `--${option}`, encodingIn(args)), option)
 }
 
+/** What stands for an id in a file. */
+interface Word {
+  line: number
+  text: string
+}
+
 /** A first line without a digit is a title, as in CSV. @throws UsageError for a word that is no id */
 function idsOf(content: string, option: string): number[] {
-  const lines = content.split(/\r\n|\r|\n/)
-  if (!/\d/.test(lines[0] ?? '')) lines[0] = ''
-  const ids = lines.flatMap((line, index) =>
-    line
-      .split(/[\s,;]+/)
-      .filter(word => word !== '')
-      .map(word => {
-        const id = /^\d{1,16}$/.test(word) ? Number(word) : Number.NaN
-        if (Number.isSafeInteger(id)) return id
-        throw new UsageError(`--${option}: line ${index + 1} is a list of ids, not "${word.slice(0, 40)}"`)
-      }),
-  )
+  const [first = ''] = content.split(/[\r\n]/, 1)
+  const isTitled = first.trim() !== '' && !/\d/.test(first)
+  const ids = (isTitled ? wordsOfColumn(content, option) : wordsOf(content)).map(({ line, text }) => {
+    const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (Number.isSafeInteger(id)) return id
+    throw new UsageError(`--${option}: line ${line} is a list of ids, not "${text.slice(0, 40)}"`)
+  })
   if (ids.length === 0) throw new UsageError(`--${option} has no ids`)
   return [...new Set(ids)]
+}
+
+function wordsOf(content: string): Word[] {
+  return content.split(/\r\n|\r|\n/).flatMap((line, index) =>
+    line
+      .split(/[\s,;]+/)
+      .filter(text => text !== '')
+      .map(text => ({ line: index + 1, text })),
+  )
+}
+
+/** The numbers of other columns must never be taken for ids. @throws UsageError */
+function wordsOfColumn(content: string, option: string): Word[] {
+  const [title, ...rows] = rowsOf(content, option)
+  const columns = title?.cells.filter(isFilled).length ?? 0
+  if (columns > 1)
+    throw new UsageError(`--${option} is a list of ids, or CSV with one column of them, not with ${columns} columns`)
+  return rows.map(({ line, cells }) => ({ line, text: cells.filter(isFilled).join(',').trim() }))
+}
+
+const isFilled = (cell: string) => cell.trim() !== ''
+
+function rowsOf(content: string, option: string): CsvRow[] {
+  try {
+    return parseCsv(content)
+  } catch (error) {
+    if (error instanceof CsvError) throw new UsageError(`--${option}: ${error.message}`)
+    throw error
+  }
 }
 
 /** The parts of a request, each with at most as many ids or users as a call may have. */
