@@ -195,6 +195,26 @@ test('reports each bad row by its line and field, and imports the others', async
   expect((await quotasOf(user)).map((quota: { external_ref: string }) => quota.external_ref)).toEqual(['good', 'last'])
 })
 
+test('a name that an object has twice is refused, and no other', async () => {
+  const user = someone()
+  const rest = `"user_id":${user},"external_ref":"A","limit":1`
+  const twice: [line: string, name: string][] = [
+    [`{${rest},"limit":1000}`, '"limit"'],
+    [`{${rest}, "limit" : 1}`, '"limit"'],
+    [`{${rest},"l\\u0069mit":1000}`, '"limit"'],
+    [`{${rest},"metadata":{"a\\"b":"1","c":"2","a\\"b":"3"}}`, '"a\\"b"'],
+    [`{"name":"x",${rest},"metadata":{"name":"y"},"name":null}`, '"name"'],
+  ]
+  const records = await importRows(twice.map(([line]) => line))
+  expect(records).toMatchObject([
+    ...twice.map(([, name]) => ({ record: 'failed', errors: [{ path: '', message: `has the name ${name} twice` }] })),
+    counts(0, 0, 0, twice.length),
+  ])
+  const name = JSON.stringify('"limit":1, "limit" :2, \\"limit\\":3, {"a":1,"a":1} \\')
+  const fine = `{${rest},"name":${name},"metadata":{"name":"limit","limit":"\\\\","a":":"},"countries":["DE","AT"]}`
+  expect(await importRows([fine])).toEqual([counts(1, 0, 0)])
+})
+
 test('names that lead to prototypes are refused, as by every other call', async () => {
   const user = someone()
   const row = (rest: string) => `{"user_id":${user},"external_ref":"A","limit":1,${rest}}`
