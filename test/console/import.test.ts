@@ -347,13 +347,15 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await choose(page, 'wrong.csv', 'a,"b\n')
   await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()
   const cp1252 =
-    'USER_ID;external_ref;limit;name;\r\n210;a;5;M\xfcller;\r\n211;a;5;M\xf6ller;\r\n210;a;6;M\xfcller;\r\n'
+    'USER_ID;external_ref;limit;name;\r\n210;a;5;M\xfcller;\r\n211;a;5;M\xf6ller;\r\n210;a;6;M\xfcller;\r\n212;#N/A;5;;\r\n'
   await choose(page, 'latin.csv', Buffer.from(cp1252, 'latin1'))
   await page.getByRole('alert').filter({ hasText: 'Line 2 is not UTF-8. Save the file as “CSV UTF-8”' }).waitFor()
   await expectAccessible(page)
   await page.getByLabel('Saved as').selectOption('windows-1252')
   await page.getByText('2 of 2 · 2 created · 0 updated · 0 unchanged · 0 failed').waitFor()
   await page.getByRole('row', { name: 'Line 4 It is about the same quota as an earlier line: line 2.' }).waitFor()
+  const lost = 'Line 5, column external_ref It is what a spreadsheet shows in place of a value: #N/A'
+  await page.getByRole('row', { name: lost }).waitFor()
   await page.getByRole('button', { name: 'Import the other 2' }).click()
   await page.getByText('Done.').waitFor()
   const { items } = (await site.call('GET', `${search}211`)).body

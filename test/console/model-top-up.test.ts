@@ -219,13 +219,16 @@ test.each([
   ['user_id\n7.0\n', { line: 2, reason: 'not_a_user', user: '7.0', text: '7.0' }],
   ['user_id\n1,2E+11\n', { line: 2, reason: 'too_many_cells', user: '1', text: '2' }],
   ['user_id;units\n7;1e3\n', { line: 2, reason: 'not_units', user: '7', text: '1e3' }],
+  ['user_id\n-0\n', { line: 2, reason: 'not_a_user', user: '-0', text: '-0' }],
+  ['user_id;units\n7;\\N\n', { line: 2, reason: 'not_units', user: '7', text: '\\N' }],
   ['user_id;units\n7;\n', { line: 2, reason: 'not_units', user: '7', text: '' }],
 ])('a line of %j gives nothing', (text, failure) => {
   expect(read(text)).toMatchObject({ failures: [failure] })
 })
 
 test('quotas of a file, as the service takes them', () => {
-  const text = 'USER_ID, External_Ref ,limit,countries,used,\n1,a,,DE,5,\n2,b,many,,,,,\n3,c,5,,,,x\n4,d,5,,,x\n1,a,7\n'
+  const text =
+    'USER_ID, External_Ref ,limit,countries,used,\n1,a,,DE,5,\n2,b,many,,,,,\n3,c,5,,,,x\n4,d,5,,,x\n1,a,7\n5,#N/A,5\n'
   expect(read(text)).toEqual({
     about: 'quotas',
     lines: [
@@ -236,6 +239,7 @@ test('quotas of a file, as the service takes them', () => {
       { line: 4, fault: { reason: 'too_many_cells', cells: 7, columns: 6 } },
       { line: 5, fault: { reason: 'nameless_column', column: 6 } },
       { line: 6, fault: { reason: 'repeated', earlier: 2 } },
+      { line: 7, fault: { reason: 'lost', column: 'external_ref', text: '#N/A' } },
     ],
   })
 })
