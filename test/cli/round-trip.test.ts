@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { anchorFor } from '../domain/any-anchor.ts'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
 
@@ -26,10 +27,21 @@ async function quotasOf(user: number): Promise<Settings[]> {
 }
 
 /** The exported fields of a quota that an import sets. */
-function settingsOf({ user_id, kind, period, time_zone, name, limit, external_ref, metadata, ...quota }: Settings) {
+function settingsOf({
+  user_id,
+  kind,
+  period,
+  anchor,
+  time_zone,
+  name,
+  limit,
+  external_ref,
+  metadata,
+  ...quota
+}: Settings) {
   const { rollover_limit, overage_limit, priority, starts_at, expires_at } = quota
   const { countries, message_types, alert_at, enabled } = quota
-  const identity = { user_id, kind, period, time_zone, external_ref, name, metadata }
+  const identity = { user_id, kind, period, anchor, time_zone, external_ref, name, metadata }
   const units = { limit, rollover_limit, overage_limit, priority, starts_at, expires_at }
   return { ...identity, ...units, countries, message_types, alert_at, enabled }
 }
@@ -61,6 +73,14 @@ const text = fc.oneof(
     '2027-12-31',
     'sep=;',
     '=1+1',
+    '\\N',
+    '#N/A',
+    "'#REF!",
+    '####',
+    '1.23E+11',
+    '="0042"',
+    '#TYPE x',
+    '\x1A',
   ),
   fc.array(pieces, { maxLength: 12 }).map(parts => parts.join('')),
   fc.string({ unit: 'grapheme', maxLength: 20 }).filter(value => value.isWellFormed() && !value.includes('\0')),
@@ -75,7 +95,9 @@ const grant = fc.record({
   priority: fc.nat(255),
   starts_at: fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-03-01T12:34:56.789Z', '2030-01-01T00:00:00.000Z'),
   expires_at: fc.constantFrom(null, '2031-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z', '2030-01-02T00:00:00.000Z'),
-  period: fc.constantFrom(null, 'hour', 'day', 'week', 'month', 'year'),
+  window: fc
+    .tuple(fc.constantFrom(null, 'hour', 'day', 'week', 'month', 'year'), fc.nat(2_000))
+    .map(([period, n]) => ({ period, anchor: anchorFor(period, n) })),
   time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York'),
   countries: orNull(fc.uniqueArray(fc.constantFrom('DE', 'NO', '001', 'AT'), { minLength: 1 })),
   message_types: orNull(types),
@@ -85,7 +107,8 @@ const grant = fc.record({
   metadata: fc.dictionary(fc.constantFrom('contract', 'a.b', 'constructor', 'null'), text, { noNullPrototype: true }),
 })
 /** A cap with the other settings of a grant, or a grant with those that only a grant has. */
-const draft = fc.tuple(grant, fc.boolean(), units, units).map(([quota, isCap, rollover, overage]) => {
+const draft = fc.tuple(grant, fc.boolean(), units, units).map(([{ window, ...settings }, isCap, rollover, overage]) => {
+  const quota = { ...settings, ...window }
   if (isCap) return { ...quota, kind: 'cap', limit: quota.limit ?? 0, rollover_limit: 0, overage_limit: 0 }
   const rollover_limit = quota.limit === null || quota.period === null ? 0 : rollover
   return { ...quota, kind: 'grant', rollover_limit, overage_limit: quota.limit === null ? 0 : overage }

@@ -182,9 +182,16 @@ describe('beside very many users', () => {
   })
 })
 
-const BAD: [what: string, url: string, paths: string[]][] = [
+type Bad = [what: string, url: string, paths: string[]]
+const BAD: Bad[] = [
   ['a country that is none', `${ADMIN}?${DAY}&interval=day&country=XX`, ['country']],
   ['a country that is none, of the top users', `${ADMIN}/top?${DAY}&country=XX`, ['country']],
+  ...['de', '1', '', 'UK', 'EU', 'DEU', 'DE,NG', '%20DE', 'DE%00', 'DE&country=NG'].map(
+    (text): Bad => [`the country ${text}`, `${ADMIN}?${DAY}&interval=day&country=${text}`, ['country']],
+  ),
+  ...['', 'OTP', 'a%2Fb', '%C3%A4', '_a', 'x'.repeat(65), 'otp&message_type=promo'].map(
+    (text): Bad => [`the message type ${text}`, `${ADMIN}/top?${DAY}&message_type=${text}`, ['message_type']],
+  ),
   ['a message type with blanks', `${ADMIN}/top?${DAY}&message_type=a%20b`, ['message_type']],
   ['a country by sender', `${ADMIN}?${DAY}&interval=day&country=NG&group_by=sender`, ['group_by']],
   ['a message type by sender', `${ADMIN}?${DAY}&interval=day&message_type=otp&group_by=sender`, ['group_by']],
