@@ -4,7 +4,7 @@
 const SHIFT_LETTERS = { turkish: 'ĞİŞçğış', spanish: 'çÁÍÓÚáíóú', portuguese: 'êçÔôÁáÊÀÍÓÚÃÕÂíóúãõâ' }
 
 type ShiftTable = keyof typeof SHIFT_LETTERS
-const SHIFT_TABLES: readonly ShiftTable[] = ['turkish', 'spanish', 'portuguese']
+export const SHIFT_TABLES: readonly ShiftTable[] = ['turkish', 'spanish', 'portuguese']
 
 export interface SegmentRules {
   /** Where a part in UCS-2 may end: between graphemes, or after any 16-bit unit, also within an emoji. */
@@ -17,6 +17,9 @@ export interface SegmentRules {
 
 /** As most providers count. */
 export const DEFAULT_SEGMENT_RULES: SegmentRules = { split: 'graphemes', referenceBits: 8, shiftTables: [] }
+
+/** By no other rules does any text take fewer segments. */
+export const FEWEST_SEGMENTS: SegmentRules = { split: 'code-units', referenceBits: 8, shiftTables: SHIFT_TABLES }
 
 const letterSets = new Map<ShiftTable, ReadonlySet<number>>(
   SHIFT_TABLES.map(table => [table, new Set(Array.from(SHIFT_LETTERS[table], letter => letter.charCodeAt(0)))]),

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { SummaryQuery } from '../contract/quota-summary.ts'
 import { CreateQuotaReq, QuotaParams, UpdateQuotaReq } from '../contract/quotas.ts'
+import { SEGMENTS_HEADER, writeSegmentRules } from '../contract/segments-header.ts'
 import { BatchReq, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../contract/sender.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { SegmentRules } from '../domain/segment-rules.ts'
@@ -52,9 +53,10 @@ export function createRoutes(ledger: Ledger, now: () => EpochMs, segments: Segme
 }
 
 function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
-  const checkOperation = createOperationCheck(segments)
+  const checkOperation = createOperationCheck(() => segments)
   const checkBatch = compileCheck(BatchReq)
   const readReservation = reader(ReservationParams)
+  const headers = { [SEGMENTS_HEADER]: writeSegmentRules(segments) }
 
   function perform(op: SenderOp, request: unknown, requestId: string): object {
     const origin = { principal: 'fake', requestId }
@@ -74,13 +76,13 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
   }
 
   const single = SENDER_OPS.map((op): Route => {
-    const check = requestCheck(op, segments)
+    const check = requestCheck(op, () => segments)
     return {
       method: 'POST',
       path: pathOf(`${SENDER}/${op}`),
       handle({ body, requestId }) {
         assertValid(check(body))
-        return { status: 200, body: perform(op, body, requestId) }
+        return { status: 200, headers, body: perform(op, body, requestId) }
       },
     }
   })
@@ -90,7 +92,8 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     handle({ body, requestId }) {
       assertValid(checkBatch(body))
       const { operations } = body as { operations: unknown[] }
-      return { status: 200, body: { results: operations.map(operation => performInBatch(operation, requestId)) } }
+      const results = operations.map(operation => performInBatch(operation, requestId))
+      return { status: 200, headers, body: { results } }
     },
   }
   const find: Route = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findCostly } from '../../src/domain/characters.ts'
-import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../src/domain/segment-rules.ts'
+import { DEFAULT_SEGMENT_RULES, FEWEST_SEGMENTS, type SegmentRules } from '../../src/domain/segment-rules.ts'
 import {
   countSegments,
   longestInWords,
@@ -150,6 +150,7 @@ test('the parts join to the text, are as many as counted, none exceeds its capac
       const isCut = encoding === 'UCS-2' && own.split === 'code-units'
       if (isCut) for (const { filled } of segments.slice(0, -1)) expect(filled).toBe(capacity)
       if (surelyFitsOneMessage(text, own)) expect(segments.length).toBeLessThanOrEqual(255)
+      expect(countSegments(text, FEWEST_SEGMENTS).segments).toBeLessThanOrEqual(segments.length)
     }),
   )
 })

@@ -19,19 +19,25 @@ const service = { url: await app.listen({ port: 0, host: '127.0.0.1' }), token: 
 const place = { host: '127.0.0.1', port: 0 }
 const folder = await mkdtemp(join(tmpdir(), 'segment-rules-'))
 const journal = { path: join(folder, 'journal'), types: 'all', onUnknown: 'charge' } as const
-const common = { service, place, segments, log() {}, timeoutMs: 20_000 }
-/** Allows messages with debt, since the service is away. */
+const common = { service, place, log() {}, timeoutMs: 20_000 }
+let isAway = false
+/** Allows messages with debt, since the service is away. It has answered once before. */
 const owing = await startAgent({
   ...common,
   debts: journal,
   leases: undefined,
-  fetch: async () => new Response('', { status: 503, headers: { 'retry-after': '60' } }),
+  async fetch(input, init) {
+    if (isAway) return new Response('', { status: 503, headers: { 'retry-after': '60' } })
+    return fetch(input, init)
+  },
 })
 const leasing = await startAgent({ ...common, debts: undefined, leases: { types: 'all', units: 600 } })
 whenDone(() => Promise.all([owing.close(), leasing.close()]))
 
 const to = '+4915112345678'
 let calls = 0
+await post(owing.address, 'check', { user_id: 7, units: 1 })
+isAway = true
 
 async function post(base: string, op: string, body: object, token?: string): Promise<{ status: number; body: Answer }> {
   const answer = await fetch(`${base}/api/sms/sender/quota/${op}`, {

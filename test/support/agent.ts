@@ -34,9 +34,10 @@ export async function spawnAgent(
   url: string,
   token: string,
   words: readonly string[],
+  more: NodeJS.Dict<string> = {},
 ): Promise<[ChildProcessByStdio<null, Readable, Readable>, string]> {
   const all = ['agent', '--listen', '127.0.0.1:0', '--url', url, ...words]
-  const env = { ...process.env, SMS_QUOTA_TOKEN: token }
+  const env = { ...process.env, ...more, SMS_QUOTA_TOKEN: token }
   const child = spawn(`${PROJECT}/bin/sms-quota`, all, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [line] = await once(child.stdout, 'data')
   return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']

@@ -2,6 +2,8 @@ import fastifySwagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { COMPONENTS } from '../../contract/components.ts'
+import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
+import { DEFAULT_SEGMENT_RULES } from '../../domain/segment-rules.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { withUsualShapes } from './openapi-shape.ts'
 import { webhooksSection } from './openapi-webhooks.ts'
@@ -56,10 +58,19 @@ export function changeResponses(
   ])
 }
 
+const SENDER_HEADERS = {
+  [SEGMENTS_HEADER]: {
+    type: 'string',
+    description:
+      'How the service counts segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`: for programs that have to count a text as it does.',
+    example: writeSegmentRules(DEFAULT_SEGMENT_RULES),
+  },
+}
+
 /** The responses of a sender's route, which has no rate limit: the queue bounds what it accepts. */
 export function senderResponses(schema: TSchema, errors: readonly ErrorCode[]): Record<number, unknown> {
   return {
-    ...describeSuccesses({ 200: schema }),
+    ...describeSuccesses({ 200: { ...schema, headers: SENDER_HEADERS } }),
     ...problems([...WITH_TOKEN, 'forbidden', 'invalid_request', 'overloaded', ...errors]),
   }
 }

@@ -91,7 +91,7 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: 
       },
       validatorCompiler: part =>
         part.httpPart === 'body'
-          ? validatorOf(requestCheck('check', settings.segments))
+          ? validatorOf(requestCheck('check', () => settings.segments))
           : compileValidator(part as never),
       // The same serializer as on the paths of senders: the same answer.
       serializerCompiler: () => JSON.stringify,

@@ -64,7 +64,7 @@ const SCHEMA = {
 export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
   const { engine, authenticator, metrics } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const checkOperation = createOperationCheck(parts.settings.segments)
+  const checkOperation = createOperationCheck(() => parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
   readRawBodies(app, app.bodyReader, MAX_BATCH_BYTES)

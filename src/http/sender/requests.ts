@@ -22,14 +22,18 @@ export function originOf(request: FastifyRequest): Origin {
   return { principal: principalOf(request).subject, requestId: request.id }
 }
 
-/** Validates the body of an operation's own path, and drops optional fields that are null from it. */
-export function requestCheck(op: SenderOp, segments: SegmentRules): Check {
+/**
+ * Validates the body of an operation's own path, and drops optional fields that are null from it.
+ *
+ * @param segments how segments are counted at this time
+ */
+export function requestCheck(op: SenderOp, segments: () => SegmentRules): Check {
   return withFurtherRules(op, segments, compileCheck(REQUESTS[op]))
 }
 
 /** Validates an operation of a batch and returns its name, or its first issues. Optional fields that are null are dropped. */
 export function createOperationCheck(
-  segments: SegmentRules,
+  segments: () => SegmentRules,
 ): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
   const checkOp = compileCheck(Type.Object({ op: Type.Enum(SENDER_OPS) }))
   const checks = new Map<unknown, { op: SenderOp; check: Check }>(
@@ -123,13 +127,13 @@ function noCountry({ message }: SenderRequest): ValidationIssue {
 }
 
 /** Adds the rules between fields, and the bound of a text in SMS, to those of the schema, so that all issues are reported together. */
-function withFurtherRules(op: SenderOp, segments: SegmentRules, check: Check): Check {
+function withFurtherRules(op: SenderOp, segments: () => SegmentRules, check: Check): Check {
   const optional = OPTIONAL[op]
   const draws = op === 'check' || op === 'reserve' || op === 'consume'
   return value => {
     if (isRecord(value)) dropNulls(value, optional)
     const issues = check(value)
-    const further = draws && isRecord(value) ? furtherIssuesIn(value, segments) : null
+    const further = draws && isRecord(value) ? furtherIssuesIn(value, segments()) : null
     if (issues === null || further === null) return issues ?? further
     return [...issues, ...further]
   }
@@ -157,10 +161,11 @@ function furtherIssuesIn({ units, message, country }: Record<string, unknown>, s
 }
 
 /** What long texts cost, by their messages: counting one takes milliseconds, and it is checked before it is charged. */
-const measured = new WeakMap<object, Measure>()
+const measured = new WeakMap<object, { segments: SegmentRules; measure: Measure }>()
 
 function measureOf(message: { to: string; text: string }, segments: SegmentRules): Measure {
-  return measured.get(message) ?? measureMessage(message.to, message.text, segments)
+  const known = measured.get(message)
+  return known?.segments === segments ? known.measure : measureMessage(message.to, message.text, segments)
 }
 
 function isTooLong(message: unknown, segments: SegmentRules): boolean {
@@ -169,7 +174,7 @@ function isTooLong(message: unknown, segments: SegmentRules): boolean {
   if (surelyFitsOneMessage(text, segments)) return false
   if (!mayFitOneMessage(text, segments)) return true
   const measure = measureMessage(typeof to === 'string' ? to : '', text, segments)
-  measured.set(message, measure)
+  measured.set(message, { segments, measure })
   return measure.segments > MAX_SEGMENTS
 }
 

@@ -2,7 +2,9 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
+import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
 import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
+import type { SegmentRules } from '../../domain/segment-rules.ts'
 import { Overloaded } from '../../engine/completion.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { limitPrincipals, principalOf } from '../auth/guard.ts'
@@ -77,6 +79,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     route.config = { ...route.config, isForMachines: true }
   })
   const operations = limitSenders(app, parts)
+  nameSegmentRules(app, parts.settings.segments)
 
   /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
   function perform(call: SenderCall, request: FastifyRequest, reply: FastifyReply): void {
@@ -106,7 +109,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
         },
         validatorCompiler: part =>
           part.httpPart === 'body'
-            ? validatorOf(requestCheck(op, parts.settings.segments))
+            ? validatorOf(requestCheck(op, () => parts.settings.segments))
             : compileValidator(part as never),
       },
       (request, reply) => {
@@ -134,6 +137,15 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       perform({ command: { op: 'find', ...request.params, origin }, measure: null }, request, reply)
     },
   )
+}
+
+/** Names them in each answer. */
+function nameSegmentRules(app: FastifyInstance, rules: SegmentRules): void {
+  const value = writeSegmentRules(rules)
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header(SEGMENTS_HEADER, value)
+    done()
+  })
 }
 
 /**

@@ -4,7 +4,8 @@ import { lstat, rm } from 'node:fs/promises'
 import { createClient } from '../../../../client/src/main.ts'
 import { lock } from '../../../../client/src/node/lock.ts'
 import { afterMs, type Later } from '../../../../client/src/timers.ts'
-import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
+import { readSegmentRules, SEGMENTS_HEADER } from '../../../contract/segments-header.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { addressOf, createListener, type HttpListener } from '../../../http/listener.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
@@ -32,8 +33,6 @@ export interface AgentOptions {
   readonly allowForce?: boolean
   /** Gets lines for the operator, without a line break. */
   readonly log: (line: string) => void
-  /** How the service counts segments; by default as it does by default. */
-  readonly segments?: SegmentRules
   /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
   readonly maxCalls?: number
   /** How long an operation may take in all, in milliseconds; 2,000 if left out. */
@@ -82,21 +81,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     leases: leased,
     allowForce = false,
     log,
-    segments = DEFAULT_SEGMENT_RULES,
     maxCalls = MAX_CALLS,
     timeoutMs = TIMEOUT_MS,
-    fetch,
+    fetch = globalThis.fetch,
     later = afterMs,
     now = () => performance.now(),
   } = options
+  const segments = createServiceSegments(fetch, log)
   const client = createClient({
     ...service,
     maxWaiting: maxCalls,
     senderTimeoutMs: timeoutMs,
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: segments.fetch,
   })
-  const debts = owed && (await openDebts(owed, { client, segments, log, later }))
-  const leases = leased && createLeases(leased, { calls: client, segments, log, timers: { now, later } })
+  const debts = owed && (await openDebts(owed, { client, segments: segments.rules, log, later }))
+  const leases =
+    leased && createLeases(leased, { calls: client, segments: segments.rules, log, timers: { now, later } })
   const outages = createOutageLog(log, now)
   const listener = createListener()
   listener.server.maxConnections = maxCalls
@@ -106,7 +106,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       forward: createForward({ client, debts, leases, allowForce, outages, log }),
       debts,
       outages,
-      segments,
+      segments: segments.rules,
       isSocket: 'path' in place,
       log,
     })
@@ -144,5 +144,44 @@ async function listen(listener: HttpListener, place: ListenAddress): Promise<() 
   } catch (error) {
     await unlock()
     throw error
+  }
+}
+
+/** How the service counts segments, as its answers say it. */
+interface ServiceSegments {
+  /** Null until the service has said it in a way that this agent understands. The same object until it says something else. */
+  rules(): SegmentRules | null
+  /** In place of the given one: also reads how the service counts. */
+  readonly fetch: typeof fetch
+}
+
+/** @param log gets a line for the operator when texts cannot be counted as the service does */
+function createServiceSegments(ask: typeof fetch, log: (line: string) => void): ServiceSegments {
+  let said: string | null = null
+  let rules: SegmentRules | null = null
+  let isWarned = false
+
+  function note(text: string): void {
+    if (text === said) return
+    said = text
+    rules = readSegmentRules(text)
+    if (rules === null) warn(`counts segments by rules that this agent does not know ("${text}")`)
+  }
+
+  function warn(what: string): void {
+    if (!isWarned) log(`the service ${what}: leases pay for no text; run the agent of the service's version`)
+    isWarned = true
+  }
+
+  return {
+    rules: () => rules,
+    async fetch(input, init) {
+      const response = await ask(input, init)
+      const text = response.headers.get(SEGMENTS_HEADER)
+      // What has no such header may be an older service, or no service at all. What is known holds until another is named.
+      if (text !== null) note(text)
+      else if (response.ok && said === null) warn('does not say how it counts segments')
+      return response
+    },
   }
 }

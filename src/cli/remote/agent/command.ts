@@ -1,7 +1,5 @@
 import { isIP } from 'node:net'
-import { loadConfig } from '../../../config/config.ts'
 import { MAX_RESERVED_UNITS } from '../../../domain/bounds.ts'
-import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
@@ -21,8 +19,7 @@ export const AGENT_COMMAND: Command = {
     'Runs an agent until SIGTERM or SIGINT: it takes the calls of senders on this machine, and passes them on as batches.',
   more: () => `Its callers need no token, so it listens on this machine only. With a journal, it allows messages while the service is away,
 and charges them when it is back, for which its token also needs the role force. With --lease, it answers for busy users from units that it
-has reserved ahead, and the service has no record of each message. It counts segments by SEGMENTATION, SMS_REFERENCE_BITS and SMS_SHIFT_TABLES of its environment, which are to be
-the service's. More: docs/agent.md
+has reserved ahead, and the service has no record of each message. More: docs/agent.md
 
 ${EXIT_CODES}`,
   options: {
@@ -80,18 +77,9 @@ ${EXIT_CODES}`,
     const debts = debtsOf(args)
     const leases = leasesOf(args)
     const { runAgent } = await import('./agent.ts')
-    const segments = segmentsOf(terminal.env)
     const log = (line: string) => terminal.complain(`sms-quota agent: ${line}`)
-    return runAgent({ service, place, debts, leases, allowForce: args.has('allow-force'), segments, log }, terminal)
+    return runAgent({ service, place, debts, leases, allowForce: args.has('allow-force'), log }, terminal)
   },
-}
-
-/** @throws UsageError */
-function segmentsOf(env: NodeJS.Dict<string>): SegmentRules {
-  const { SEGMENTATION, SMS_REFERENCE_BITS, SMS_SHIFT_TABLES } = env
-  const loaded = loadConfig({ SEGMENTATION, SMS_REFERENCE_BITS, SMS_SHIFT_TABLES }, { needsKey: false })
-  if ('config' in loaded) return loaded.config.segments
-  throw new UsageError(loaded.issues.map(({ variable, message }) => `${variable}: ${message}`).join('; '))
 }
 
 const STARTING = ['listen', 'socket', 'allow-with-debt', 'on-unknown', 'lease', 'lease-units', 'allow-force'] as const

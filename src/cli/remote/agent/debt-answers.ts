@@ -1,18 +1,20 @@
 /** How the agent answers for a message that is a debt: with the fields of the service, and `debt`. */
 import type { SenderRequest } from '../../../contract/sender.ts'
 import { measureMessage } from '../../../domain/message.ts'
-import type { SegmentRules } from '../../../domain/segment-rules.ts'
+import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { invalidRequest, Problem } from '../../../errors.ts'
 
 type State = 'reserved' | 'committed' | 'released'
 
 export type DebtAnswers = ReturnType<typeof createDebtAnswers>
 
-/** @param segments how the service counts segments */
-export function createDebtAnswers(segments: SegmentRules) {
+/** @param segments how the service counts segments; null if that is not known: they are counted as by default */
+export function createDebtAnswers(segments: () => SegmentRules | null) {
+  const measureOf = ({ message }: SenderRequest) =>
+    message && measureMessage(message.to, message.text, segments() ?? DEFAULT_SEGMENT_RULES)
+
   function debtGranted(request: SenderRequest, state: State, replayed: boolean) {
-    const { message } = request
-    const measure = message === undefined ? undefined : measureMessage(message.to, message.text, segments)
+    const measure = measureOf(request)
     return {
       granted: true,
       ...reservationOf(request, state),
@@ -29,8 +31,9 @@ export function createDebtAnswers(segments: SegmentRules) {
   const reservationOf = (request: SenderRequest, state: State) => viewOf(request, state, contentOf(request).units)
 
   /** What has to be the same in a repeated call: the message as the service counts it. */
-  function contentOf({ units, message, country, message_type, allow_partial }: SenderRequest) {
-    const measure = message === undefined ? undefined : measureMessage(message.to, message.text, segments)
+  function contentOf(request: SenderRequest) {
+    const { units, country, message_type, allow_partial } = request
+    const measure = measureOf(request)
     return {
       units: measure?.units ?? units ?? 0,
       country: (measure === undefined ? country : measure.country) ?? null,

@@ -58,8 +58,8 @@ export interface Debts {
 
 interface Dependencies {
   readonly client: Client
-  /** How the service counts segments. */
-  readonly segments: SegmentRules
+  /** How the service counts segments; null if that is not known. */
+  readonly segments: () => SegmentRules | null
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
   readonly later: Later

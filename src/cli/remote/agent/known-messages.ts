@@ -3,6 +3,7 @@
  * call must take the way of the first one, otherwise its message would be charged twice.
  */
 import type { PooledLease } from '../../../../client/src/lease-pool.ts'
+import type { SegmentRules } from '../../../domain/segment-rules.ts'
 
 /** For how long a message is known. */
 export const KNOWN_MS = 600_000
@@ -15,6 +16,8 @@ export interface PaidMessage {
   readonly units: number
   readonly country: string | null
   readonly messageType: string | null
+  /** By which its text was counted: the service may have others since. */
+  readonly segments: SegmentRules
   refunded: number
 }
 

@@ -8,11 +8,12 @@ import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-p
 import { UnavailableError } from '../../../../client/src/main.ts'
 import type { Timers } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import { MAX_SEGMENTS } from '../../../domain/bounds.ts'
 import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
 import { decide } from '../../../domain/decide.ts'
 import { createDraft } from '../../../domain/draft.ts'
 import type { Reservation } from '../../../domain/reservation.ts'
-import type { SegmentRules } from '../../../domain/segment-rules.ts'
+import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { Problem } from '../../../errors.ts'
 import { commandOf, type SenderCall } from '../../../http/sender/requests.ts'
 import { answerOf } from '../../../http/sender/responses.ts'
@@ -51,11 +52,19 @@ export interface Leases {
 
 interface Dependencies {
   readonly calls: LeaseCalls
-  /** How the service counts segments. */
-  readonly segments: SegmentRules
+  /** How the service counts segments; null if that is not known: then leases pay for no text. */
+  readonly segments: () => SegmentRules | null
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
   readonly timers: Timers
+}
+
+/** A message that a lease may pay. */
+interface Payable {
+  readonly call: SenderCall
+  readonly command: DrawCommand
+  /** By which its text is counted. */
+  readonly segments: SegmentRules
 }
 
 export function createLeases({ types, units }: LeaseOptions, { calls, segments, log, timers }: Dependencies): Leases {
@@ -67,27 +76,21 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     onFull: () => log('too many messages within ten minutes to know them all: leases pay none until they are fewer'),
   })
 
-  // Whether the service requires a country, it says when a slice is reserved.
-  const rules = { requireCountry: false, segments }
-  const callOf = (op: SenderOp, request: SenderRequest) => commandOf(op, request, UNSEEN, rules)
-
-  /** Undefined for what leases do not pay. */
-  function payable(op: SenderOp, request: SenderRequest): SenderCall | undefined {
-    if (op !== 'consume' && op !== 'reserve') return undefined
-    const { user_id, id = '', message_type = '' } = request
-    if (types !== 'all' && !types.includes(message_type)) return undefined
-    return known.find(user_id, id) === undefined ? callOf(op, request) : undefined
+  /** Whether it is a message for leases, which is not known. */
+  function isNew(op: SenderOp, { user_id, id = '', message_type = '' }: SenderRequest): boolean {
+    if (op !== 'consume' && op !== 'reserve') return false
+    return (types === 'all' || types.includes(message_type)) && known.find(user_id, id) === undefined
   }
 
-  function payFrom({ command }: SenderCall): PaidMessage | null {
-    if (!isPlainConsume(command) || !known.mayPay()) return null
+  function payFrom({ command, segments }: Payable): PaidMessage | null {
+    if (!known.mayPay()) return null
     const scope = scopeOf(command)
     const pooled = pool.find(scope) ?? (isBusy(scope) ? pool.open(scope) : undefined)
     if (pooled === undefined) return null
     const { lease } = pooled
     const { units, country, message_type: messageType } = command
     if (lease.held() >= units && lease.trySpend(units))
-      return { lease: pooled, units, country, messageType, refunded: 0 }
+      return { lease: pooled, units, country, messageType, segments, refunded: 0 }
     // The message goes first: it shall not meet quotas that the slice has emptied.
     queueMicrotask(() => pooled.isOpen && lease.prepare())
     return null
@@ -97,12 +100,12 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     answer(op, request) {
       const paid = request.id === undefined ? undefined : known.find(request.user_id, request.id)
       if (paid === undefined || paid === null) return undefined
-      return answerFor(callOf(op, request), paid)
+      return answerFor(callOf(op, request, paid.segments), paid)
     },
 
     awaitUnits(op, request) {
-      const command = payable(op, request)?.command
-      if (command === undefined || !isPlainConsume(command)) return undefined
+      const command = isNew(op, request) ? payableOf(op, request, segments())?.command : undefined
+      if (command === undefined) return undefined
       const lease = pool.find(scopeOf(command))?.lease
       if (lease === undefined || lease.held() >= command.units) return undefined
       return lease.refilling()?.catch(error => {
@@ -114,12 +117,11 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     },
 
     pay(op, request) {
-      const call = payable(op, request)
-      if (call === undefined) return undefined
-      const { user_id, id } = call.command
-      const paid = payFrom(call)
-      known.add(user_id, id, paid)
-      return paid === null ? undefined : answerWith(call, grantedOf(call.command, paid))
+      if (!isNew(op, request)) return undefined
+      const asked = payableOf(op, request, segments())
+      const paid = asked === undefined ? null : payFrom(asked)
+      known.add(request.user_id, request.id ?? '', paid)
+      return asked === undefined || paid === null ? undefined : answerWith(asked.call, grantedOf(asked.command, paid))
     },
 
     async close() {
@@ -127,6 +129,22 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
       if (unsettled > 0) log(`${unsettled} leases could not be settled: what they hold is charged when it expires`)
     },
   }
+}
+
+/** Undefined for what leases do not pay. @param rules how the service counts segments; null if that is not known */
+function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | null): Payable | undefined {
+  const segments = request.message === undefined ? DEFAULT_SEGMENT_RULES : rules
+  if (segments === null) return undefined
+  const call = callOf(op, request, segments)
+  const { command, measure } = call
+  // The length of the text was checked by the rules of that time.
+  if (!isPlainConsume(command) || (measure?.segments ?? 0) > MAX_SEGMENTS) return undefined
+  return { call, command, segments }
+}
+
+/** Whether the service requires a country, it says when a slice is reserved. */
+function callOf(op: SenderOp, request: SenderRequest, segments: SegmentRules): SenderCall {
+  return commandOf(op, request, UNSEEN, { requireCountry: false, segments })
 }
 
 /** The same failure, of a message that no lease has paid. */

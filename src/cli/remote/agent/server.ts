@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { NoQuery } from '../../../contract/schemas.ts'
 import { BatchReq, REQUESTS, SENDER_OPS, type SenderRequest } from '../../../contract/sender.ts'
-import type { SegmentRules } from '../../../domain/segment-rules.ts'
+import { FEWEST_SEGMENTS, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { ERRORS, invalidRequest, Problem } from '../../../errors.ts'
 import type { HttpListener } from '../../../http/listener.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from '../../../http/platform/body-reader.ts'
@@ -27,8 +27,8 @@ export interface AgentServerParts {
   /** Undefined: there is no journal. */
   readonly debts: Pick<Debts, 'list' | 'isFull'> | undefined
   readonly outages: Pick<OutageLog, 'isOutage'>
-  /** How the service counts segments. */
-  readonly segments: SegmentRules
+  /** How the service counts segments; null if that is not known. */
+  readonly segments: () => SegmentRules | null
   /** Whether it listens on a socket, which no browser can reach. */
   readonly isSocket: boolean
   readonly log: (line: string) => void
@@ -36,7 +36,9 @@ export interface AgentServerParts {
 
 /** Builds the server behind the listener, which then also answers `/livez` and `/readyz`. Closing it closes the listener. */
 export async function createAgentServer(parts: AgentServerParts): Promise<FastifyInstance> {
-  const { listener, forward, debts, isSocket, segments, log } = parts
+  const { listener, forward, debts, isSocket, log } = parts
+  // The service refuses what is too long. As long as its rules are not known, what may be short enough goes there.
+  const segments = () => parts.segments() ?? FEWEST_SEGMENTS
   let serve = () => {}
   const slowDown = createSlowDown(0)
   const errors = createErrorAnswers(requestLogOf(log), slowDown, MAX_OPERATION_BYTES)
@@ -117,7 +119,7 @@ function operatorRoutes(app: FastifyInstance, { debts, outages }: AgentServerPar
   })
 }
 
-function singleRoutes(app: FastifyInstance, forward: Forward, segments: SegmentRules): void {
+function singleRoutes(app: FastifyInstance, forward: Forward, segments: () => SegmentRules): void {
   for (const op of SENDER_OPS) {
     app.post(
       `/${op}`,
@@ -132,7 +134,7 @@ function singleRoutes(app: FastifyInstance, forward: Forward, segments: SegmentR
 }
 
 /** Each operation goes by itself: the client makes batches of those of all callers. */
-function batchRoute(app: FastifyInstance, forward: Forward, segments: SegmentRules): void {
+function batchRoute(app: FastifyInstance, forward: Forward, segments: () => SegmentRules): void {
   const checkOperation = createOperationCheck(segments)
 
   async function perform(operation: unknown, requestId: string): Promise<Answer> {
