@@ -485,6 +485,33 @@ async function openImport(
 }
 let address: Promise<string> | undefined
 
+test('an import that stops before its body is read leaves the service running', async () => {
+  address ??= service.app.listen({ port: 0 })
+  const url = await address
+  const constraint = sql`no_import check (external_ref <> 'stop') not valid`
+  await service.db.query({ text: sql`alter table quota add constraint ${constraint}` })
+  const user = someone()
+  lastUser += 2_000
+  const rows = Array.from({ length: 2_000 }, (_, row) => ({
+    user_id: user + row,
+    external_ref: row === 0 ? 'stop' : 'A',
+    limit: 1,
+  }))
+  for (let call = 0; call < 3; call++) {
+    const { status } = await fetch(`${url}${URL}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-ndjson', authorization: `Bearer ${service.adminToken}` },
+      body: rows.map(row => `${JSON.stringify(row)}\n`).join(''),
+    })
+    expect(status).toBe(500)
+  }
+  await service.db.query({ text: sql`alter table quota drop constraint no_import` })
+  // Each call is logged and counted, too.
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics.split('\n')).toContainEqual(expect.stringMatching(/_count\{.*quota\/import".*500.*\} 3$/))
+  expect(await importRows(rows)).toEqual([counts(2_000, 0, 0)])
+})
+
 test('a body that breaks off leaves whole steps, and the same import completes it', async () => {
   const user = someone()
   const rows = Array.from({ length: 1_000 }, (_, n) => ({ user_id: user + n, external_ref: 'A', limit: n }))

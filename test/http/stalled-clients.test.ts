@@ -89,6 +89,21 @@ test('a connection with too many requests that wait for answers is closed, and t
   expect(answered).toBeLessThanOrEqual(MAX_PIPELINED)
 })
 
+test('a request whose body is not read to its end is answered, and counts as answered', async () => {
+  let answered = 0
+  const { socket } = await startListener(async (incoming, response) => {
+    // As a loop over a body that ends early leaves the request behind: without its socket.
+    for await (const chunk of incoming) if (chunk.length > 0) break
+    expect(incoming.socket).toBeNull()
+    response.once('close', () => answered++)
+    response.end('ok')
+  }, 60_000)
+  for (let call = 1; call <= MAX_PIPELINED + 1; call++) {
+    socket.write('POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 1\r\n\r\n1')
+    await expect.poll(() => answered).toBe(call)
+  }
+})
+
 test('a connection that is idle between requests ends by its own limit', async () => {
   const { listener, socket } = await startListener((_request, response) => response.end('ok'), 60_000)
   Object.assign(listener.server, { keepAliveTimeout: 10, keepAliveTimeoutBuffer: 0 })

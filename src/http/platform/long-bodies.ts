@@ -48,6 +48,8 @@ export async function* readLongBody(
     }
   } finally {
     clearTimeout(timer)
+    // Node.js takes it from a request whose body is left early. The log and the metrics of the answer come later.
+    request.socket = socket
   }
 }
 

@@ -11,8 +11,14 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 /** Twice what the load generator sends ahead. Proxies and usual clients send the next request after the answer. */
 export const MAX_PIPELINED = 32
 
-/** Requests of each connection without an answer. Every request comes through here: no closure and no entry is made for one. */
-const waiting = new WeakMap<Socket, { count: number }>()
+/** The requests of a connection without an answer. */
+interface Requests {
+  count: number
+  /** One for all: every request comes through here. It looks for no socket, which a request loses when it is destroyed. */
+  readonly countAnswer: () => void
+}
+
+const waiting = new WeakMap<Socket, Requests>()
 
 /** A handler of requests. A connection with more than `MAX_PIPELINED` without an answer is closed, and the rest is not handled. */
 export function boundPipelining(handler: Handler): Handler {
@@ -23,21 +29,22 @@ export function boundPipelining(handler: Handler): Handler {
     const requests = requestsOf(socket)
     if (requests.count >= MAX_PIPELINED) return closeCheaply(socket)
     requests.count += 1
-    response.on('close', countAnswer)
+    response.on('close', requests.countAnswer)
     handler(request, response)
   }
 }
 
-function requestsOf(socket: Socket): { count: number } {
+function requestsOf(socket: Socket): Requests {
   const known = waiting.get(socket)
   if (known !== undefined) return known
-  const requests = { count: 0 }
+  const requests: Requests = {
+    count: 0,
+    countAnswer() {
+      requests.count -= 1
+    },
+  }
   waiting.set(socket, requests)
   return requests
-}
-
-function countAnswer(this: ServerResponse): void {
-  requestsOf(this.req.socket).count -= 1
 }
 
 /**
