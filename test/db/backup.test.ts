@@ -127,7 +127,10 @@ describe('a backup', async () => {
           order by 1, 2`,
       })
     const restored = await made(target.db)
-    expect(restored).toEqual(await made(ledger.db))
+    // The database of the ledger may be a cluster's, with a table for each shard.
+    const migrated = await emptyDatabase()
+    await migrate({ url: migrated.url })
+    expect(restored).toEqual(await made(migrated.db))
     expect(restored.length).toBeGreaterThan(80)
   })
 
@@ -222,9 +225,10 @@ describe('a backup that someone has made up', async () => {
     ['a column twice', [{ ...account, columns: [...account.columns, 'user_id'] }], ''],
     ['too few columns', [{ ...account, columns: account.columns.slice(1) }], ''],
   ])('is refused if it fills %s', async (_, added, row) => {
-    const before = await target.db.query({ text: sql`select count(*) as settings from pg_db_role_setting` })
     await expect(restoring([], added, row)).rejects.toThrow(/^the backup fills .*: it is damaged, or no backup/)
-    expect(await target.db.query({ text: sql`select count(*) as settings from pg_db_role_setting` })).toEqual(before)
+    // Other tests on this server have settings, too.
+    const filled = sql`select from pg_db_role_setting where setrole = 99999999`
+    expect(await target.db.query({ text: filled })).toEqual([])
     await expect(assertRestored(target.db)).rejects.toThrow(/not completed/)
   })
 
