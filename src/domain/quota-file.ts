@@ -120,33 +120,3 @@ export function readQuotaRow(
   }
   return { value }
 }
-
-/** Parts of the lines that are known: a Map holds no more than some 16 million. */
-const PARTS = 64
-
-/** Finds rows that are about the same quota: by its id, or by its user and `external_ref`. */
-export interface RepeatedRows {
-  /** @returns the line of an earlier row for the same quota */
-  add(row: Readonly<Record<string, unknown>>, line: number): { line: number; by: 'id' | 'reference' } | undefined
-}
-
-export function createRepeatedRows(): RepeatedRows {
-  const parts = Array.from({ length: PARTS }, () => new Map<string, number>())
-  return {
-    add({ id, user_id, external_ref }, line) {
-      if (typeof user_id !== 'number') return undefined
-      const part = parts[Math.abs(user_id) % PARTS]
-      const keys = [
-        { by: 'id' as const, key: typeof id === 'number' ? `${id}` : null },
-        // A row with an id gives it the reference, so that no other row can have it.
-        { by: 'reference' as const, key: typeof external_ref === 'string' ? `${user_id} ${external_ref}` : null },
-      ]
-      for (const { by, key } of keys) {
-        const earlier = key === null ? undefined : part?.get(key)
-        if (earlier !== undefined) return { line: earlier, by }
-      }
-      for (const { key } of keys) if (key !== null) part?.set(key, line)
-      return undefined
-    },
-  }
-}

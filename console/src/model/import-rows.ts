@@ -1,13 +1,13 @@
 import type { CsvRow } from '../../../src/domain/csv-rows.ts'
 import {
   columnNames,
-  createRepeatedRows,
   nameTwice,
   QUOTA_COLUMNS,
   type RowFault,
   readQuotaRow,
   unknownNames,
 } from '../../../src/domain/quota-file.ts'
+import { createRepeatedRows } from '../../../src/domain/repeated-rows.ts'
 import { type BadLine, readUsers, type UserLine } from '../../../src/domain/user-file.ts'
 
 /** The rows of a file: quotas, or users who get more units. */
