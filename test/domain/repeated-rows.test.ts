@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRepeatedRows } from '../../src/domain/repeated-rows.ts'
 
-test('of two rows for the same quota the second is told the line of the first', () => {
+test('of two rows for the same quota, the second gets the line of the first', () => {
   const repeated = createRepeatedRows()
   const byId = (line: number) => ({ line, by: 'id' })
   const byReference = (line: number) => ({ line, by: 'reference' })
