@@ -1,7 +1,7 @@
 /** Finds the rows of a file of quotas that are about the same one, in 32 to 128 bytes for each row, however long its reference is. */
 
 /** An earlier row for the same quota, and by what it is the same. */
-export interface EarlierRow {
+interface EarlierRow {
   line: number
   by: 'id' | 'reference'
 }

@@ -1,7 +1,9 @@
 /** Clients that send what is no HTTP, stop in the midst of it, or are gone. Sockets, because `inject` sends well-formed requests only. */
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
+import { createCertificate } from '../support/certificate.ts'
 import { startService } from '../support/service.ts'
 
 const QUOTA = '/api/sms/admin/quota'
@@ -61,6 +63,20 @@ test('a header section or a body that never ends times out', async () => {
   const answers = await Promise.all([send(url, post), send(url, `${post}content-length: 100\r\n\r\n{`)])
   for (const answer of answers) expectProblem(answer, 400, 'invalid_request')
   expect(Date.now() - begin).toBeLessThan(20_000)
+})
+
+// Browsers open connections ahead. What comes on one before its first request would be taken for the answer to it.
+test.each(['HTTP', 'HTTPS'])('a connection of %s that has sent nothing is closed without an answer', async scheme => {
+  const expiresAt = Date.UTC(2090, 0, 1)
+  const certificate =
+    scheme === 'HTTP' ? undefined : { options: createCertificate('localhost', expiresAt), expiresAt, version: '1' }
+  const lines: string[] = []
+  const { app } = await startService({ onLogLine: line => lines.push(line), ...(certificate && { certificate }) })
+  Object.assign(app.server, { headersTimeout: 200 })
+  const { hostname: host, port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  const place = { host, port: Number(port), rejectUnauthorized: false }
+  expect(await text(certificate === undefined ? connect(place) : connectTls(place))).toBe('')
+  expect(lines.filter(line => line.includes('ERR_HTTP'))).toEqual([])
 })
 
 test('a body that is too large is answered before its end', async () => {

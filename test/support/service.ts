@@ -9,6 +9,7 @@ import type { Database } from '../../src/db/connection/database.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createListener } from '../../src/http/listener.ts'
+import type { Certificate } from '../../src/http/tls.ts'
 import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../../src/metrics.ts'
 import { whenDone } from './cleanup.ts'
@@ -81,6 +82,8 @@ export interface ServiceOptions {
   machine?: Machine
   /** How long a client may make no progress, in milliseconds. */
   stallMs?: number
+  /** Of a service that speaks HTTPS. */
+  certificate?: Certificate
 }
 
 /**
@@ -102,7 +105,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands, onLogLine, machine, stallMs } = options
+  const { queueCommands, onLogLine, machine, stallMs, certificate } = options
   const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
@@ -114,7 +117,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
-    ...(stallMs === undefined ? {} : { listener: createListener(undefined, { stallMs }) }),
+    listener: createListener(certificate, stallMs === undefined ? {} : { stallMs }),
   })
   whenDone(close)
   await server.ready()

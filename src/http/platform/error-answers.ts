@@ -38,12 +38,17 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
     },
     answerBroken(error, socket) {
       if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return
+      if (hasAskedNothing(error, socket)) return void socket.destroy()
       requestLog.broken(socket.remoteAddress, error.code)
       if (slowDown.isBrokenAbove(socket.remoteAddress)) socket.destroy()
       else socket.end(brokenResponse(isHead(error)))
     },
   }
 }
+
+/** Browsers open connections ahead, and would take what comes on such a one for the answer to their first request. */
+const hasAskedNothing = ({ code }: BrokenRequest, socket: Socket) =>
+  code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
 
 /** Whether the broken request asks for no body: what came after its headers would be taken for the next answer. */
 const isHead = ({ rawPacket }: BrokenRequest) =>
