@@ -165,7 +165,7 @@ test('the service speaks HTTPS: banner, health, metric, stop', async () => {
 
 test('the start warns without encryption beyond the machine, and refuses files that do not match', async () => {
   // The port opens before the database is missed.
-  const env = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', AUTH_SECRET, HOST: '0.0.0.0' }
+  const env = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', DATABASE_WAIT_SECONDS: '0', AUTH_SECRET, HOST: '0.0.0.0' }
   const warning = /"level":40.*listens beyond this machine without TLS/
   const starts = [{}, { HOST: '127.0.0.1' }, { TRUST_PROXY: 'loopback' }]
   const outputs = await Promise.all(starts.map(other => site.launch(['serve'], { ...env, ...other }).ended))
