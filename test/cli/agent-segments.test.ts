@@ -1,5 +1,5 @@
 /** An agent counts the segments of texts as its service does, which says in its answers how. */
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
@@ -164,6 +164,7 @@ test('the longest text is refused by the service, also by an agent that does not
 
 test('a debt is counted as the service counts, once it has answered', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-segments-'))
+  whenDone(() => rm(folder, { recursive: true, force: true }))
   const debts = { path: join(folder, 'journal'), types: 'all', onUnknown: 'charge' } as const
   const { address, running } = await start({ debts, leases: undefined })
   const owner = await someone()

@@ -1,5 +1,5 @@
 /** The settings of how segments are counted hold in everything that counts: service, batch, check, agent, fake server, console. */
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -18,6 +18,7 @@ whenDone(() => fake.close())
 const service = { url: await app.listen({ port: 0, host: '127.0.0.1' }), token: senderToken }
 const place = { host: '127.0.0.1', port: 0 }
 const folder = await mkdtemp(join(tmpdir(), 'segment-rules-'))
+whenDone(() => rm(folder, { recursive: true, force: true }))
 const journal = { path: join(folder, 'journal'), types: 'all', onUnknown: 'charge' } as const
 const common = { service, place, log() {}, timeoutMs: 20_000 }
 let isAway = false

@@ -1,7 +1,7 @@
 /** A disk that fails the write-ahead log: the server ends and recovers, again and again, until there is room. */
 import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFailed, test } from 'vitest'
+import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Answer } from '../support/service.ts'
@@ -25,6 +25,10 @@ function repeat(call: (n: number) => Promise<Answer>) {
     }
   }
   const loops = Promise.all([loop(), loop(), loop()])
+  // Also of a test that has failed: without a service, they would keep the process busy.
+  onTestFinished(() => {
+    isStopped = true
+  })
   return {
     acknowledged,
     refused,

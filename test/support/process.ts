@@ -68,14 +68,17 @@ interface SiteOptions {
   project?: string
   /** Whether the data folder has a migrated database already, so that the first start is no slower than the next. */
   prepared?: boolean
+  /** The folder for its files, by default that of the run, which may be in memory. */
+  parent?: string
 }
 
 /**
  * Call this where tests are declared. After those tests it removes all files and all processes, including a database
  * server that a killed service left behind.
  */
-export async function createSite({ project = PROJECT, prepared = false }: SiteOptions = {}): Promise<Site> {
-  const home = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-process-')))
+export async function createSite(options: SiteOptions = {}): Promise<Site> {
+  const { project = PROJECT, prepared = false, parent = tmpdir() } = options
+  const home = await realpath(await mkdtemp(join(parent, 'sms-quota-process-')))
   // Under root, the database's user must be able to enter the folder.
   await chmod(home, 0o711)
   const dataDir = join(home, 'data')
