@@ -191,8 +191,14 @@ const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options
   // Each scope of routes has a builder of its own, and the schemas are those of the whole API.
   let compileKnown: ReturnType<typeof buildSerializer> | undefined
   const compile: ReturnType<typeof buildSerializer> = route => {
+    const schema = withOpenValues(route.schema)
+    const text = JSON.stringify(schema)
+    const known = compiled.get(text)
+    if (known !== undefined) return known
     compileKnown ??= SerializerSelector()(withOpenValues(schemas), options)
-    return compileKnown({ ...route, schema: withOpenValues(route.schema) })
+    const serialize = compileKnown({ ...route, schema })
+    compiled.set(text, serialize)
+    return serialize
   }
   return route => {
     if (Number(route.httpStatus) >= 400) return JSON.stringify
@@ -204,6 +210,9 @@ const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options
     }
   }
 }
+
+/** By the text of their schemas: routes with the same answer share one, and so do all services of a process. */
+const compiled = new Map<string, ReturnType<ReturnType<typeof buildSerializer>>>()
 
 /**
  * Schemas for a serializer whose nullable fields take any text where this version knows some values: one that a newer version

@@ -92,6 +92,8 @@ async function openServer(
   await disableAutovacuum(db)
   // No test crashes the machine; those that kill a server, whose data outlives it, have their own.
   await alterSystem(db, 'fsync = off')
+  await alterSystem(db, 'full_page_writes = off')
+  await alterSystem(db, 'jit = off')
   await simplifyPassword(db, new URL(server.adminUrl))
   await db.close()
   return { url: server.adminUrl, stop: server.stop }
