@@ -1,7 +1,7 @@
 /**
  * Generates clients from docs/openapi.json with the most used generators, compiles them, and makes a round of calls with each against a
- * service that it starts. It needs the network, for what clients depend on, and Java, Maven, Go and Python 3 with venv. What a generator
- * needs and the machine lacks is reported as not tried. docs/compatibility.md has the results.
+ * service that it starts. It needs the network, for what clients depend on, and Java, Maven, Go, Python 3 with venv, and PHP with Guzzle (of
+ * Debian: php-curl, php-mbstring, php-guzzlehttp-guzzle). What a generator needs and the machine lacks is reported as not tried. docs/compatibility.md has the results.
  *
  * `node scripts/generated-clients.ts [NAME …]` tries only these.
  */
@@ -67,6 +67,12 @@ const BUILDS: Record<string, Build> = {
     await openapiGenerator(folder, 'python')
     const python = await venv(folder, folder)
     return [python, join(PROGRAMS, 'openapi-generator.py')]
+  },
+  'openapi-generator-php': async folder => {
+    await openapiGenerator(folder, 'php')
+    // What the client's own composer.json asks for: of the machine, not downloaded.
+    await call(folder, 'php', '-r', "require 'GuzzleHttp/autoload.php';")
+    return ['php', join(PROGRAMS, 'openapi-generator.php')]
   },
   'oapi-codegen-go': async folder => {
     await mkdir(join(folder, 'api'))
