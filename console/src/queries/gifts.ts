@@ -4,9 +4,9 @@ import type { UserLine } from '../../../src/domain/user-file.ts'
 import { newIdempotencyKey } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { type GiveInput, giftRequest } from '../model/give-input.ts'
+import type { UserRecord } from '../model/give-plan.ts'
 import type { Failure } from '../model/job.ts'
-import { giftRequest, type TopUpInput } from '../model/top-up-input.ts'
-import type { UserRecord } from '../model/top-up-plan.ts'
 import { request, requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
@@ -48,7 +48,7 @@ const REPORTED = 50
  *
  * @param onProgress gets how many users are done
  */
-export const giftPreviewQuery = (users: readonly UserLine[], input: TopUpInput, onProgress: (done: number) => void) =>
+export const giftPreviewQuery = (users: readonly UserLine[], input: GiveInput, onProgress: (done: number) => void) =>
   queryOptions({
     queryKey: ['gift-preview', users, input],
     queryFn: async ({ signal }) => {

@@ -20,7 +20,7 @@ function limitOf({ quota, earlier = [] }: Row): number {
 /** Who would get units, and until when. */
 export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   const [count, setCount] = useState(FIRST_SHOWN)
-  const { user, grant, limit, total, end } = texts.manyQuotas.topUp.gift
+  const { user, grant, limit, total, end } = texts.manyQuotas.give.gift
   const columns = [
     { label: user, cell: ({ quota }: Row) => quota.user_id },
     { label: grant, cell: ({ quota }: Row) => <bdi>{quotaName(quota)}</bdi> },
@@ -34,7 +34,7 @@ export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   const shown = extras.slice(0, count)
   return (
     <PreviewTable
-      caption={texts.manyQuotas.topUp.gifts(shown.length, extras.length)}
+      caption={texts.manyQuotas.give.gifts(shown.length, extras.length)}
       columns={extras.some(extra => extra.end !== null) ? [...columns, ends] : columns}
       rows={shown}
       hidden={extras.length - shown.length}

@@ -175,7 +175,7 @@ export const manyQuotas: typeof english = {
     toQuotas: 'Zur Liste der Kontingente',
     toExtras: 'Alle Zusatzeinheiten zeigen',
   },
-  topUp: {
+  give: {
     heading: users => `Mehr Einheiten für ${formatUnits(users)} Benutzer`,
     units: 'Einheiten für jeden Benutzer',
     unitsOfFile: 'Die Datei sagt, wie viele Einheiten jeder Benutzer bekommt.',

@@ -172,7 +172,7 @@ export const manyQuotas = {
     toQuotas: 'To the list of quotas',
     toExtras: 'Show all extra units',
   },
-  topUp: {
+  give: {
     heading: (users: number) => `More units for ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
     units: 'Units for each user',
     unitsOfFile: 'The file says how many units each user gets.',

@@ -8,10 +8,10 @@ import { Icon } from '../../../components/icon.tsx'
 import { PageTitle } from '../../../components/page-title.tsx'
 import { type FileContent, readRows } from '../../../model/import-rows.ts'
 import { texts } from '../../../texts/texts.ts'
+import { GiveUnits } from './give-units.tsx'
+import { problemText } from './give-words.ts'
 import classes from './import.module.css'
 import { QuotaImport } from './quota-import.tsx'
-import { TopUp } from './top-up.tsx'
-import { problemText } from './top-up-words.ts'
 
 const { importing } = texts.manyQuotas
 
@@ -53,7 +53,7 @@ export default function ImportPage() {
               {importing.another}
             </Button>
           </Group>
-          {file.content.about === 'quotas' ? <QuotaImport {...file.content} /> : <TopUp {...file.content} />}
+          {file.content.about === 'quotas' ? <QuotaImport {...file.content} /> : <GiveUnits {...file.content} />}
         </Stack>
       )}
     </>

@@ -7,7 +7,7 @@ import { type ImportLine, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
-import { badRowFailure } from './top-up-words.ts'
+import { badRowFailure } from './give-words.ts'
 
 const { importing, jobs } = texts.manyQuotas
 

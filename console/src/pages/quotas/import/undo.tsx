@@ -4,14 +4,14 @@ import { useState } from 'react'
 import type { Api } from '../../../api/types.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import { formatUnits } from '../../../formats.ts'
-import { extrasOf, type Gift } from '../../../model/top-up-plan.ts'
+import { extrasOf, type Gift } from '../../../model/give-plan.ts'
 import { quotasOfUsersQuery } from '../../../queries/gifts.ts'
 import { texts } from '../../../texts/texts.ts'
 import BulkPanel from '../bulk/bulk-panel.tsx'
 import { Failures } from '../jobs/job-view.tsx'
-import { placeOf } from './top-up-words.ts'
+import { placeOf } from './give-words.ts'
 
-const { topUp, jobs } = texts.manyQuotas
+const { give, jobs } = texts.manyQuotas
 
 type Quota = Api['SmsQuota']
 
@@ -22,7 +22,7 @@ export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () =
   const [done, setDone] = useState(0)
   const found = useQuery(quotasOfUsersQuery(users, setDone))
   return (
-    <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
+    <Loaded query={found} loading={<Text role="status">{give.finding(done, users.length)}</Text>}>
       {quotasOf => {
         const created = extras.flatMap(gift =>
           (quotasOf.get(gift.quota.user_id) ?? [])
@@ -34,29 +34,29 @@ export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () =
         return (
           <Stack gap="sm">
             {extras.length < gifts.length && (
-              <Text size="sm">{topUp.undo.stayRaised(gifts.length - extras.length)}</Text>
+              <Text size="sm">{give.undo.stayRaised(gifts.length - extras.length)}</Text>
             )}
-            {kept.length > 0 && <Text size="sm">{topUp.undo.kept(kept.length)}</Text>}
+            {kept.length > 0 && <Text size="sm">{give.undo.kept(kept.length)}</Text>}
             <Failures
-              label={topUp.undo.kept(kept.length)}
+              label={give.undo.kept(kept.length)}
               failed={kept.length}
               failures={kept.map(({ place, quota: { used, reserved, limit } }) => ({
                 place,
-                reason: topUp.undo.touched,
-                detail: topUp.undo.units(formatUnits(used + reserved), formatUnits(limit ?? 0)),
+                reason: give.undo.touched,
+                detail: give.undo.units(formatUnits(used + reserved), formatUnits(limit ?? 0)),
               }))}
             />
             {untouched.length > 0 ? (
               <BulkPanel
                 action="delete"
-                title={topUp.undo.title}
+                title={give.undo.title}
                 selection={{ by: 'ids', quotas: new Map(untouched) }}
                 onClose={onClose}
               />
             ) : (
               <>
                 <Text size="sm" role="status">
-                  {topUp.undo.none}
+                  {give.undo.none}
                 </Text>
                 <Button variant="default" w="fit-content" onClick={onClose}>
                   {jobs.close}

@@ -1,6 +1,6 @@
 import type { BadLine, UserLine } from '../../../src/domain/user-file.ts'
 import type { Api } from '../api/types.ts'
-import { periodOf, type TopUpInput, type Which } from './top-up-input.ts'
+import { type GiveInput, periodOf, type Which } from './give-input.ts'
 
 /** Who of a file gets units, and who is left out and why, as the service says. */
 
@@ -105,7 +105,7 @@ function endOf({ reference, month_end, time_zone }: Pick<Gift, 'reference' | 'mo
 }
 
 /** The input for users who are left out with the input of the file. */
-export function inputFor({ which, gifts }: Offer, input: TopUpInput): TopUpInput {
+export function inputFor({ which, gifts }: Offer, input: GiveInput): GiveInput {
   const month = gifts.find(({ month_end }) => month_end)
   const isThisWindowOnly = gifts.every(({ reference }) => reference !== null)
   const onceEnd = month === undefined ? 'pack' : 'month'

@@ -5,7 +5,7 @@ import type { UserLine } from '../../../../../src/domain/user-file.ts'
 import { saveFile } from '../../../components/download.ts'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
-import { addsGrant, periodOf, type TopUpInput, type Which } from '../../../model/top-up-input.ts'
+import { addsGrant, type GiveInput, periodOf, type Which } from '../../../model/give-input.ts'
 import {
   extrasOf,
   type Gift,
@@ -15,16 +15,16 @@ import {
   planOf,
   withGiftsOf,
   withoutEarlier,
-} from '../../../model/top-up-plan.ts'
+} from '../../../model/give-plan.ts'
 import { giftPreviewQuery } from '../../../queries/gifts.ts'
 import { texts } from '../../../texts/texts.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { Failures } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
-import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
-import { earlierGifts, leftFailure } from './top-up-words.ts'
+import { lastingText, notesOn, reportOf, unitsText, untilText } from './give-report.ts'
+import { earlierGifts, leftFailure } from './give-words.ts'
 
-const { topUp, bulk, jobs } = texts.manyQuotas
+const { give, bulk, jobs } = texts.manyQuotas
 
 /** A plan, and whether those of it who already got units get them again. */
 export interface ConfirmedPlan extends Plan {
@@ -35,17 +35,17 @@ interface PreviewProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
   failures: readonly LeftLine[]
-  input: TopUpInput
+  input: GiveInput
   onConfirm: (plan: ConfirmedPlan) => void
   onBack: () => void
 }
 
 /** Asks the service who gets units and who does not. */
-export function TopUpPreview({ users, failures, input, ...props }: PreviewProps) {
+export function GivePreview({ users, failures, input, ...props }: PreviewProps) {
   const [done, setDone] = useState(0)
   const found = useQuery(giftPreviewQuery(users, input, setDone))
   return (
-    <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
+    <Loaded query={found} loading={<Text role="status">{give.finding(done, users.length)}</Text>}>
       {records => {
         const plan = planOf(users, records)
         return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
@@ -76,31 +76,31 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       {repeated > 0 && <EarlierWarning plan={all} users={repeated} input={input} again={again} onChange={setAgain} />}
       <Text size="sm" fw={600} role="status">
         {gifts.length === 0
-          ? topUp.noUser
-          : topUp.would(
+          ? give.noUser
+          : give.would(
               gifts.length,
               gifts.length + plan.left.length,
               unitsText(gifts, true),
               untilText(gifts),
               input.reason,
             )}
-        {again === 'give' && ` · ${topUp.again(repeated)}`}
+        {again === 'give' && ` · ${give.again(repeated)}`}
       </Text>
       <LeftOut left={plan.left}>
         <Offers offers={first.offers} taken={taken} onChange={take} />
       </LeftOut>
-      {!addsGrant(input) && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
+      {!addsGrant(input) && <Text size="sm">{`${bulk.everyWindowAbout} ${give.repeatable}`}</Text>}
       <CapsInTheWay gifts={gifts} />
       {gifts.length > 0 && (
         <Text size="sm" fw={600}>
           {lastingText(gifts)}
         </Text>
       )}
-      {!isDecided && <Text size="sm">{topUp.decideFirst}</Text>}
+      {!isDecided && <Text size="sm">{give.decideFirst}</Text>}
       <Group gap="xs">
         {gifts.length > 0 && (
           <Button disabled={!isDecided} onClick={() => onConfirm({ ...plan, again: again === 'give' })}>
-            {topUp.confirm(gifts.length)}
+            {give.confirm(gifts.length)}
           </Button>
         )}
         <Button
@@ -134,11 +134,11 @@ export function LeftOut({ left, children }: LeftOutProps) {
     <>
       {left.length > 0 && (
         <Text size="sm" fw={600}>
-          {topUp.left(left.length)}
+          {give.left(left.length)}
         </Text>
       )}
       {children}
-      <Failures failures={left.map(leftFailure)} failed={left.length} label={topUp.leftOut} />
+      <Failures failures={left.map(leftFailure)} failed={left.length} label={give.leftOut} />
     </>
   )
 }
@@ -149,8 +149,8 @@ export function Notes({ gifts }: { gifts: readonly Gift[] }) {
   if (notes.length === 0) return null
   return (
     <>
-      <Text size="sm">{topUp.notes}</Text>
-      <Failures failures={notes} failed={notes.length} label={topUp.notes} />
+      <Text size="sm">{give.notes}</Text>
+      <Failures failures={notes} failed={notes.length} label={give.notes} />
     </>
   )
 }
@@ -160,7 +160,7 @@ export function CapsInTheWay({ gifts }: { gifts: readonly Gift[] }) {
   const capped = gifts.filter(({ usable }) => usable !== null)
   if (capped.length === 0) return null
   const none = capped.filter(({ usable }) => usable === 0).length
-  return <Text size="sm">{topUp.capped(capped.length, gifts.length, none)}</Text>
+  return <Text size="sm">{give.capped(capped.length, gifts.length, none)}</Text>
 }
 
 interface OffersProps extends Pick<Plan, 'offers'> {
@@ -173,8 +173,8 @@ function Offers({ offers, taken, onChange }: OffersProps) {
   return offers.map(({ which, gifts }) => (
     <Checkbox
       key={which}
-      label={topUp.offer(gifts.length, topUp.periods[which])}
-      description={extrasOf(gifts).length > 0 ? `${lastingText(gifts)} ${topUp.stays}` : lastingText(gifts)}
+      label={give.offer(gifts.length, give.periods[which])}
+      description={extrasOf(gifts).length > 0 ? `${lastingText(gifts)} ${give.stays}` : lastingText(gifts)}
       checked={taken.includes(which)}
       onChange={event =>
         onChange(event.currentTarget.checked ? [...taken, which] : taken.filter(other => other !== which))
@@ -193,7 +193,7 @@ interface WarningProps {
   plan: Plan
   /** Who already got units. */
   users: number
-  input: TopUpInput
+  input: GiveInput
   again: Again | null
   onChange: (again: Again) => void
 }
@@ -201,33 +201,33 @@ interface WarningProps {
 /** Another reason makes the same file another gift. A user decides before giving twice. */
 function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: WarningProps) {
   const isOfFile = gifts.every(({ quota, earlier }) => earlier.length === 0 || periodOf(quota) === input.which)
-  const when = topUp.during[isOfFile ? input.which : 'once']
+  const when = give.during[isOfFile ? input.which : 'once']
   const groups = earlierGifts(gifts)
   const [first, ...others] = groups
   return (
     <div className={notice.lifted} role="alert">
       <Text fw={700}>
         {first !== undefined && others.length === 0
-          ? topUp.alreadyGot(users, when, first.text, first.reason)
-          : topUp.alreadyGotUnits(users, when)}
+          ? give.alreadyGot(users, when, first.text, first.reason)
+          : give.alreadyGotUnits(users, when)}
       </Text>
       {others.length > 0 && (
         <ul className={jobClasses.places}>
           {groups.slice(0, MAX_NAMED).map(({ users: count, text, reason }) => (
-            <li key={`${text} ${reason}`}>{topUp.earlier(count, text, reason)}</li>
+            <li key={`${text} ${reason}`}>{give.earlier(count, text, reason)}</li>
           ))}
-          {groups.length > MAX_NAMED && <li>{topUp.moreEarlier(groups.length - MAX_NAMED)}</li>}
+          {groups.length > MAX_NAMED && <li>{give.moreEarlier(groups.length - MAX_NAMED)}</li>}
         </ul>
       )}
       <Radio.Group
         mt="xs"
-        label={topUp.decide}
+        label={give.decide}
         value={again}
         onChange={value => onChange(value === 'leave' ? 'leave' : 'give')}
       >
         <Stack gap={6} mt={6}>
-          <Radio value="leave" label={topUp.leaveThem(users)} />
-          <Radio value="give" label={topUp.giveAgain(users)} />
+          <Radio value="leave" label={give.leaveThem(users)} />
+          <Radio value="give" label={give.giveAgain(users)} />
         </Stack>
       </Radio.Group>
     </div>

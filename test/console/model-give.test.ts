@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Api } from '../../console/src/api/types.ts'
 import { whyNoExtra } from '../../console/src/model/bulk-change.ts'
-import { readRows } from '../../console/src/model/import-rows.ts'
-import { giftRequest, type TopUpInput } from '../../console/src/model/top-up-input.ts'
+import { type GiveInput, giftRequest } from '../../console/src/model/give-input.ts'
 import {
   inputFor,
   planOf,
@@ -11,14 +10,15 @@ import {
   type UserRecord,
   withGiftsOf,
   withoutEarlier,
-} from '../../console/src/model/top-up-plan.ts'
+} from '../../console/src/model/give-plan.ts'
+import { readRows } from '../../console/src/model/import-rows.ts'
 import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { CsvError, parseCsv } from '../../src/domain/csv-rows.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const MONTHLY: SmsQuota = { ...QUOTA, limit: 1_000, remaining: 1_000, period: 'month', time_zone: 'Europe/Berlin' }
-const INPUT: TopUpInput = {
+const INPUT: GiveInput = {
   units: '500',
   which: 'month',
   isThisWindowOnly: true,
@@ -118,7 +118,7 @@ test('who already got units can be left out', () => {
   ])
 })
 
-test.each<[Partial<TopUpInput>, object]>([
+test.each<[Partial<GiveInput>, object]>([
   [{}, { units: 500, period: 'month', until: 'window_end' }],
   [{ isThisWindowOnly: false }, { until: 'for_good' }],
   [{ which: 'once' }, { period: null, until: 'month_end' }],

@@ -5,9 +5,7 @@ import { Link } from 'wouter'
 import { MAX_BULK_IDS } from '../../../../../src/domain/bounds.ts'
 import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
 import { newIdempotencyKey } from '../../../api/http.ts'
-import { type Failure, NOTHING_DONE, type Progress } from '../../../model/job.ts'
-import { searchOf } from '../../../model/quota-lists.ts'
-import type { TopUpInput } from '../../../model/top-up-input.ts'
+import type { GiveInput } from '../../../model/give-input.ts'
 import {
   extrasOf,
   type Gift,
@@ -16,30 +14,32 @@ import {
   type Offer,
   requestsOf,
   type UserRecord,
-} from '../../../model/top-up-plan.ts'
+} from '../../../model/give-plan.ts'
+import { type Failure, NOTHING_DONE, type Progress } from '../../../model/job.ts'
+import { searchOf } from '../../../model/quota-lists.ts'
 import { giveJob } from '../../../queries/gifts.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
+import { GiveFields } from './give-fields.tsx'
+import { CapsInTheWay, type ConfirmedPlan, GivePreview, LeftOut, Notes } from './give-preview.tsx'
+import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './give-report.ts'
+import { leftFailure } from './give-words.ts'
 import classes from './import.module.css'
-import { TopUpFields } from './top-up-fields.tsx'
-import { CapsInTheWay, type ConfirmedPlan, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
-import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
-import { leftFailure } from './top-up-words.ts'
 import { Undo } from './undo.tsx'
 
-const { topUp, importing, bulk } = texts.manyQuotas
+const { give, importing, bulk } = texts.manyQuotas
 
 /** The list of the grants that imports have added. */
 const EXTRAS = `/quotas?${searchOf({ name: texts.manyQuotas.extra.name('').trim() })}`
 
-interface TopUpProps {
+interface GiveUnitsProps {
   users: readonly UserLine[]
   /** Lines that name no user. */
   failures: readonly BadLine[]
 }
 
-const FIRST_INPUT: TopUpInput = {
+const FIRST_INPUT: GiveInput = {
   units: '',
   which: 'month',
   isThisWindowOnly: true,
@@ -51,13 +51,13 @@ const FIRST_INPUT: TopUpInput = {
 /** Users who were left out, and then get units with a choice of their own. */
 interface Part {
   users: readonly UserLine[]
-  input: TopUpInput
+  input: GiveInput
   /** What was given to the others. */
   runs: readonly Run[]
 }
 
 /** Gives each user of a file more units: asks how, finds the users' grants, shows what would change, and does it. */
-export function TopUp({ users: all, failures }: TopUpProps) {
+export function GiveUnits({ users: all, failures }: GiveUnitsProps) {
   const [inputOfAll, setInputOfAll] = useState(FIRST_INPUT)
   const [step, setStep] = useState<'input' | 'preview' | ConfirmedPlan>('input')
   const [part, setPart] = useState<Part | null>(null)
@@ -67,10 +67,10 @@ export function TopUp({ users: all, failures }: TopUpProps) {
   useEffect(() => {
     void heading.current?.scrollIntoView({ block: 'center' })
   }, [step])
-  if (all.length > MAX_BULK_IDS) return <Text role="alert">{topUp.tooMany(MAX_BULK_IDS)}</Text>
+  if (all.length > MAX_BULK_IDS) return <Text role="alert">{give.tooMany(MAX_BULK_IDS)}</Text>
   const { users, input, runs } = part ?? { users: all, input: inputOfAll, runs: [] }
   const unnamed = part === null ? failures : []
-  const change = (next: TopUpInput) => (part === null ? setInputOfAll(next) : setPart({ ...part, input: next }))
+  const change = (next: GiveInput) => (part === null ? setInputOfAll(next) : setPart({ ...part, input: next }))
   const goOn = (next: Part) => {
     setPart(next)
     setStep('preview')
@@ -80,22 +80,22 @@ export function TopUp({ users: all, failures }: TopUpProps) {
     <Stack gap="md">
       <Group gap="sm">
         <Title order={2} size="h5" ref={heading}>
-          {topUp.heading(typeof step === 'object' ? all.length : users.length)}
+          {give.heading(typeof step === 'object' ? all.length : users.length)}
         </Title>
         {part !== null && step === 'input' && (
           <Button variant="subtle" size="compact-sm" onClick={() => setPart(null)}>
-            {topUp.allOfFile(all.length)}
+            {give.allOfFile(all.length)}
           </Button>
         )}
       </Group>
       {step === 'input' && (
         <>
           <LeftOut left={unnamed} />
-          <TopUpFields users={users} input={input} onChange={change} onNext={() => setStep('preview')} />
+          <GiveFields users={users} input={input} onChange={change} onNext={() => setStep('preview')} />
         </>
       )}
       {step === 'preview' && (
-        <TopUpPreview users={users} failures={unnamed} input={input} onConfirm={setStep} onBack={back} />
+        <GivePreview users={users} failures={unnamed} input={input} onConfirm={setStep} onBack={back} />
       )}
       {typeof step === 'object' && (
         <Giving plan={step} users={users} input={input} earlier={runs} onPart={goOn} onBack={back} />
@@ -107,7 +107,7 @@ export function TopUp({ users: all, failures }: TopUpProps) {
 interface GivingProps {
   plan: ConfirmedPlan
   users: readonly UserLine[]
-  input: TopUpInput
+  input: GiveInput
   /** What was given to others of the file before, which the summary and the report have, too. */
   earlier: readonly Run[]
   onPart: (part: Part) => void
@@ -162,13 +162,13 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
             </Button>
             {!isUndoing && extras.length > 0 && (
               <Button variant="default" onClick={() => setUndoing(true)}>
-                {topUp.undo.title}
+                {give.undo.title}
               </Button>
             )}
           </>
         )}
       </JobView>
-      {extras.length > 0 && <Text size="sm">{topUp.undo.later(texts.manyQuotas.extra.name(''))}</Text>}
+      {extras.length > 0 && <Text size="sm">{give.undo.later(texts.manyQuotas.extra.name(''))}</Text>}
       {isUndoing && <Undo gifts={given} onClose={() => setUndoing(false)} />}
       <LeftOut left={leftOf(runs)} />
       <CapsInTheWay gifts={given} />
@@ -197,7 +197,7 @@ function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPre
   return (
     <Group gap="xs">
       <Button variant="light" className={classes.long} onClick={onPress}>
-        {topUp.previewOthers(gifts.length, topUp.periods[which])}
+        {give.previewOthers(gifts.length, give.periods[which])}
       </Button>
       <Text size="sm">{lastingText(gifts)}</Text>
     </Group>

@@ -2,10 +2,10 @@ import type { Api } from '../../../api/types.ts'
 import { STATUS_LABELS } from '../../../components/badge.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
+import { periodOf } from '../../../model/give-input.ts'
+import type { Gift, LeftLine } from '../../../model/give-plan.ts'
 import type { BadRow, FileProblem } from '../../../model/import-rows.ts'
 import type { Failure } from '../../../model/job.ts'
-import { periodOf } from '../../../model/top-up-input.ts'
-import type { Gift, LeftLine } from '../../../model/top-up-plan.ts'
 import { reasonOf } from '../../../queries/jobs.ts'
 import { texts } from '../../../texts/texts.ts'
 
@@ -14,7 +14,7 @@ import { texts } from '../../../texts/texts.ts'
 type GiftQuota = Api['GiftQuota']
 type LeftOutReason = Extract<Api['GiveRecord'], { record: 'left_out' }>['reason']
 
-const { topUp, jobs, importing } = texts.manyQuotas
+const { give, jobs, importing } = texts.manyQuotas
 
 /** For example "Line 3: User 7". */
 export function placeOf({ line, quota }: Pick<Gift, 'line' | 'quota'>): string {
@@ -22,21 +22,21 @@ export function placeOf({ line, quota }: Pick<Gift, 'line' | 'quota'>): string {
 }
 
 function userPlace(line: number, user_id: number): string {
-  return `${jobs.line(line)}: ${topUp.user(user_id)}`
+  return `${jobs.line(line)}: ${give.user(user_id)}`
 }
 
 /** Why a line gives nothing. */
 export function leftFailure(left: LeftLine): Failure {
-  const words = topUp.why
+  const words = give.why
   const place = userPlace(left.line, Number(left.user))
   switch (left.reason) {
     case 'not_a_user':
     case 'not_units':
-      return { place: jobs.line(left.line), reason: topUp[left.reason], detail: words.named(left.text) }
+      return { place: jobs.line(left.line), reason: give[left.reason], detail: words.named(left.text) }
     case 'too_many_cells':
-      return { place: jobs.line(left.line), reason: topUp.too_many_cells, detail: left.text }
+      return { place: jobs.line(left.line), reason: give.too_many_cells, detail: left.text }
     case 'twice':
-      return { place: jobs.line(left.line), reason: topUp.twice, detail: words.twice(left.user, left.text) }
+      return { place: jobs.line(left.line), reason: give.twice, detail: words.twice(left.user, left.text) }
     case 'refused':
       return { place, reason: reasonOf({ code: left.code, detail: left.text }) }
   }
@@ -46,10 +46,10 @@ export function leftFailure(left: LeftLine): Failure {
 }
 
 function detailOf(reason: LeftOutReason, quota: GiftQuota): string {
-  const { named, grantOf, on } = topUp.why
+  const { named, grantOf, on } = give.why
   switch (reason) {
     case 'other_period':
-      return grantOf(quotaName(quota), topUp.periods[periodOf(quota)])
+      return grantOf(quotaName(quota), give.periods[periodOf(quota)])
     case 'had_before':
       return on(formatTimestamp(quota.created_at))
     case 'got_others':
@@ -60,8 +60,8 @@ function detailOf(reason: LeftOutReason, quota: GiftQuota): string {
 }
 
 function notLiveText(status: GiftQuota['status']): string {
-  const toDo: Partial<Record<GiftQuota['status'], string>> = topUp.why.toDo
-  return topUp.why.notLive(STATUS_LABELS[status], toDo[status])
+  const toDo: Partial<Record<GiftQuota['status'], string>> = give.why.toDo
+  return give.why.notLive(STATUS_LABELS[status], toDo[status])
 }
 
 /** What the reader should know of a user who gets units. */
@@ -70,10 +70,10 @@ export function noteFailures(gift: Gift): Failure[] {
 }
 
 function noteText(note: Api['GiftNote'], gift: Gift): Omit<Failure, 'place'> {
-  const { several, has_extra } = topUp.note
+  const { several, has_extra } = give.note
   switch (note.note) {
     case 'several':
-      return { reason: several, detail: topUp.why.named(quotaName(gift.quota)) }
+      return { reason: several, detail: give.why.named(quotaName(gift.quota)) }
     case 'has_extra': {
       const given = [giftText(note.extra), whyGiven(note.extra)].filter(text => text !== '')
       return { reason: has_extra, detail: `(${given.join(': ')})` }
@@ -86,7 +86,7 @@ function noteText(note: Api['GiftNote'], gift: Gift): Omit<Failure, 'place'> {
 type CapNote = Extract<Api['GiftNote'], { note: 'cap' }>
 
 function capText({ cap, reached, capacity, ending, usable }: CapNote, { units, until }: Gift) {
-  const { capReached, capSome, capNone, caps, passes, has, isUsedUp, anotherUnlimited } = topUp.note
+  const { capReached, capSome, capNone, caps, passes, has, isUsedUp, anotherUnlimited } = give.note
   const reason = usable === 0 ? capNone : usable < units ? capSome : capReached
   const named = caps[periodOf(cap)](formatUnits(cap.limit ?? 0))
   const parts =
@@ -100,7 +100,7 @@ function capText({ cap, reached, capacity, ending, usable }: CapNote, { units, u
 
 /** For example "500 units on 1 March 2026". */
 function giftText({ limit, created_at }: GiftQuota): string {
-  return topUp.given(limit ?? 0, formatLongDate(created_at))
+  return give.given(limit ?? 0, formatLongDate(created_at))
 }
 
 const whyGiven = ({ metadata }: GiftQuota) => metadata.reason ?? ''

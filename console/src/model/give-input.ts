@@ -14,7 +14,7 @@ export const periodOf = ({ period }: Pick<Api['GiftQuota'], 'period'>): Which =>
 export const ONCE_ENDS = ['pack', 'month'] as const
 export type OnceEnd = (typeof ONCE_ENDS)[number]
 
-export interface TopUpInput {
+export interface GiveInput {
   /** For lines without units of their own. */
   units: string
   which: Which
@@ -26,19 +26,19 @@ export interface TopUpInput {
   reason: string
 }
 
-export function onceEndOf({ isThisWindowOnly, onceEnd }: TopUpInput): OnceEnd {
+export function onceEndOf({ isThisWindowOnly, onceEnd }: GiveInput): OnceEnd {
   return onceEnd ?? (isThisWindowOnly ? 'month' : 'pack')
 }
 
 /** Whether the units are a grant of their own, which a repeated file does not give twice. */
-export function addsGrant({ which, isThisWindowOnly }: TopUpInput): boolean {
+export function addsGrant({ which, isThisWindowOnly }: GiveInput): boolean {
   return which === 'once' || isThisWindowOnly
 }
 
 /** Units as the API gives them. */
 export function giftRequest(
   users: readonly { user_id: number; units: number | null }[],
-  input: TopUpInput,
+  input: GiveInput,
 ): Api['GiveReq'] {
   const { which, isThisWindowOnly, monthZone, reason } = input
   const ofAll = wholeNumber(input.units)

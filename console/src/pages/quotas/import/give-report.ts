@@ -1,15 +1,15 @@
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
+import { extrasOf, type Gift, inOrder, type LeftLine, type Plan } from '../../../model/give-plan.ts'
 import { type Failure, type Progress, whyOf } from '../../../model/job.ts'
-import { extrasOf, type Gift, inOrder, type LeftLine, type Plan } from '../../../model/top-up-plan.ts'
 import { zonedTime } from '../../../model/zoned-time.ts'
 import { texts } from '../../../texts/texts.ts'
-import { leftFailure, noteFailures } from './top-up-words.ts'
+import { leftFailure, noteFailures } from './give-words.ts'
 
 /** What users of a file get, or have got, in words and as CSV. */
 
-const { topUp } = texts.manyQuotas
+const { give } = texts.manyQuotas
 
 /** Units that were given, or would be, to some of the users of a file. */
 export interface Run {
@@ -24,29 +24,29 @@ export interface Run {
 export function unitsText(gifts: readonly Gift[], hasSum = false): string {
   const [first, ...others] = gifts
   const sum = gifts.reduce((total, { units }) => total + units, 0)
-  if (first === undefined || others.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
-  const each = topUp.unitsEach(first.units)
-  return hasSum && others.length > 0 ? topUp.withSum(each, sum) : each
+  if (first === undefined || others.some(({ units }) => units !== first.units)) return give.unitsInAll(sum)
+  const each = give.unitsEach(first.units)
+  return hasSum && others.length > 0 ? give.withSum(each, sum) : each
 }
 
 /** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
 export function untilText(gifts: readonly Gift[]): string {
   const extras = extrasOf(gifts)
-  if (extras.length === 0) return topUp.fromNowOn
+  if (extras.length === 0) return give.fromNowOn
   const text = untilEndOf(extras)
-  return extras.length === gifts.length ? text : topUp.partlyFromNowOn(text)
+  return extras.length === gifts.length ? text : give.partlyFromNowOn(text)
 }
 
 function untilEndOf(extras: readonly Gift[]): string {
   const [end, ...others] = new Set(extras.map(({ until }) => until))
   if (end === undefined || others.length > 0)
-    return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
-  return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
+    return others.includes(null) || end === null ? give.untilAnyEnd : give.untilOwnEnd
+  return end === null ? give.withoutEnd : give.until(formatTimestamp(end), LOCAL_ZONE)
 }
 
 /** A sentence or two: how long given units last. */
 export function lastingText(gifts: readonly Gift[]): string {
-  const { forGood, someForGood } = topUp.lasting
+  const { forGood, someForGood } = give.lasting
   const extras = extrasOf(gifts)
   if (extras.length === 0) return forGood
   const text = lastingOf(extras)
@@ -54,7 +54,7 @@ export function lastingText(gifts: readonly Gift[]): string {
 }
 
 function lastingOf(extras: readonly Gift[]): string {
-  const { never, until, between, someNever, monthIn } = topUp.lasting
+  const { never, until, between, someNever, monthIn } = give.lasting
   const times = extras
     .flatMap(({ until }) => (until === null ? [] : [until]))
     .sort((one, other) => Date.parse(one) - Date.parse(other))
@@ -81,12 +81,12 @@ export function summaryOf(runs: readonly Run[]): string {
   const gifts = giftsOf(runs)
   const sum = (count: (progress: Progress) => number) =>
     runs.reduce((total, { progress }) => total + (progress === null ? 0 : count(progress)), 0)
-  const received = topUp.received(
+  const received = give.received(
     sum(({ done, failed }) => done - failed),
     unitsText(gifts),
     untilText(gifts),
   )
-  return `${received} ${topUp.outcome(
+  return `${received} ${give.outcome(
     sum(({ failed }) => failed),
     leftOf(runs).length,
   )}`
@@ -112,7 +112,7 @@ export function leftOf(runs: readonly Run[]): LeftLine[] {
 
 /** One line for each line of the file, in its order. */
 export function reportOf(runs: readonly Run[]): string {
-  const { columns, results } = topUp.report
+  const { columns, results } = give.report
   const left = leftOf(runs).map(failure => ({
     line: failure.line,
     cells: [failure.user, results.left, whyOf(leftFailure(failure)), '', '', '', '', 'left', ''],
@@ -133,7 +133,7 @@ function rowsOf(run: Run): { line: number; cells: string[] }[] {
     const why = (failed ?? noteFailures(gift)).map(whyOf).join('; ')
     const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
     const user = String(quota.user_id)
-    const result = topUp.report.results[code]
+    const result = give.report.results[code]
     return {
       line,
       cells: [user, result, why, quotaName(quota), String(units), ...endCells(gift), code, reference ?? ''],
@@ -143,7 +143,7 @@ function rowsOf(run: Run): { line: number; cells: string[] }[] {
 
 /** When units end, in the zone where they end at midnight. */
 function endCells({ reference, until, time_zone }: Gift): [end: string, zone: string] {
-  const { limitRaised, never } = topUp.report
+  const { limitRaised, never } = give.report
   if (reference === null) return [limitRaised, '']
   return until === null ? [never, ''] : [zonedTime(until, time_zone), time_zone]
 }

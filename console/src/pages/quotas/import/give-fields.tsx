@@ -1,21 +1,21 @@
 import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import type { UserLine } from '../../../../../src/domain/user-file.ts'
-import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from '../../../model/top-up-input.ts'
+import { type GiveInput, ONCE_ENDS, onceEndOf, WHICH } from '../../../model/give-input.ts'
 import { texts } from '../../../texts/texts.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 
-const { topUp, bulk } = texts.manyQuotas
+const { give, bulk } = texts.manyQuotas
 
 interface FieldsProps {
   users: readonly UserLine[]
-  input: TopUpInput
-  onChange: (input: TopUpInput) => void
+  input: GiveInput
+  onChange: (input: GiveInput) => void
   onNext: () => void
 }
 
 /** How many units each user gets, on which grant, for how long and why. */
-export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
+export function GiveFields({ users, input, onChange, onNext }: FieldsProps) {
   const needsUnits = users.some(({ units }) => units === null)
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -26,7 +26,7 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
       <Stack gap="md" maw="32rem">
         {needsUnits ? (
           <TextInput
-            label={topUp.units}
+            label={give.units}
             inputMode="numeric"
             required
             pattern={UNITS_PATTERN}
@@ -36,12 +36,12 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
             onChange={event => onChange({ ...input, units: event.currentTarget.value })}
           />
         ) : (
-          <Text size="sm">{topUp.unitsOfFile}</Text>
+          <Text size="sm">{give.unitsOfFile}</Text>
         )}
         <NativeSelect
-          label={topUp.period}
+          label={give.period}
           value={input.which}
-          data={WHICH.map(value => ({ value, label: topUp.periods[value] }))}
+          data={WHICH.map(value => ({ value, label: give.periods[value] }))}
           onChange={event =>
             onChange({ ...input, which: WHICH.find(one => one === event.currentTarget.value) ?? 'month' })
           }
@@ -50,17 +50,17 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
           <>
             <Radio.Group
               label={bulk.windows}
-              description={topUp.onceAbout}
+              description={give.onceAbout}
               value={onceEndOf(input)}
               onChange={value => onChange({ ...input, onceEnd: value === 'month' ? 'month' : 'pack' })}
             >
               <Stack gap={6} mt={6}>
                 {ONCE_ENDS.map(end => (
-                  <Radio key={end} value={end} label={topUp.onceEnds[end]} description={topUp.onceEndsAbout[end]} />
+                  <Radio key={end} value={end} label={give.onceEnds[end]} description={give.onceEndsAbout[end]} />
                 ))}
               </Stack>
             </Radio.Group>
-            <Text size="sm">{`${topUp.dateAbout} ${topUp.repeatSafe}`}</Text>
+            <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>
           </>
         ) : (
           <>
@@ -69,12 +69,12 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
               isThisWindowOnly={input.isThisWindowOnly}
               onChange={part => onChange({ ...input, ...part })}
             />
-            {input.isThisWindowOnly && <Text size="sm">{`${topUp.dateAbout} ${topUp.repeatSafe}`}</Text>}
+            {input.isThisWindowOnly && <Text size="sm">{`${give.dateAbout} ${give.repeatSafe}`}</Text>}
           </>
         )}
         <ReasonField reason={input.reason} onChange={part => onChange({ ...input, ...part })} />
         <Button type="submit" w="fit-content">
-          {topUp.find}
+          {give.find}
         </Button>
       </Stack>
     </form>
