@@ -41,7 +41,10 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
   const { url, connections, batchSize = 256, keepsUsage = true } = job
   const db = openDatabase({ url, maxConnections: 2 })
   const cluster = await findCluster(db)
-  const engine = createEngine({ url, cluster, now: Date.now, log: silent, connections, batchSize, keepsUsage })
+  // All commands are of one principal, which may fill half of the queue.
+  const queueCommands = 2 * job.width + 1
+  const own = { connections, batchSize, queueCommands, keepsUsage }
+  const engine = createEngine({ url, cluster, now: Date.now, log: silent, ...own })
   const rollup = keepsUsage && createJobRunner([createUsageRollup({ db, log: silent })], { log: silent })
   if (rollup) rollup.start()
   const counter = createOperationCounter(job, note)
