@@ -1,6 +1,7 @@
 /** The options of a command over the API, made from the schemas of its request, and the request made from the options. */
 import { Temporal } from 'temporal-polyfill'
 import type { Static, TObject, TProperties } from 'typebox'
+import { isLocalTime, localTimestamp } from '../../domain/window.ts'
 import { type Arguments, didYouMean, type Options, UsageError } from '../arguments.ts'
 
 /** The part of JSON Schema that requests use. */
@@ -197,11 +198,9 @@ function readInteger(text: string): number | undefined {
 /** A time with an offset as it is; one without, and a day, which begins at midnight, in the time zone. */
 function readTime(text: string, timeZone: string): string | undefined {
   try {
+    if (isLocalTime(text)) return new Date(localTimestamp(text, timeZone)).toISOString()
     // A leap second would be read as the second before.
     if (text.includes(':60')) return undefined
-    if (/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/.test(text)) {
-      return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant().toString()
-    }
     return Temporal.Instant.from(text).toString()
   } catch {
     return undefined

@@ -1,6 +1,7 @@
 /** Files that commands read: their text, in any encoding. */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { CsvError, type CsvRow, parseCsv } from '../../domain/csv-rows.ts'
 import {
   createFileText,
   type FileText,
@@ -82,6 +83,16 @@ async function* refusingForeign(stream: AsyncIterable<Uint8Array>, shown: string
     if (foreign !== null) throw new UsageError(`${shown} ${foreign}`)
     isBegun = true
     yield bytes
+  }
+}
+
+/** The rows of a file that is CSV. @param shown what names the file. @throws UsageError */
+export function csvRowsOf(content: string, shown: string): CsvRow[] {
+  try {
+    return parseCsv(content)
+  } catch (error) {
+    if (error instanceof CsvError) throw new UsageError(`${shown}: ${error.message}`)
+    throw error
   }
 }
 

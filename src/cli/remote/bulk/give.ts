@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import { csvLine } from '../../../domain/csv.ts'
-import { CsvError, parseCsv } from '../../../domain/csv-rows.ts'
 import { createRowFaults } from '../../../domain/row-faults.ts'
 import { type BadLine, readUsers, USER_NAMES, type UserFileProblem, type UserLine } from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
@@ -11,7 +10,7 @@ import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
 import { readFields } from '../fields.ts'
-import { contentOf, encodingIn, openReport } from '../files.ts'
+import { contentOf, csvRowsOf, encodingIn, openReport } from '../files.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
@@ -60,15 +59,10 @@ interface UserFile {
 /** @throws UsageError */
 async function readFile(args: Arguments): Promise<UserFile> {
   const text = await contentOf(args.operand(0), 'FILE', encodingIn(args))
-  try {
-    const read = readUsers(parseCsv(text))
-    if ('problem' in read) throw new UsageError(`FILE ${problemOf(read.problem)}`)
-    if (read.users.length + read.bad.length === 0) throw new UsageError('FILE has no users')
-    return read
-  } catch (error) {
-    if (error instanceof CsvError) throw new UsageError(`FILE: ${error.message}`)
-    throw error
-  }
+  const read = readUsers(csvRowsOf(text, 'FILE'))
+  if ('problem' in read) throw new UsageError(`FILE ${problemOf(read.problem)}`)
+  if (read.users.length + read.bad.length === 0) throw new UsageError('FILE has no users')
+  return read
 }
 
 function problemOf(problem: UserFileProblem): string {

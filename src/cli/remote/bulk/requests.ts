@@ -2,10 +2,9 @@
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
-import { CsvError, type CsvRow, parseCsv } from '../../../domain/csv-rows.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { fieldsOf, type Request, readFields } from '../fields.ts'
-import { contentOf, encodingIn } from '../files.ts'
+import { contentOf, csvRowsOf, encodingIn } from '../files.ts'
 
 /** The fields of a selection, and those of the changes but for the action. */
 export const SELECTION_FIELDS = fieldsOf([BulkSelection])
@@ -68,7 +67,7 @@ function wordsOf(content: string): Word[] {
 
 /** The numbers of other columns must never be taken for ids. @throws UsageError */
 function wordsOfColumn(content: string, option: string): Word[] {
-  const [title, ...rows] = rowsOf(content, option)
+  const [title, ...rows] = csvRowsOf(content, `--${option}`)
   const columns = title?.cells.filter(isFilled).length ?? 0
   if (columns > 1)
     throw new UsageError(`--${option} is a list of ids, or CSV with one column of them, not with ${columns} columns`)
@@ -76,15 +75,6 @@ function wordsOfColumn(content: string, option: string): Word[] {
 }
 
 const isFilled = (cell: string) => cell.trim() !== ''
-
-function rowsOf(content: string, option: string): CsvRow[] {
-  try {
-    return parseCsv(content)
-  } catch (error) {
-    if (error instanceof CsvError) throw new UsageError(`--${option}: ${error.message}`)
-    throw error
-  }
-}
 
 /** The parts of a request, each with at most as many ids or users as a call may have. */
 export function divided(select: Request): Request[] {
