@@ -165,7 +165,7 @@ function createServiceSegments(ask: typeof fetch, log: (line: string) => void): 
     if (text === said) return
     said = text
     rules = readSegmentRules(text)
-    if (rules === null) warn(`counts segments by rules that this agent does not know ("${text}")`)
+    if (rules === null) warn(`counts segments by rules that this agent does not know ("${text.slice(0, 200)}")`)
   }
 
   function warn(what: string): void {
