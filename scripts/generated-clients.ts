@@ -70,8 +70,6 @@ const BUILDS: Record<string, Build> = {
   },
   'openapi-generator-php': async folder => {
     await openapiGenerator(folder, 'php')
-    // What the client's own composer.json asks for: of the machine, not downloaded.
-    await call(folder, 'php', '-r', "require 'GuzzleHttp/autoload.php';")
     return ['php', join(PROGRAMS, 'openapi-generator.php')]
   },
   'oapi-codegen-go': async folder => {

@@ -75,8 +75,12 @@ test.each(['HTTP', 'HTTPS'])('a connection of %s that has sent nothing is closed
   Object.assign(app.server, { headersTimeout: 200 })
   const { hostname: host, port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
   const place = { host, port: Number(port), rejectUnauthorized: false }
-  expect(await text(certificate === undefined ? connect(place) : connectTls(place))).toBe('')
-  expect(lines.filter(line => line.includes('ERR_HTTP'))).toEqual([])
+  const open = () => (certificate === undefined ? connect(place) : connectTls(place))
+  expect(await text(open())).toBe('')
+  const begun = open()
+  begun.write('GET /livez HT')
+  expectProblem(await text(begun), 400, 'invalid_request')
+  expect(lines.filter(line => line.includes('ERR_HTTP'))).toHaveLength(1)
 })
 
 test('a body that is too large is answered before its end', async () => {
