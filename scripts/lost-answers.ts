@@ -1,6 +1,6 @@
 /**
  * Sends messages through a network that loses answers, seed after seed, until the time is over or what is charged is not what was sent
- * (test/process/lost-answers.test.ts).
+ * (test/process/lost-answers.long.test.ts).
  *
  *     npm run lost-answers -- --minutes 60 --seed 1 --python /path/to/python3
  */
@@ -57,7 +57,7 @@ const result = join(temporary, 'result.json')
 const totals = new Map<string, Map<string, number>>()
 let seeds = 0
 for (let next = seed; ; next += 1) {
-  const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/process/lost-answers.test.ts'], {
+  const { status } = spawnSync(process.execPath, [vitest, 'run', 'test/process/lost-answers.long.test.ts'], {
     cwd: folder,
     stdio: 'inherit',
     env: {

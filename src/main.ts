@@ -13,7 +13,7 @@ import { TIME_ZONES, VERSION } from './version.ts'
 import { welcome } from './welcome.ts'
 
 /** The process exits if it has not stopped this time after the delay, in milliseconds. */
-const STOP_MS = 10_000
+export const STOP_MS = 10_000
 
 const UNENCRYPTED =
   'service: listens beyond this machine without TLS, so tokens can be read on the network; set TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY if a proxy encrypts'

@@ -12,7 +12,7 @@ import { type SlowDown, waitPaused } from './platform/slow-down.ts'
 import type { Certificate } from './tls.ts'
 
 /** How long a stop waits for clients that have not sent their request or read their response completely. */
-const DRAIN_MS = 5_000
+export const DRAIN_MS = 5_000
 
 /** A client that sends slowly holds its connection for a limited time. Times are in milliseconds. */
 const SERVER_OPTIONS = {
@@ -52,7 +52,10 @@ export interface HttpListener {
 }
 
 /** @param certificate of a server that speaks HTTPS; without it, it speaks HTTP */
-export function createListener(certificate?: Certificate, { stallMs = STALL_MS } = {}): HttpListener {
+export function createListener(
+  certificate?: Certificate,
+  { stallMs = STALL_MS, drainMs = DRAIN_MS } = {},
+): HttpListener {
   const readiness = createReadiness()
   let handler: Handler | undefined
   let current = certificate
@@ -95,7 +98,7 @@ export function createListener(certificate?: Certificate, { stallMs = STALL_MS }
       handler = next
       slowDown = slowing
     },
-    close: () => drain(server),
+    close: () => drain(server, drainMs),
   }
 }
 
@@ -137,11 +140,11 @@ function answer(request: IncomingMessage, response: ServerResponse, reason: stri
   response.end(body)
 }
 
-async function drain(server: Server): Promise<void> {
+async function drain(server: Server, drainMs: number): Promise<void> {
   if (!server.listening) return
   // Connections that clients keep alive become idle one by one, as their last requests are answered.
   const closingIdle = setInterval(() => server.closeIdleConnections(), 50)
-  const closingAll = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  const closingAll = setTimeout(() => server.closeAllConnections(), drainMs)
   try {
     await new Promise(resolve => server.close(resolve))
   } finally {

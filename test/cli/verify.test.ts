@@ -1,7 +1,10 @@
-/** What `verify` prints. `test/process/verify.test.ts` starts the command, `test/db/verify.test.ts` has all differences. */
+/** What `verify` prints. `test/process/backup.test.ts` starts the command, `test/db/verify.test.ts` has all differences. */
 import { describe, expect, test } from 'vitest'
+import { reportFailure } from '../../src/cli/on-database.ts'
 import { verifyOn } from '../../src/cli/verify.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { printed } from '../support/printed.ts'
 
@@ -66,5 +69,22 @@ Quota ${row?.id} of user ${one}: usage reports 3 units, and its windows used 4, 
     expect(stdout).toContain(`
   live       1 accounts: their numbers of unexpired quotas are right
              not provable: 1, because an earlier version did not record when it counted`)
+  })
+
+  test('says why it cannot run, and nothing of the password', async () => {
+    const failure = (url: string) => {
+      const loaded = loadConfig({ DATABASE_URL: url, DATABASE_TLS: 'off' }, { needsKey: false })
+      if ('issues' in loaded) throw new Error('the configuration of the test is invalid')
+      return printed(() => reportFailure('verify', loaded.config, () => verifyOn(url, null)))
+    }
+    const unreachable = await failure('postgres://u:hunter2@127.0.0.1:1/d')
+    expect(unreachable).toMatchObject({ code: 1, stdout: '' })
+    expect(unreachable.stderr).toMatch(
+      /^sms-quota: cannot verify: the database of DATABASE_URL cannot be used: .*REFUSED.*\n$/,
+    )
+    expect(unreachable.stderr).not.toContain('hunter2')
+    const noSchema = await failure((await emptyDatabase()).url)
+    expect(noSchema).toMatchObject({ code: 1, stdout: '' })
+    expect(noSchema.stderr).toMatch(/does not have the schema of this version; run "sms-quota migrate"\n$/)
   })
 })

@@ -271,7 +271,7 @@ describe('after a crash', async () => {
     await expect.poll(() => messages).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
     // The service holds the lock again, too.
-    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/in use/)
+    await expect(startEmbedded({ dataDir, log, lockTimeout: 0 })).rejects.toThrow(/in use/)
   })
 
   test('of one of the server’s processes, the service reconnects', async () => {
@@ -346,11 +346,13 @@ async function changeOwner(folder: string, like: string): Promise<void> {
 }
 
 describe('two services', () => {
-  test('on one folder: the second names the first, until that is killed', async () => {
+  test('on one folder: the second names the first, which goes on, until that is killed', async () => {
     const dataDir = join(root, 'crash')
     const first = await startService(dataDir)
     expect(await connectionOf(dataDir)).toBe(first.url)
-    await expect(start(dataDir)).rejects.toThrow(new RegExp(`${dataDir} is in use .*process ${first.pid}\\b.*DATA_DIR`))
+    const second = startEmbedded({ dataDir, log: recorder().log, lockTimeout: 0 })
+    await expect(second).rejects.toThrow(new RegExp(`${dataDir} is in use .*process ${first.pid}\\b.*DATA_DIR`))
+    expect(await read(first.url)).toHaveLength(2)
     await first.kill()
     expect((await start(dataDir)).adopted).toBe(true)
   })

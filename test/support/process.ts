@@ -59,6 +59,8 @@ export interface Site {
   launch(args: string[], env?: Environment, program?: string): Process
   /** Starts a service and waits until it is ready. Rejects with its output if it exits instead. */
   start(env?: Environment, program?: string): Promise<Service>
+  /** An administrator's token of a service with these settings, valid for an hour. */
+  token(env?: Environment): Promise<string>
   /** The process id of the data folder's database server; undefined if none runs. */
   postmaster(): Promise<number | undefined>
 }
@@ -142,6 +144,8 @@ export async function createSite(options: SiteOptions = {}): Promise<Site> {
       const token = await adminToken(environment(dataDir, env))
       return { ...service, url, token, call: (method, path, options) => call(method, url + path, token, options) }
     },
+
+    token: (env = {}) => adminToken(environment(dataDir, env)),
 
     async postmaster() {
       const pid = (await readPidFile(folders))?.pid

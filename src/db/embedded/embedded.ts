@@ -36,6 +36,8 @@ export interface EmbeddedOptions {
   readonly log: Log
   /** Longest, in ms, that the server may take to shut down. Then it is ended at once and recovers at its next start. */
   readonly stopTimeout?: number
+  /** How long, in ms, the start waits for a service that holds the folder. */
+  readonly lockTimeout?: number
   /** How often, in ms, the service checks whether another process has signalled the server to end. */
   readonly checkInterval?: number
   /** Under root: the folder has its owner, and is not given to another account. */
@@ -47,12 +49,12 @@ export interface EmbeddedOptions {
  * error names the cause and the remedy.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000, ownerIsSettled = false } = options
+  const { dataDir, log, stopTimeout = 5_000, lockTimeout, checkInterval = 15_000, ownerIsSettled = false } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
   if (!ownerIsSettled) await giveFolderToAccount(folders, log)
   await finishUpgrade(folders)
-  const first = await startLocked(folders, log)
+  const first = await startLocked(folders, log, { lockTimeout })
   await removeUpgrade(folders)
   const { url, adminUrl, version, pid, adopted } = first.server
   log.info(
@@ -126,7 +128,7 @@ function supervise(first: LockedServer, folders: Folders, log: Log, signal: Abor
 async function restart(folders: Folders, log: Log, signal: AbortSignal): Promise<LockedServer | undefined> {
   for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
     try {
-      return await startLocked(folders, log, signal)
+      return await startLocked(folders, log, { signal })
     } catch (error) {
       if (signal.aborted) return undefined
       log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
@@ -162,7 +164,11 @@ interface LockedServer {
   release(): Promise<void>
 }
 
-async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Promise<LockedServer> {
+async function startLocked(
+  folders: Folders,
+  log: Log,
+  { signal, lockTimeout }: { signal?: AbortSignal; lockTimeout?: number | undefined },
+): Promise<LockedServer> {
   for (let n = 1; ; n++) {
     const server = await bringUp(folders, log, signal)
     const client = new pg.Client({
@@ -174,7 +180,7 @@ async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Pr
     client.on('error', () => {})
     try {
       await client.connect()
-      await takeLock(client, folders)
+      await takeLock(client, folders, lockTimeout)
       await prepareServiceRole(client, await readPassword(folders))
       return { server, lost, release: () => Promise.race([client.end(), pause(1_000, undefined, { ref: false })]) }
     } catch (error) {

@@ -12,8 +12,8 @@ const LOCK_TIMEOUT_MS = 2_000
 export class FolderInUse extends Error {}
 
 /** Takes the lock for as long as the connection lives. @throws FolderInUse if another service holds it */
-export async function takeLock(client: pg.Client, { dataDir }: Folders): Promise<void> {
-  for (const end = Date.now() + LOCK_TIMEOUT_MS; ; await pause(100)) {
+export async function takeLock(client: pg.Client, { dataDir }: Folders, timeoutMs = LOCK_TIMEOUT_MS): Promise<void> {
+  for (const end = Date.now() + timeoutMs; ; await pause(100)) {
     const taken = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK_KEY])
     if (taken.rows[0]?.taken) return
     if (Date.now() < end) continue
