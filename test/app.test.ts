@@ -97,10 +97,11 @@ test('every job has a lag, which rises while it cannot do its work and falls to 
   expect(jobs).toEqual(expect.arrayContaining(['sweeper', 'expiry notifier', 'webhook dispatcher', 'usage rollup']))
   expect([...(await lags()).keys()].sort()).toEqual(jobs.sort())
 
-  const lagOfErasure = async () => (await lags()).get('erasure') ?? 0
-  await db.query({ text: sql`alter table erasure rename to elsewhere` })
-  await expect.poll(lagOfErasure).toBeGreaterThan(0.5)
-  await db.query({ text: sql`alter table elsewhere rename to erasure` })
-  await expect.poll(lagOfErasure).toBe(0)
+  // The one that is due most often.
+  const lagOfWebhooks = async () => (await lags()).get('webhook dispatcher') ?? 0
+  await db.query({ text: sql`alter table webhook rename to elsewhere` })
+  await expect.poll(lagOfWebhooks).toBeGreaterThan(0.5)
+  await db.query({ text: sql`alter table elsewhere rename to webhook` })
+  await expect.poll(lagOfWebhooks).toBe(0)
   await app.close()
 })

@@ -39,6 +39,8 @@ export interface PendingReport {
 export interface DispatcherOptions extends WebhookSenderOptions {
   /** The pause while no webhook is enabled, in milliseconds; a second if left out. */
   idleMs?: number
+  /** The wait of `finish` for receivers before it aborts their attempts, in milliseconds; two seconds if left out. */
+  stopMs?: number
   /** Called every ten seconds. */
   onPending?: (report: PendingReport) => void
 }
@@ -51,8 +53,8 @@ const COUNT_INTERVAL_MS = 10_000
 /** Pending deliveries of a webhook that was enabled again which one page makes due. */
 const RESTART_PAGE = 1_000
 
-/** The wait of `finish` for receivers before it aborts their attempts. */
-const STOP_MS = 2_000
+/** The wait of `finish`, unless the options say otherwise. */
+export const STOP_MS = 2_000
 
 /**
  * The pages of a webhook's work, one statement each. A webhook whose pages take too long does not shorten those of
@@ -64,7 +66,7 @@ interface PageSizes {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { db, now: clock, idleMs = NO_WEBHOOKS_INTERVAL_MS } = options
+  const { db, now: clock, idleMs = NO_WEBHOOKS_INTERVAL_MS, stopMs = STOP_MS } = options
   /** Aborts the attempts under way. */
   const aborting = new AbortController()
   const sender = createWebhookSender(options, aborting.signal)
@@ -123,7 +125,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return { isBehind, pauseMs: tookMs => (isBehind ? Math.min(5 + tookMs, INTERVAL_MS) : restMs) }
     },
     async finish() {
-      const timeout = setTimeout(() => aborting.abort(), STOP_MS)
+      const timeout = setTimeout(() => aborting.abort(), stopMs)
       await sender.idle()
       clearTimeout(timeout)
       aborting.abort()

@@ -136,7 +136,8 @@ describe.each([
     let next: PageKey | null = null
     do {
       const start = next === null ? { skip: 0 } : { after: next }
-      const slice = await listed(db, { ...listing, start, size: 150, bounds }, NOW)
+      // Several pages of the longest lists.
+      const slice = await listed(db, { ...listing, start, size: bounds === TIGHT ? 150 : 400, bounds }, NOW)
       found.push(...slice.quotas.map(({ id }) => id))
       next = slice.next
     } while (next !== null)
@@ -145,7 +146,7 @@ describe.each([
 
   test.each(CASES)('pages by number and totals are $filter by $order', async listing => {
     const all = expected(listing)
-    for (const skip of [0, 50, Math.max(0, all.length - 30), all.length + 10]) {
+    for (const skip of [50, Math.max(0, all.length - 30), all.length + 10]) {
       const slice = await listQuotas(db, listing.filter, listing.order, { skip }, 20, NOW, bounds)
       if (slice === 'too_deep') {
         expect([bounds, skip > 0]).toEqual([TIGHT, true])

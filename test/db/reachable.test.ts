@@ -57,7 +57,7 @@ test.each([
   ['a server that starts', () => serverThat(refusal('57P03', 'the database system is starting up')), /starting up/],
   ['a server that is full', () => serverThat(refusal('53300', 'sorry, too many clients already')), /too many/],
 ])('%s is waited for until the time is over', async (_, make, reason) => {
-  const { lines, done } = await waiting(await make(), 300)
+  const { lines, done } = await waiting(await make(), 100)
   await expect(done).rejects.toThrow(reason)
   expect(lines).toEqual([
     { message: 'database: not there yet, waiting', reason: expect.stringMatching(reason), seconds: 1 },

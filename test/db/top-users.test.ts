@@ -90,7 +90,7 @@ describe('a list of a shard and day', () => {
 describe('the top users', () => {
   test('of any period are exact, or say by how much they may be wrong', async () => {
     const random = seededRandom(11)
-    const users = [...neighbours(200), ...Array.from({ length: 50 }, () => someone())]
+    const users = [...neighbours(200), ...Array.from({ length: 50 }, (_, n) => someone(n % 3))]
     const batches: { at: EpochMs; units: Sums }[] = []
     for (let n = 0; n < 60; n++) {
       const at = DAY + Math.floor(random() * 4 * 96) * 900_000

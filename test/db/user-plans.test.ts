@@ -72,11 +72,11 @@ await db.query({
   text: sql`insert into usage_busy_range select shard, user_id, $1, $1 from account`,
   values: at,
 })
-// Three years of lists.
+// A year of lists.
 await db.query({
   text: sql`insert into usage_top select shard, $1::timestamptz - day * interval '1 day', users, users, 0
          from (select shard, (array_agg(user_id order by user_id))[:128] as users from account group by shard) listed,
-           generate_series(1, 1100) day`,
+           generate_series(1, 365) day`,
   values: at,
 })
 await db.query({

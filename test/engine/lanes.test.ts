@@ -101,3 +101,25 @@ test('a lane that has moved is found at its new node', async () => {
   expect(await engine.submit(reserve(user, 'm1', 1))).toMatchObject({ outcome: 'granted' })
   other.restore()
 })
+
+test('the disk counts as full while no lane had room, for ten seconds after its last batch', async () => {
+  let passed = 0
+  const engine = hasty({ monotonicMs: () => performance.now() + passed })
+  const [even = 0, odd = 0] = [isEven, (shard: Shard) => !isEven(shard)].map(isOf =>
+    [600, 601, 602, 603, 604, 605, 606, 607].find(user => isOf(shardOf(user))),
+  )
+  for (const user_id of [even, odd]) await bench.quota({ user_id, limit: 1 })
+  await bench.db.query({
+    text: sql`create function no_room() returns trigger language plpgsql as
+        $$ begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$;
+      create trigger no_room before insert on reservation for each row execute function no_room()`,
+  })
+  for (const user of [even, odd]) {
+    expect(engine.isDiskFull).toBe(false)
+    await expect(engine.submit(reserve(user, 'm1', 1))).rejects.toBeInstanceOf(Unavailable)
+  }
+  expect(engine.isDiskFull).toBe(true)
+  passed = 11_000
+  expect(engine.isDiskFull).toBe(false)
+  await bench.db.query({ text: sql`drop trigger no_room on reservation` })
+})

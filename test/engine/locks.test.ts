@@ -32,41 +32,43 @@ const became = (call: Promise<{ outcome: string }>) =>
   )
 
 describe('a user’s rows are locked for longer than commands may wait', () => {
-  test.each(['optimistic', 'locked'] as const)(
-    '%s mode: commands of that user are unavailable, all others are answered meanwhile',
-    async mode => {
-      const engine = bench.engine({ lockTimeoutMs: 100 })
-      if (mode === 'locked') await makeLocked(engine, bench)
-      const [held = 0, ...free] = await withQuotas(Array.from({ length: 12 }, () => someone()))
-      await lock('quota', held)
+  test('in optimistic mode, in locked mode, of a reservation: its commands are unavailable, all others are answered meanwhile', async () => {
+    const [engine, inLockedMode] = [bench.engine({ lockTimeoutMs: 100 }), bench.engine({ lockTimeoutMs: 100 })]
+    await makeLocked(inLockedMode, bench)
+    const modes = []
+    for (const each of [engine, inLockedMode])
+      modes.push({ each, users: await withQuotas(Array.from({ length: 12 }, () => someone())) })
+    const [settling = 0, ...others] = await withQuotas(neighbours(3))
+    await engine.submit(reserve(settling, 'm1', 1))
+    await lock('quota', ...modes.map(({ users: [held = 0] }) => held))
+    await lock('reservation', settling)
+    const ofModes = modes.map(async ({ each, users: [held = 0, ...free] }) => {
       const answered: string[] = []
       const calls = [held, ...free, held].map(async (user, n) => {
-        answered.push(`${user === held ? 'held' : 'free'} ${await became(engine.submit(reserve(user, `m${n}`, 1)))}`)
+        answered.push(`${user === held ? 'held' : 'free'} ${await became(each.submit(reserve(user, `m${n}`, 1)))}`)
       })
       await Promise.all(calls)
       expect(answered).toEqual([...free.map(() => 'free granted'), 'held Unavailable', 'held Unavailable'])
-      await stranger.query('rollback')
-      expect(await became(engine.submit(reserve(held, 'm0', 1)))).toBe('granted')
-    },
-  )
+    })
+    const ofReservation = Promise.all([
+      became(engine.submit(settle('commit', settling, 'm1'))),
+      ...others.map(user => became(engine.submit(reserve(user, 'm1', 1)))),
+    ])
+    await Promise.all(ofModes)
+    expect(await ofReservation).toEqual(['Unavailable', ...others.map(() => 'granted')])
+    await stranger.query('rollback')
+    for (const {
+      each,
+      users: [held = 0],
+    } of modes)
+      expect(await became(each.submit(reserve(held, 'm0', 1)))).toBe('granted')
+  })
 
   test('an administrator who has locked the account holds up no sender before the change is written', async () => {
     const engine = bench.engine()
     const [user = 0] = await withQuotas([someone()])
     await lock('account', user)
     expect(await became(engine.submit(reserve(user, 'm1', 1)))).toBe('granted')
-  })
-
-  test('a reservation: commands of its user are unavailable, all others are answered meanwhile', async () => {
-    const engine = bench.engine({ lockTimeoutMs: 100 })
-    const [settling = 0, ...others] = await withQuotas(neighbours(3))
-    await engine.submit(reserve(settling, 'm1', 1))
-    await lock('reservation', settling)
-    const calls = [
-      became(engine.submit(settle('commit', settling, 'm1'))),
-      ...others.map(user => became(engine.submit(reserve(user, 'm1', 1)))),
-    ]
-    expect(await Promise.all(calls)).toEqual(['Unavailable', ...others.map(() => 'granted')])
   })
 
   test('the next commands of that user run isolated from the start', async () => {

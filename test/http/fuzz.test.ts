@@ -10,7 +10,7 @@ import { startService } from '../support/service.ts'
 
 /** Other calls than those of `fuzz.long.test.ts`, which makes enough of them to see each operation accept something. */
 const seed = 2
-const calls = 200
+const calls = 100
 
 const hook = await createReceiver()
 const service = await startService({

@@ -167,9 +167,9 @@ test('the start warns without encryption beyond the machine, and refuses files t
   // The port opens before the database is missed.
   const env = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', DATABASE_WAIT_SECONDS: '0', AUTH_SECRET, HOST: '0.0.0.0' }
   const warning = /"level":40.*listens beyond this machine without TLS/
-  const starts = [{}, { HOST: '127.0.0.1' }, { TRUST_PROXY: 'loopback' }]
+  const starts = [{}, { TRUST_PROXY: 'loopback' }]
   const outputs = await Promise.all(starts.map(other => site.launch(['serve'], { ...env, ...other }).ended))
-  expect(outputs.map(({ stdout }) => warning.test(stdout))).toEqual([true, false, false])
+  expect(outputs.map(({ stdout }) => warning.test(stdout))).toEqual([true, false])
   await install('service')
   await replace(files.keyFile, createCertificate('other', EXPIRY).key)
   const { stderr } = await site.launch(['serve'], { ...env, ...tls }).ended

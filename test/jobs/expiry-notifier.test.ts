@@ -15,7 +15,7 @@ import { quotaIdOf, SHARDS, shardFrom, shardOf } from '../../src/domain/shard.ts
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
-import { databaseOfOnePostgres, emptyDatabase } from '../support/database.ts'
+import { databaseOfOnePostgres, emptyDatabase, impatientDatabase } from '../support/database.ts'
 import { createBench, draw, neighbours, someone } from '../support/engine.ts'
 import { untilWaiting } from '../support/sessions.ts'
 
@@ -218,7 +218,8 @@ describe('after a clock that was ahead for once', () => {
     clock.now += 1_000
     const stranger = await bench.stranger()
     await stranger.query(`begin; select 1 from shard_head where shard = ${shardOf(ahead)} for update`)
-    await expect(notifier.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
+    const hasty = createExpiryNotifier({ db: impatientDatabase(bench.url), now: () => clock.now })
+    await expect(hasty.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
     await stranger.query('rollback')
     expect(await typesOf(due)).toEqual(['created', 'expired'])
     expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: true })
@@ -245,7 +246,8 @@ test('a shard whose outbox is locked keeps no other shard back', async () => {
   clock.now += 1_000
   const stranger = await bench.stranger()
   await stranger.query(`begin; select 1 from shard_head where shard = ${shardOf(first)} for update`)
-  await expect(notifier.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
+  const hasty = createExpiryNotifier({ db: impatientDatabase(bench.url), now: () => clock.now })
+  await expect(hasty.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
   for (const user of others) expect(await typesOf(user)).toEqual(['created', 'expired'])
   await stranger.query('rollback')
   expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, isBehind: false })

@@ -11,7 +11,7 @@ import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { UserUsageGroup } from '../../src/domain/usage.ts'
 import { lastBoundary, nextBoundary } from '../../src/domain/window.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabase, impatientDatabase } from '../support/database.ts'
 import { openTransaction, someone } from '../support/engine.ts'
 import { seededRandom } from '../support/ledger.ts'
 import { rawSql } from '../support/sql.ts'
@@ -19,7 +19,7 @@ import { rawSql } from '../support/sql.ts'
 const QUARTER_MS = 900_000
 const ZONE = 'Europe/Berlin'
 const NOW = Date.parse('2026-11-20T10:00:00Z')
-const { db } = await freshDatabase()
+const { db, url } = await freshDatabase()
 await db.query({ text: sql`insert into principal (subject) values ('campaigns'), ('gateway')` })
 const errors: unknown[] = []
 const log = { info() {}, warn() {}, error: (fields: object) => errors.push(fields) }
@@ -340,7 +340,8 @@ describe('compaction', () => {
         values: [shardOf(users[0] ?? 0), users[0] ?? 0],
       }),
     )
-    await expect(compaction().compactOnce(NOW)).rejects.toThrow('lock timeout')
+    const hasty = createUsageCompaction({ db: impatientDatabase(url), log, now: () => NOW, timeZone: ZONE })
+    await expect(hasty.compactOnce(NOW)).rejects.toThrow('lock timeout')
     expect(await db.query({ text: sql`select user_id from usage_day` })).toEqual([{ user_id: users[1] }])
     await held.commit()
     await compactAll()

@@ -232,5 +232,5 @@ export function usageOn(bench: Bench) {
     expect(closed).toBeGreaterThan(seeds.length / 3)
   }
 
-  return { engine, createRollup, usageOf, totalOf, rollUpAll, expectRightInHistories }
+  return { engine, usageOf, totalOf, rollUpAll, expectRightInHistories }
 }

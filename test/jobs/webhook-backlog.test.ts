@@ -15,7 +15,7 @@ import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 
-const BACKLOG = 20_001
+const BACKLOG = 6_001
 /** Deliveries of a page that restarts a webhook. */
 const RESTART_PAGE = 1_000
 const service = await startService({ webhooks: { allowPrivate: true } })
@@ -79,7 +79,7 @@ async function count(id: number, where = 'true'): Promise<number> {
   return row?.count ?? 0
 }
 
-const retention = () => createWebhookRetention({ db: hurried, now: () => clock.now })
+const retention = () => createWebhookRetention({ db, now: () => clock.now })
 
 test('it is enabled again at once, and all its deliveries are due soon', async () => {
   const id = await aWebhook()

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { redeliverSince } from '../../src/db/webhooks/delivery-lists.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { createDispatcher, STOP_MS } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { createReceiver, type Delivery, type Receiver } from '../support/receiver.ts'
 import { PLAIN } from '../support/secrets.ts'
@@ -329,7 +329,7 @@ test('an attempt that its process never finished is made again after its lease',
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
-  const dying = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true })
+  const dying = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true, stopMs: 100 })
   const id = await makeEvent()
   await dying.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)
@@ -349,7 +349,9 @@ test('finish aborts attempts that hang, and they are due at once', async () => {
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
-  const stopping = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true })
+  // The process waits ten seconds for all its parts.
+  expect(STOP_MS).toBe(2_000)
+  const stopping = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true, stopMs: 100 })
   const id = await makeEvent()
   await stopping.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)

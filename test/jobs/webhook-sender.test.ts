@@ -56,7 +56,7 @@ async function aWebhook(url: string): Promise<number> {
   return webhook.id
 }
 
-function aDispatcher(database: Database = db): Dispatcher {
+function aDispatcher(database: Database = db, stopMs = 60_000): Dispatcher {
   return createDispatcher({
     keys: PLAIN,
     db: database,
@@ -64,6 +64,7 @@ function aDispatcher(database: Database = db): Dispatcher {
     log,
     allowPrivate: true,
     timeoutMs: 10_000,
+    stopMs,
   })
 }
 
@@ -273,7 +274,7 @@ test('a stop gives back what was claimed ahead at once, and what was aborted', a
   const receiver = await aReceiver()
   const webhook = await aWebhook(receiver.url)
   await addDeliveries(webhook, 40)
-  const dispatcher = aDispatcher()
+  const dispatcher = aDispatcher(db, 300)
   const stopping = new AbortController()
   await dispatcher.dispatchOnce(clock.now, stopping.signal)
   await expect.poll(() => receiver.open.length).toBe(16)

@@ -20,10 +20,9 @@ export const unavailable = { status: 503, body: { code: 'unavailable' } }
 export const createQuota = (service: Service, user: number) =>
   service.call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 1_000_000 } })
 
-/** Call this where tests are declared. */
-export async function createDisk() {
-  // In memory, the server reads the zeros of a device again and again as it recovers, and never ends.
-  const site = await createSite({ prepared: true, parent: '/tmp' })
+/** Call this where tests are declared. The files are in `parent`, or where those of the run are, which may be in memory. */
+export async function createDisk(parent?: string) {
+  const site = await createSite({ prepared: true, ...(parent === undefined ? {} : { parent }) })
   const folders = foldersIn(site.dataDir)
   const token = await new SignJWT({ sub: 'gateway', roles: ['sms-quota:sender'], exp: 9_999_999_999 })
     .setProtectedHeader({ alg: 'HS256' })

@@ -93,6 +93,8 @@ describe('a service with a database of its own', () => {
 
   test('without a terminal prints no token, but the command for the link to the console', async () => {
     expect(service.stdout()).not.toContain('eyJ')
+    // Only this machine reaches it.
+    expect(service.stdout()).not.toContain('without TLS')
     const [command = ''] = /^.*bin\/sms-quota token .*--console \S+$/m.exec(bannerOf(service.stdout())) ?? []
     const link = (await paste(command)).trim()
     expect(link).toMatch(/^http\S+\/console\/#token=\S+$/)

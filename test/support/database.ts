@@ -84,6 +84,13 @@ export async function databaseOnOwnServer(options: Partial<DatabaseOptions> = {}
   return { url, db }
 }
 
+/** Another way to a database, where a statement soon gives up on a lock that stays. Closed after the caller's tests. */
+export function impatientDatabase(url: string): Database {
+  const db = openDatabase({ url, connectTimeout: 60_000, statementTimeout: 60_000, lockTimeout: 100 })
+  whenDone(() => db.close())
+  return db
+}
+
 async function makeDatabase(
   create: (name: string) => Promise<void>,
   options: Partial<DatabaseOptions> = {},

@@ -62,6 +62,8 @@ export function readDocument(document: object): ApiDocument {
   }
   const ajv = new Ajv2020({ strict: false })
   for (const [name, check] of Object.entries(FORMATS)) ajv.addFormat(name, check)
+  // Their bounds are in the schemas, too.
+  for (const name of ['int32', 'int64']) ajv.addFormat(name, true)
   ajv.addSchema({ $id: 'openapi', components })
   const validators = new Map<Schema, ValidateFunction>()
   return {
