@@ -1,75 +1,62 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
 const minute = START / 1_000 + 60
 
-/** Opens a sign-in link in a tab without a session. */
-const openLink = (path: string, token: string) => site.visit(`${path}#token=${token}`, { token: null })
+const untilSignInPage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+const stored = (page: Page) => page.evaluate('JSON.stringify(sessionStorage)')
 
-test('a link asks before it signs in, and its token is removed from the URL', async () => {
+test('a link asks before it signs in, and its token goes to the API only, and stays in no URL', async () => {
   const token = await site.token({ sub: 'ann-4711', name: 'Ann Lee', roles: ['sms-quota:admin'] })
-  const page = await openLink('/quotas?kind=cap', token)
-  await page.getByRole('heading', { level: 1, name: 'Sign in as “Ann Lee”?' }).waitFor()
-  expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
+  const page = await site.visit(`/quotas?kind=cap#token=${token}`, { token: null })
+  const url = `${site.url}/console/quotas?kind=cap`
+  const isAsked = (name: string) => page.getByRole('heading', { level: 1, name: `Sign in as “${name}”?` }).waitFor()
+  const open = (other: string) => page.evaluate(`location.hash = ${JSON.stringify(`token=${other}`)}`)
+  await isAsked('Ann Lee')
+  expect(page.url()).toBe(url)
   await page.getByText('ann-4711').waitFor()
   await page.getByText('Administrator').waitFor()
   await expectAccessibleInEachLayout(page)
   // Until then nothing is kept, so a reload forgets it.
-  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
-  expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
-  await expect.poll(() => page.title()).toBe('Quotas · sms-quota')
-  await page.reload()
-  await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
-})
+  expect(await stored(page)).toBe('{}')
 
-test('who declines a link is not signed in, and is asked again for the next', async () => {
-  const page = await openLink('/mine', await site.userToken(7))
-  await page.getByRole('heading', { level: 1, name: 'Sign in as “7”?' }).waitFor()
+  // Who declines is asked again for the next, and for the last of several.
   await page.getByRole('button', { name: 'Do not sign in' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
-  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
-  await page.evaluate(`location.hash = 'token=${await site.userToken(8)}'`)
-  await page.getByRole('heading', { level: 1, name: 'Sign in as “8”?' }).waitFor()
-  await page.evaluate(`location.hash = 'token=${await site.userToken(9)}'`)
-  await page.getByRole('heading', { level: 1, name: 'Sign in as “9”?' }).waitFor()
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.getByText('User 9', { exact: true }).waitFor()
-})
-
-test('a link is answered in German, too', async () => {
-  const page = await site.visit(`/mine#token=${await site.userToken(7)}`, { token: null, locale: 'de-DE' })
-  await page.getByRole('heading', { level: 1, name: 'Als „7“ anmelden?' }).waitFor()
-  await page.getByRole('button', { name: 'Nicht anmelden' }).waitFor()
-  await page.getByRole('button', { name: 'Anmelden', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Meine Kontingente' }).waitFor()
-})
-
-test('only API requests carry the token, and no URL contains it', async () => {
-  const page = await site.visit('/', { token: null })
+  await untilSignInPage(page)
+  expect(await stored(page)).toBe('{}')
+  await open(await site.token({ sub: '1', exp: START / 1_000 - 60 }))
+  await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
+  expect(page.url()).toBe(url)
+  await open(await site.userToken(8))
+  await isAsked('8')
   const carrying: string[] = []
   page.on('request', request => {
     const all = `${request.url()} ${JSON.stringify(request.headers())}`
-    if (all.includes(site.adminToken)) carrying.push(new URL(request.url()).pathname)
-    expect(request.url()).not.toContain(site.adminToken)
+    if (all.includes(token)) carrying.push(new URL(request.url()).pathname)
+    expect(request.url()).not.toContain(token)
   })
-  await page.goto(`${site.url}/console/quotas#token=${site.adminToken}`)
+  await open(token)
+  await isAsked('Ann Lee')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  expect(page.url()).toBe(url)
+  await expect.poll(() => page.title()).toBe('Quotas · sms-quota')
   await page.reload()
+  await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
   await page.getByRole('table').or(page.getByText('No quotas')).waitFor()
   expect(carrying.length).toBeGreaterThan(0)
   expect(carrying.filter(path => !path.startsWith('/api/sms/'))).toEqual([])
 })
 
-test('a link opened in a signed-in tab replaces the session only if the user agrees', async () => {
+test('a link opened in a signed-in tab replaces the session only if the user agrees, or if it has expired', async () => {
   const page = await site.visit('/mine')
   await page.getByText('User 1', { exact: true }).waitFor()
-  const token = await site.userToken(7)
   const dialog = page.getByRole('dialog', { name: 'Replace your session?' })
+  const token = await site.token({ sub: '7', exp: minute })
+  const before = await stored(page)
 
   await page.evaluate(`location.hash = 'token=${token}'`)
   await dialog.getByText('You are signed in as “1”.').waitFor()
@@ -77,56 +64,39 @@ test('a link opened in a signed-in tab replaces the session only if the user agr
   await expectAccessible(dialog)
   await dialog.getByRole('button', { name: 'Keep my session' }).click()
   await dialog.waitFor({ state: 'hidden' })
-  await page.reload()
+  expect(await stored(page)).toBe(before)
   await page.getByText('User 1', { exact: true }).waitFor()
 
   // Also when the link loads the page.
-  await page.goto('about:blank')
-  await page.goto(`${site.url}/console/mine#token=${token}`)
+  const load = async (other: string) => {
+    await page.goto('about:blank')
+    await page.goto(`${site.url}/console/mine#token=${other}`)
+  }
+  await load(token)
   await dialog.getByRole('button', { name: 'Sign in with the link' }).click()
   await page.getByText('User 7', { exact: true }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'My quotas' }).waitFor()
-})
 
-test('a link asks, too, where the session has expired', async () => {
   const clock = site.clock.now
-  const page = await site.visit('/mine', { token: await site.token({ sub: '5', exp: minute }) })
-  await page.getByText('User 5', { exact: true }).waitFor()
   site.clock.now += 120_000
   try {
-    await page.goto('about:blank')
-    await page.goto(`${site.url}/console/mine#token=${await site.userToken(7)}`)
-    await page.getByRole('heading', { level: 1, name: 'Sign in as “7”?' }).waitFor()
-    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+    await load(await site.userToken(8))
+    await page.getByRole('heading', { level: 1, name: 'Sign in as “8”?' }).waitFor()
+    expect(await stored(page)).toBe('{}')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByText('User 7', { exact: true }).waitFor()
+    await page.getByText('User 8', { exact: true }).waitFor()
   } finally {
     site.clock.now = clock
   }
 })
 
-test('auditors and support staff without a user id may sign in', async () => {
-  for (const role of ['auditor', 'support']) {
-    const token = await site.token({ sub: 'ann', name: 'Ann Lee', roles: [`sms-quota:${role}`] })
-    const page = await site.visit('/', { token })
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
-    await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
-  }
-})
-
-test('a pasted token or header line signs in and opens the requested page', async () => {
+test('a pasted token or header line signs in and opens the requested page; others are rejected, and not stored', async () => {
   const page = await site.visit('/quotas', { token: null })
-  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
-  await expectAccessible(page)
-  await page.getByLabel('Token', { exact: true }).fill(`  Authorization: Bearer ${site.adminToken}\n`)
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
-  await page.reload()
-  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
-})
-
-test('shows why a token is rejected, and does not store it', async () => {
-  const page = await site.visit('/', { token: null })
+  await untilSignInPage(page)
+  const paste = async (token: string) => {
+    await page.getByLabel('Token', { exact: true }).fill(token)
+    await page.keyboard.press('Enter')
+  }
   const cases: [string, string | RegExp][] = [
     ['', 'Paste a token first.'],
     ['two words', /not a token/],
@@ -135,45 +105,42 @@ test('shows why a token is rejected, and does not store it', async () => {
     [`${site.adminToken.slice(0, -8)}AAAAAAAA`, /The signature of the token is wrong/],
   ]
   for (const [token, message] of cases) {
-    await page.getByLabel('Token', { exact: true }).fill(token)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await paste(token)
     await page.getByRole('alert').filter({ hasText: message }).waitFor()
   }
   await expectAccessible(page)
-  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
-})
+  expect(await stored(page)).toBe('{}')
 
-test('shows why the token of a link is rejected', async () => {
-  const page = await openLink('/quotas', await site.token({ sub: '1', exp: START / 1_000 - 60 }))
-  await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
-  expect(page.url()).toBe(`${site.url}/console/quotas`)
-})
-
-test('explains that a sender token has no access', async () => {
-  const page = await site.visit('/', { token: site.senderToken, load: true })
+  await paste(site.senderToken)
   await page.getByRole('heading', { level: 1, name: 'No access with this token' }).waitFor()
   await page.getByText('it is a sender’s token').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Sign in with another token' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  await untilSignInPage(page)
+
+  await page.context().setOffline(true)
+  await paste(`  Authorization: Bearer ${site.adminToken}\n`)
+  await page.getByRole('alert').filter({ hasText: 'The service is not responding.' }).waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
 })
 
-test('shows users and administrators their pages', async () => {
-  const user = await site.visit('/quotas', { token: await site.userToken(7) })
-  await user.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
-  expect(await user.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
-    'My quotas',
-    'Message cost',
-  ])
-  const boss = await site.visit('/', { token: await site.token({ sub: 'boss', roles: ['sms-quota:admin'] }) })
-  await boss.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
-  expect(await boss.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
-    'Overview',
-    'Quotas',
-    'Denials',
-    'Users',
-    'Webhooks',
-  ])
+test('shows each role its pages, also without a user id', async () => {
+  const page = await site.visit('/quotas', { token: await site.userToken(7) })
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
+  expect(await links.allTextContents()).toEqual(['My quotas', 'Message cost'])
+  for (const [role, title] of [
+    ['auditor', 'Overview'],
+    ['support', 'Overview'],
+    ['admin', 'Get started'],
+  ] as const) {
+    await goTo(page, '/', await site.token({ sub: role, name: 'Ann Lee', roles: [`sms-quota:${role}`] }))
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
+  }
+  expect(await links.allTextContents()).toEqual(['Overview', 'Quotas', 'Denials', 'Users', 'Webhooks'])
 })
 
 test('leads administrators of an empty service to the first message', async () => {
@@ -214,12 +181,12 @@ test('signing out deletes the token, and what the search has opened', async () =
   await site.call('DELETE', `/api/sms/admin/quota/${body.id}`)
   await page.getByRole('button', { name: 'Account: User 1' }).click()
   await page.getByText('Administrator').waitFor()
-  await expectAccessible(page)
+  await expectAccessible(page.getByRole('menu'))
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  await untilSignInPage(page)
+  // Nothing that a reload could sign in with.
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).toBe('[{},{}]')
-  await page.reload()
-  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  expect(await page.context().cookies()).toEqual([])
 })
 
 test('renews an expired session in place, and keeps the input', async () => {

@@ -20,14 +20,3 @@ test('shows that the service is not responding, and loads the requested page whe
   await page.getByRole('link', { name: 'Quota 5', exact: true }).waitFor()
   await page.getByText('The service is not responding.').waitFor({ state: 'detached' })
 })
-
-test('shows an error for a sign-in while the service is not responding, and allows a retry', async () => {
-  const page = await site.visit('/quotas', { token: null })
-  await page.getByLabel('Token', { exact: true }).fill(site.adminToken)
-  await page.context().setOffline(true)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('alert').filter({ hasText: 'The service is not responding.' }).waitFor()
-  await page.context().setOffline(false)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('link', { name: 'Quota 30' }).waitFor()
-})
