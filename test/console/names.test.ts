@@ -1,7 +1,7 @@
 /** Who acted is shown by the name in the token. */
 import type { Page } from 'playwright-core'
 import { expect, test, vi } from 'vitest'
-import { expectAccessibleInEachLayout, follow, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, follow, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 const { call, clock } = site
@@ -58,7 +58,7 @@ test('a history names its actors, asked for in one call and once', async () => {
   await page.setViewportSize({ width: 360, height: 800 })
   expect(await row.innerText()).toContain('“Ben Ode” · ben,1')
   expect(asked.map(query => query.getAll('subject').sort())).toEqual([[UUID, 'ben,1', 'robot']])
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(page.getByRole('table'))
 })
 
 test('the reader is named by the own token, and others by theirs', async () => {
@@ -74,8 +74,8 @@ test('a name that poses as someone else does not hide the subject', async () => 
   await vi.waitFor(async () => expect(await names()).toEqual([{ subject: 'mallory', name: 'robot' }]))
   const page = await site.visit(`/quotas/${quota.id}?view=history`)
   await page.getByRole('listitem').filter({ hasText: 'by “robot” · mallory' }).waitFor()
-  const overview = await site.visit('/overview')
-  const activity = overview.getByRole('region', { name: 'Activity' })
+  await goTo(page, '/overview')
+  const activity = page.getByRole('region', { name: 'Activity' })
   await activity.getByRole('listitem').filter({ hasText: 'updated by robot · mallory' }).waitFor()
 })
 
@@ -92,11 +92,11 @@ test('the activity feed names who changed a quota', async () => {
 })
 
 test('the life of a message and the overview name its sender', async () => {
-  const page = await site.visit('/users/7/messages/m-1')
+  const page = await site.visit('/users/7/messages/m-1', { now: clock.now })
   const life = page.getByRole('region', { name: 'Life of the message' })
   await life.getByText('by sender Gateway North · client-77').waitFor()
-  const overview = await site.visit('/overview?by=sender', { now: clock.now })
-  const senders = overview.getByRole('region', { name: 'Where messages come from' })
+  await goTo(page, '/overview?by=sender')
+  const senders = page.getByRole('region', { name: 'Where messages come from' })
   await senders.getByRole('row').filter({ hasText: 'Gateway North' }).getByTitle('client-77').waitFor()
 })
 
