@@ -109,7 +109,7 @@ test('shows the available units of a user without quotas, and of a user with unl
 
 const HOSTILE = {
   script: '<script>alert(1)</script><img src=x onerror=alert(1)>',
-  long: 'x'.repeat(10_000),
+  long: 'x'.repeat(2_000),
   scripts: 'שלום עולם مرحبا بالعالم \u202eabc\u202c 😀👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿 \u0000\ud83d ',
   accents: `a${'\u0301'.repeat(700)}`,
 }
