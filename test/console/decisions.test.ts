@@ -31,7 +31,7 @@ await Promise.all(
 clock.now += HOUR_MS
 for (const id of ['one', 'two']) await ask('consume', { user_id: 3, id, units: 900 })
 
-test('what is nearest to its limit and what loses most comes first, with real percents', async () => {
+test('what is nearest to its limit and what loses most comes first, with real percents, and denials by the hour', async () => {
   const page = await site.visit('/overview?by=message_type', { now: clock.now })
   const near = panel(page, 'Near their limit').getByRole('row')
   await near.nth(1).filter({ hasText: 'Almost' }).getByText('99%').waitFor()
@@ -57,10 +57,8 @@ test('what is nearest to its limit and what loses most comes first, with real pe
   await list.getByRole('button', { name: 'Show more' }).click()
   await expect.poll(() => list.getByRole('rowheader').count()).toBe(22)
   await expect.poll(() => list.getByRole('cell', { name: '9', exact: true }).count()).toBe(20)
-})
 
-test('denials are shown by the hour and reason', async () => {
-  const page = await site.visit('/overview', { now: clock.now })
+  // Denials are shown by the hour and reason.
   const denied = panel(page, 'Denied in 24 hours')
   await denied.getByText('messages, 1,850 units').waitFor()
   const chart = denied.getByRole('img', { name: 'Most from 14:00: 2.' })
