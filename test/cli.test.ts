@@ -8,6 +8,7 @@ import { warningsOf } from '../src/cli/environment.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { createAuthenticator } from '../src/http/auth/authenticator.ts'
 import { ownSecret } from '../src/http/auth/secrets.ts'
+import { type Outcome, run as runHere } from './support/terminal.ts'
 
 const BIN = resolve(import.meta.dirname, '../bin/sms-quota')
 const SECRET = 'correct horse battery staple, twice'
@@ -22,14 +23,12 @@ beforeEach(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-interface Outcome {
-  code: number
-  stdout: string
-  stderr: string
-}
+/** Runs the command in this process, in an environment with only its data folder and the test's variables. */
+const run = (args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
+  runHere(args, { env: { DATA_DIR: dataDir, ...env } })
 
-/** Runs the real command in an environment with only its data folder and the test's variables. */
-function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promise<Outcome> {
+/** Runs the real command, in such an environment. */
+function runProcess(args: string[], env: Record<string, string> = {}, bin = BIN): Promise<Outcome> {
   const options = { env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, ...env }, cwd: folder }
   return new Promise(done => {
     const child = execFile(bin, args, options, (_, stdout, stderr) =>
@@ -48,7 +47,7 @@ async function enter(token: string, env: Record<string, string> = {}) {
 
 describe('help', () => {
   test('of all commands', async () => {
-    const { code, stdout, stderr } = await run(['--help'])
+    const { code, stdout, stderr } = await runProcess(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const word of ['serve', 'migrate', 'verify', 'discard-secrets', 'token', 'config', 'Usage:', 'Examples:'])
       expect(stdout).toContain(word)
@@ -79,7 +78,7 @@ describe('help', () => {
   test('the command works through a link and from any folder', async () => {
     const link = join(folder, 'a link')
     await symlink(BIN, link)
-    expect((await run(['--version'], {}, link)).code).toBe(0)
+    expect((await runProcess(['--version'], {}, link)).code).toBe(0)
   })
 })
 
@@ -126,7 +125,7 @@ describe('wrong usage exits 2 and says how to correct it', () => {
 describe('config', () => {
   test('prints the settings in effect, with secrets masked', async () => {
     const env = { DATABASE_URL: 'postgres://u:hunter2@h/d', DATABASE_TLS: 'off', AUTH_SECRET: SECRET, PORT: '9000' }
-    const { code, stdout, stderr } = await run(['config'], env)
+    const { code, stdout, stderr } = await runProcess(['config'], env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^PORT +9000$/m)
     expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/u:\*+@h\/d$/m)
@@ -208,7 +207,7 @@ describe('config', () => {
   })
 
   test('--env-file that does not exist', async () => {
-    const { code, stderr } = await run(['config', '--env-file', 'nowhere.env'])
+    const { code, stderr } = await runProcess(['config', '--env-file', 'nowhere.env'])
     expect(code, 'Node itself must not have taken the option').toBe(1)
     expect(stderr).toContain('--env-file: "nowhere.env" cannot be read (ENOENT)')
   })
@@ -216,7 +215,7 @@ describe('config', () => {
 
 describe('serve and migrate', () => {
   test.each(['serve', 'migrate'])('%s starts nothing with a wrong configuration', async command => {
-    const { code, stdout, stderr } = await run([command], { PORT: 'x' })
+    const { code, stdout, stderr } = await runProcess([command], { PORT: 'x' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('PORT: "x"')
   })
@@ -244,7 +243,7 @@ describe('token', () => {
   })
 
   test('of a user, signed with the own secret, whose file is private', async () => {
-    const { code, stdout, stderr } = await run(['token', '--user', '7'])
+    const { code, stdout, stderr } = await runProcess(['token', '--user', '7'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
     const { exp = 0, iat = 0 } = decodeJwt(stdout.trim())

@@ -16,11 +16,12 @@ import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { createLog, onDatabase, onEmbedded, progressLine, reportFailure } from './on-database.ts'
 import { safe } from './safe.ts'
+import type { Terminal } from './terminal.ts'
 import { verifyOn } from './verify.ts'
 
 /** Writes a backup. Resolves to 0, or to 1 if it failed; then there is no file. */
-export function backup(args: Arguments): Promise<number> {
-  const config = readConfig(args, { needsKey: false })
+export function backup(args: Arguments, terminal: Terminal): Promise<number> {
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('back up', config, async () => {
     const now = new Date()
     const file = await fileFor(resolve(args.operand(0)), now)
@@ -105,8 +106,8 @@ async function writeInto(handle: FileHandle, url: string, now: Date): Promise<{ 
 }
 
 /** Restores a backup. Resolves to 0 if the database then verifies, 1 otherwise. */
-export function restore(args: Arguments): Promise<number> {
-  const config = readConfig(args, { needsKey: false })
+export function restore(args: Arguments, terminal: Terminal): Promise<number> {
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('restore', config, async () => {
     const file = await open(resolve(args.operand(0)), 'r')
     try {
@@ -142,8 +143,8 @@ const summary = ({ tables, rows, bytes }: Written) => `${rows} rows of ${tables}
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
 /** Upgrades the database of the data folder. Resolves to 0 if that is done or was not needed. */
-export function upgradeDatabase(args: Arguments): Promise<number> {
-  const config = readConfig(args, { needsKey: false })
+export function upgradeDatabase(args: Arguments, terminal: Terminal): Promise<number> {
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('upgrade the database', config, async () => {
     if (config.databaseUrl !== null)
       throw new Error('DATABASE_URL is set: upgrade that PostgreSQL with pg_upgrade, or by a backup and a restore')

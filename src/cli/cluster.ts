@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 
 /** Prints the nodes and shards of a cluster. Resolves to 0, or to 1 if a node cannot be used. */
 export async function cluster(args: Arguments, terminal: Terminal): Promise<number> {
-  const config = readConfig(args, { needsKey: false })
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('show the cluster', config, async () => {
     const overview = await onDatabase(config, read)
     if (overview === null) throw new Error('the tables are not distributed over a cluster ("sms-quota distribute")')

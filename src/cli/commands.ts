@@ -25,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
       'sms-quota serve --env-file /etc/sms-quota.env',
     ],
     async run(args, terminal) {
-      const config = readConfig(args)
+      const config = readConfig(args, terminal)
       for (const warning of warningsOf(terminal.env)) terminal.complain(warning)
       const { serve } = await import('../main.ts')
       return serve(config, args.one('env-file'))
@@ -41,8 +41,8 @@ export const COMMANDS: readonly Command[] = [
       'sms-quota migrate --dry-run',
       'DATABASE_URL=postgres://sms:secret@db.example/sms sms-quota migrate',
     ],
-    async run(args) {
-      const config = readConfig(args, { needsKey: false })
+    async run(args, terminal) {
+      const config = readConfig(args, terminal, { needsKey: false })
       const { migrateOnly } = await import('../main.ts')
       return migrateOnly(config, { dryRun: args.has('dry-run') })
     },
@@ -53,9 +53,9 @@ export const COMMANDS: readonly Command[] = [
     more: () => 'Exit codes: 0 no difference, 1 differences (stdout lists them) or the check failed (stderr says why).',
     options: { user: { value: 'ID', means: 'check only this user' }, ...COMMON },
     examples: ['sms-quota verify', 'sms-quota verify --user 7', 'sms-quota verify --env-file /etc/sms-quota.env'],
-    async run(args) {
+    async run(args, terminal) {
       const { verify } = await import('./verify.ts')
-      return verify(args)
+      return verify(args, terminal)
     },
   },
   {
@@ -69,9 +69,9 @@ can be repeated, and must be after a node was added. Without --yes, it only chec
       ...COMMON,
     },
     examples: ['sms-quota distribute --shards 32', 'sms-quota distribute --shards 32 --yes'],
-    async run(args) {
+    async run(args, terminal) {
       const { distribute } = await import('./distribute.ts')
-      return distribute(args)
+      return distribute(args, terminal)
     },
   },
   {
@@ -91,9 +91,9 @@ can be repeated, and must be after a node was added. Without --yes, it only chec
     more: () => 'For a lost SECRETS_KEY. Without --yes, it only lists the webhooks, and the exit code is 1.',
     options: { yes: { means: 'replace the secrets' }, ...COMMON },
     examples: ['sms-quota discard-secrets', 'sms-quota discard-secrets --yes'],
-    async run(args) {
+    async run(args, terminal) {
       const { discardSecrets } = await import('./discard-secrets.ts')
-      return discardSecrets(args)
+      return discardSecrets(args, terminal)
     },
   },
   {
@@ -104,9 +104,9 @@ compressed, with a checksum. It does not hold the keys in DATA_DIR.`,
     operands: [{ name: 'FILE|FOLDER' }],
     options: COMMON,
     examples: ['sms-quota backup /var/backups', 'sms-quota backup /var/backups/before-upgrade.backup'],
-    async run(args) {
+    async run(args, terminal) {
       const { backup } = await import('./backup.ts')
-      return backup(args)
+      return backup(args, terminal)
     },
   },
   {
@@ -117,9 +117,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     operands: [{ name: 'FILE' }],
     options: COMMON,
     examples: ['sms-quota restore /var/backups/before-upgrade.backup'],
-    async run(args) {
+    async run(args, terminal) {
       const { restore } = await import('./backup.ts')
-      return restore(args)
+      return restore(args, terminal)
     },
   },
   {
@@ -128,9 +128,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     more: () => 'The old database is removed after the new one verifies. Meanwhile both need room, and a backup.',
     options: COMMON,
     examples: ['sms-quota upgrade-database'],
-    async run(args) {
+    async run(args, terminal) {
       const { upgradeDatabase } = await import('./backup.ts')
-      return upgradeDatabase(args)
+      return upgradeDatabase(args, terminal)
     },
   },
   {
@@ -179,7 +179,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     options: { check: { means: 'also check the database; the exit code is 1 if it does not fit' }, ...COMMON },
     examples: ['sms-quota config', 'sms-quota config --check', 'sms-quota config --env-file /etc/sms-quota.env'],
     async run(args, terminal) {
-      const config = readConfig(args)
+      const config = readConfig(args, terminal)
       for (const warning of warningsOf(terminal.env)) terminal.complain(warning)
       // What the account cannot read, the service cannot either.
       const { dropRootBeside } = await import('../drop-root.ts')
@@ -194,7 +194,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
         name,
         value ?? (unset === null ? '(not set)' : `(not set: ${unset})`),
       ])
-      process.stdout.write(table(rows, ''))
+      await terminal.print(table(rows, ''))
       if (!args.has('check')) return 0
       const { check } = await import('./check.ts')
       return check(config)

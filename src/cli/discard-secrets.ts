@@ -7,14 +7,15 @@ import { readSecretKeys } from '../secrets.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { onDatabase, reportFailure } from './on-database.ts'
+import type { Terminal } from './terminal.ts'
 
 /**
  * Replaces the secrets of webhooks that no configured key can decrypt, and disables these webhooks. Resolves to 0 if none
  * is left, 1 if some are left or the command failed.
  */
-export async function discardSecrets(args: Arguments): Promise<number> {
+export async function discardSecrets(args: Arguments, terminal: Terminal): Promise<number> {
   const isConfirmed = args.has('yes')
-  const config = readConfig(args, { needsKey: false })
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('discard secrets', config, async () => {
     const { report, isDone } = await onDatabase(config, url => discardOn(url, config, isConfirmed))
     process.stdout.write(report)

@@ -4,14 +4,15 @@ import { type Arguments, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
 import { createLog, reportFailure } from './on-database.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The number of buckets: more shards would be empty. */
 const MAX_SHARDS = 64
 
 /** Distributes the tables over a cluster. Resolves to 0 if they are distributed now, 1 if not. */
-export async function distribute(args: Arguments): Promise<number> {
+export async function distribute(args: Arguments, terminal: Terminal): Promise<number> {
   const shards = readShards(args.one('shards'))
-  const config = readConfig(args, { needsKey: false })
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('distribute the tables', config, async () => {
     const url = config.databaseUrl
     if (url === null) throw new Error('the database in DATA_DIR is no cluster; name the coordinator in DATABASE_URL')

@@ -4,20 +4,25 @@ import { type Config, ConfigError, type ConfigIssue, type LoadOptions, loadConfi
 import { configVariables, SECRET_VARIABLES } from '../config/describe.ts'
 import type { Arguments } from './arguments.ts'
 import { nearest } from './nearest.ts'
+import type { Terminal } from './terminal.ts'
 
-/** Reads the configuration of this process. @throws ConfigError with all issues. */
-export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey'> = {}): Config {
+/** Reads the configuration of a command. @throws ConfigError with all issues. */
+export function readConfig(
+  args: Arguments,
+  { env }: Pick<Terminal, 'env'>,
+  options: Pick<LoadOptions, 'needsKey'> = {},
+): Config {
   const path = args.one('env-file')
   const file = path === undefined ? {} : readEnvFile(path)
-  const { secrets, issues } = readSecretFiles(process.env, file)
-  const result = loadConfig({ ...process.env, ...secrets }, { ...options, file })
+  const { secrets, issues } = readSecretFiles(env, file)
+  const result = loadConfig({ ...env, ...secrets }, { ...options, file })
   issues.push(...('issues' in result ? result.issues : []), ...misspellings(file), ...unrunCommands(file))
   if ('issues' in result || issues.length > 0) throw new ConfigError(issues)
   return result.config
 }
 
 /** The values of secrets that are in files of their own, as `AUTH_SECRET_FILE=/run/secrets/auth` names them. */
-function readSecretFiles(env: NodeJS.ProcessEnv, file: NodeJS.Dict<string>) {
+function readSecretFiles(env: NodeJS.Dict<string>, file: NodeJS.Dict<string>) {
   const secrets: Record<string, string> = {}
   const issues: ConfigIssue[] = []
   for (const name of SECRET_VARIABLES) {
@@ -70,7 +75,7 @@ const NAMES = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES
 const MIN_NAME = 8
 
 /** Warnings of variables whose names are similar to one of ours. They may be those of other programs, so it goes on. */
-export function warningsOf(env: NodeJS.ProcessEnv): string[] {
+export function warningsOf(env: NodeJS.Dict<string>): string[] {
   const long = Object.fromEntries(Object.entries(env).filter(([name]) => name.length >= MIN_NAME))
   return misspellings(long).map(({ variable, message }) => `sms-quota: warning: ${variable} ${message}`)
 }

@@ -7,13 +7,13 @@ import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { runningServices } from './running.ts'
-import { safeLines } from './safe.ts'
+import type { Terminal } from './terminal.ts'
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 const MAX_TTL_SECONDS = 366 * UNIT_SECONDS.d
 
 /** Prints a token, and nothing else, on stdout. Resolves to the exit code. */
-export async function token(args: Arguments): Promise<number> {
+export async function token(args: Arguments, terminal: Terminal): Promise<number> {
   const userId = readUser(args.one('user'))
   const subject = readSubject(args.one('subject'))
   const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
@@ -23,7 +23,7 @@ export async function token(args: Arguments): Promise<number> {
   if (userId === null && subject === null) {
     throw new UsageError('name the owner of the token: --user ID for a user, --subject NAME for a machine')
   }
-  const config = readConfig(args)
+  const config = readConfig(args, terminal)
   const { auth, dataDir } = config
   if (userId !== null && subject !== null && auth.userClaim === 'sub') {
     throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
@@ -35,8 +35,8 @@ export async function token(args: Arguments): Promise<number> {
   const { key } = auth
   if (key.kind === 'public-key' || key.kind === 'jwks') {
     const variable = key.kind === 'jwks' ? 'AUTH_JWKS_URL' : 'AUTH_PUBLIC_KEY_FILE'
-    process.stderr.write(
-      `sms-quota: ${variable} is set, so your identity provider issues the tokens; this service only verifies them\n`,
+    terminal.complain(
+      `sms-quota: ${variable} is set, so your identity provider issues the tokens; this service only verifies them`,
     )
     return 1
   }
@@ -47,8 +47,8 @@ export async function token(args: Arguments): Promise<number> {
   const secret = key.kind === 'secret' ? (previous ?? key.secret) : await readOwnSecret(dataDir, 'auth-secret')
   if (secret === null) {
     // A secret that was made here would sign tokens that no service accepts.
-    process.stderr.write(
-      `sms-quota: no service has run in DATA_DIR, ${dataDir}: start it first, or give its settings (--env-file FILE, DATA_DIR)${safeLines(runningServices())}\n`,
+    terminal.complain(
+      `sms-quota: no service has run in DATA_DIR, ${dataDir}: start it first, or give its settings (--env-file FILE, DATA_DIR)${runningServices()}`,
     )
     return 1
   }
@@ -56,11 +56,11 @@ export async function token(args: Arguments): Promise<number> {
   const request = { ...auth, ...owner, secret, roles, ttlSeconds, now: Date.now() }
   const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
   if (previous !== null) {
-    process.stderr.write(
-      'sms-quota: signed with AUTH_SECRET_PREVIOUS, which every running process knows; the token ends with it. Once all processes have both secrets, sign with --new-secret\n',
+    terminal.complain(
+      'sms-quota: signed with AUTH_SECRET_PREVIOUS, which every running process knows; the token ends with it. Once all processes have both secrets, sign with --new-secret',
     )
   }
-  process.stdout.write(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)
+  await terminal.print(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)
   return 0
 }
 

@@ -5,15 +5,16 @@ import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
 import { CLEAR_LINE, onDatabase, reportFailure } from './on-database.ts'
+import type { Terminal } from './terminal.ts'
 import { readUser } from './token.ts'
 
 /** The number of differences listed: with more, something is wrong that no list explains. */
 const MAX_DIFFERENCES = 20
 
 /** Runs every proof. Resolves to 0 if there is no difference, 1 if there is one or the check failed. */
-export async function verify(args: Arguments): Promise<number> {
+export async function verify(args: Arguments, terminal: Terminal): Promise<number> {
   const userId = readUser(args.one('user'))
-  const config = readConfig(args, { needsKey: false })
+  const config = readConfig(args, terminal, { needsKey: false })
   return reportFailure('verify', config, () => onDatabase(config, url => verifyOn(url, userId)))
 }
 
