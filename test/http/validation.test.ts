@@ -74,7 +74,8 @@ async function schemasOfRoutes() {
 }
 
 const { cases: ROUTES, service } = await schemasOfRoutes()
-const CONTRACT = await schemasOfContract()
+/** Those that no route has. */
+const CONTRACT = (await schemasOfContract()).filter(({ schema }) => !ROUTES.some(route => route.schema === schema))
 
 test('the schemas are those of all routes, operations, rows and parts of bulk changes', () => {
   const names = [...ROUTES, ...CONTRACT].map(({ name }) => name)
@@ -150,28 +151,27 @@ function objectOf(schema: Type.TObject): Record<string, unknown> {
 }
 
 const WRONG: readonly unknown[] = [null, true, -1, 1.5, '5', 'x'.repeat(70), [], {}, [{}], 1e20]
-const NUMBERS_OF_NAMES = [0, 1, 100, 101, 499, 500, 501, 5_000]
+const NUMBERS_OF_NAMES = [0, 1, 100, 101, 499, 500, 501, 1_000]
 const NAMES = Object.entries(Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`~${index}`, index])))
 
 const unknownNames = (count: number): Record<string, unknown> => Object.fromEntries(NAMES.slice(0, count))
 
-/** Values of a schema: each with this many unknown names, and each known field with values of other types. */
+/** Values of a schema: each known field with values of other types, and with this many unknown names, which alone are an error. */
 function* valuesFor(schema: Type.TObject): Generator<Record<string, unknown>, void> {
   const valid = objectOf(schema)
+  const fields = Object.keys(schema.properties)
+  for (const name of fields) for (const wrong of WRONG) yield { ...valid, [name]: wrong }
   for (const count of NUMBERS_OF_NAMES) {
     const names = unknownNames(count)
     yield { ...valid, ...names }
     yield names
-    for (const name of Object.keys(schema.properties)) {
-      const values = count === 0 || count === 500 ? WRONG : WRONG.slice(0, 1)
-      for (const wrong of values) yield { ...valid, ...names, [name]: wrong }
-    }
+    for (const name of fields.slice(0, 1)) yield { ...valid, ...names, [name]: null }
   }
   // Within each field that holds an object, too.
   for (const [name, field] of Object.entries(schema.properties as Properties)) {
     const inner = sampleOf(field)
     if (typeof inner !== 'object') continue
-    for (const count of [1, 500, 5_000]) yield { ...valid, [name]: { ...inner, ...unknownNames(count) } }
+    for (const count of [1, 501]) yield { ...valid, [name]: { ...inner, ...unknownNames(count) } }
   }
 }
 
