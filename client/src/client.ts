@@ -22,7 +22,7 @@ import { type ReservationOptions, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import type { Sent } from './sent.ts'
 import { createSettler, type Unsettled } from './settler.ts'
-import { afterMs } from './timers.ts'
+import { PLATFORM, type Timers } from './timers.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
 import { type CallOptions, createTransport, type Input, type OwnCallOptions, type Transport } from './transport.ts'
 import { SENDER_OPERATIONS } from './waiting.ts'
@@ -139,9 +139,14 @@ const MAX_WAITING = 50_000
 const WAIT_SECONDS = 20
 
 export function createClient(options: ClientOptions): Client {
+  return createClientOn(PLATFORM, options)
+}
+
+/** A client whose pauses between calls are those of the timers. How long a call may take is the platform's time. */
+export function createClientOn(timers: Timers, options: ClientOptions): Client {
   loadTracing()
-  const now = () => performance.now()
-  const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
+  const { now } = timers
+  const sleep = (ms: number) => new Promise<void>(resolve => timers.later(ms, resolve))
   const retries = createRetries({ now, sleep, random: Math.random })
   const { url, token, fetch = globalThis.fetch, isFinal = () => false } = options
   const transport = createTransport({ url, token, fetch, isFinal, retries, now })
@@ -162,9 +167,8 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
   })
   const { journal, outageLease, onUnavailable = 'deny' } = options
-  const debts = journal && { journal, debtSettler: createDebtSettler(journal, api, now) }
+  const debts = journal && { journal, debtSettler: createDebtSettler(journal, api, timers) }
   debts?.debtSettler.wake()
-  const timers = { now, later: afterMs }
   const leases = outageLease && createOutageLeases(outageLease, api, timers)
   const settler = createSettler(api, timers)
   const unsent = createMessages()

@@ -11,6 +11,7 @@
 import type { Api, ReserveReq } from './api.ts'
 import { hasCode, isRefusedForGood, UnavailableError } from './errors.ts'
 import { giveBackUnsent } from './giving-back.ts'
+import type { Timers } from './timers.ts'
 
 /**
  * What `withReservation` does if the service gives no final answer to the reservation (an answer that asks to try later,
@@ -87,7 +88,7 @@ export interface DebtSettler {
   retryRefused(): void
 }
 
-export function createDebtSettler(journal: Debts, calls: DebtSettlerCalls, now: () => number): DebtSettler {
+export function createDebtSettler(journal: Debts, calls: DebtSettlerCalls, { now, later }: Timers): DebtSettler {
   let refusedUntil = new WeakMap<Debt, number>()
   let isRunning = false
 
@@ -135,11 +136,12 @@ export function createDebtSettler(journal: Debts, calls: DebtSettlerCalls, now: 
     run()
       .catch(() => {})
       .then(() => {
-        const timer: unknown = setTimeout(() => {
+        const again = () => {
           isRunning = false
           wake()
-        }, AGAIN_MS)
-        unref(timer)
+        }
+        // The journal keeps the debts for the next start.
+        later(AGAIN_MS, again, false)
       })
   }
 
@@ -207,10 +209,4 @@ async function release(calls: DebtSettlerCalls, { request, mayBeCommitted = fals
     if (!isRefusedForGood(error)) throw error
   }
   await giveBackUnsent(calls, { userId: request.userId, id: request.id, mayBeCommitted })
-}
-
-/** Lets Node.js exit while the timer waits: the journal keeps the debts for the next start. */
-function unref(timer: unknown): void {
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref()
 }

@@ -64,7 +64,7 @@ export function createOutageLeases(
   assertUnits(units)
   const lease = { units, ttlSeconds, keepsSlices: true }
   const pool = createLeasePool({ calls, lease, maxLeases, idleMs: (ttlSeconds * 1_000) / 2, timers })
-  const ids = createIds(calls, timers.now)
+  const ids = createIds(calls, timers)
   return {
     hold(message) {
       const scope = scopeOf(message)
@@ -95,7 +95,7 @@ export function createOutageLeases(
 }
 
 /** Closes ids of messages as the journal does for those that were not sent, but keeps them in memory. */
-function createIds(calls: DebtSettlerCalls, now: () => number) {
+function createIds(calls: DebtSettlerCalls, timers: Timers) {
   const open = new Map<string, Debt>()
   /** Of the open ones. */
   const unsent = new Set<string>()
@@ -111,7 +111,7 @@ function createIds(calls: DebtSettlerCalls, now: () => number) {
     // What the service refuses for now is tried again every minute, and at `close`.
     onRefused() {},
   }
-  const debtSettler = createDebtSettler(debts, calls, now)
+  const debtSettler = createDebtSettler(debts, calls, timers)
   return {
     has: (message: ReserveReq) => open.has(keyOf(message)),
     isSent: (message: ReserveReq) => open.has(keyOf(message)) && !unsent.has(keyOf(message)),

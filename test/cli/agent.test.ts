@@ -12,6 +12,7 @@ import { type Agent, type AgentOptions, startAgent } from '../../src/cli/remote/
 import { type Answer, post, SENDER_PATHS, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
 import { run } from '../support/terminal.ts'
+import { FAST } from '../support/timers.ts'
 import { linesOf, paste } from '../support/walk.ts'
 
 const service = await startService()
@@ -52,7 +53,8 @@ async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
     debts: undefined,
     leases: undefined,
     // The machine may be busy.
-    timeoutMs: 20_000,
+    timeoutMs: 50_000,
+    pauses: FAST,
     log: line => lines.push(line),
     async fetch(input, init) {
       const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createClientOn } from '../../client/src/client.ts'
 import { createClient, type Debt, type Journal, JournalFull, UnknownIfSent } from '../../client/src/main.ts'
 import { type JournalOptions, openJournal } from '../../client/src/node/journal.ts'
 import { PROJECT } from '../support/paths.ts'
 import { startService } from '../support/service.ts'
+import { FAST } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -45,12 +47,12 @@ type Network = 'up' | 'away' | 'deaf'
 
 /** A client whose calls do not arrive (`away`), or are carried out without an answer (`deaf`). */
 function clientOf(journal: Journal, network: Network = 'up', token = service.senderToken) {
-  return createClient({
+  return createClientOn(FAST, {
     url,
     token,
     journal,
     onUnavailable: { otp: 'allow-with-debt' },
-    senderTimeoutMs: 10_000,
+    senderTimeoutMs: 50_000,
     async fetch(input, init) {
       // As a proxy answers whose service does not.
       const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })

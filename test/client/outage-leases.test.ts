@@ -1,10 +1,11 @@
 /** `onUnavailable: 'lease'`: units held for an outage. `outage-leases.long.test.ts` kills the service. */
 import { afterAll, describe, expect, test } from 'vitest'
+import { createClientOn } from '../../client/src/client.ts'
 import { createLeasePool } from '../../client/src/lease-pool.ts'
 import { type Client, createClient, UnavailableError, UnknownIfSent } from '../../client/src/main.ts'
 import { createOutageLeases } from '../../client/src/outage-leases.ts'
 import { startService } from '../support/service.ts'
-import { createTimers } from '../support/timers.ts'
+import { createTimers, FAST } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -26,12 +27,12 @@ async function counted(of: typeof admin, userId: number): Promise<{ used: number
 
 /** Calls that do not arrive (`away`), or are carried out without an answer (`deaf`). */
 function clientOf(network: { is: 'up' | 'away' | 'deaf' }) {
-  return createClient({
+  return createClientOn(FAST, {
     url,
     token: service.senderToken,
     onUnavailable: { otp: 'lease' },
     outageLease: { units: 5 },
-    senderTimeoutMs: 10_000,
+    senderTimeoutMs: 50_000,
     async fetch(input, init) {
       // As a proxy answers whose service does not.
       const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
@@ -211,12 +212,12 @@ test('a slice whose answer was lost is given back, also if a proxy refuses its r
 test('what is refused for a while is settled as soon as the client is closed', async () => {
   const owner = await user(100)
   let network: 'up' | 'deaf' | 'refusing' = 'up'
-  const quota = createClient({
+  const quota = createClientOn(FAST, {
     url,
     token: service.senderToken,
     onUnavailable: 'lease',
     outageLease: { units: 5 },
-    senderTimeoutMs: 300,
+    senderTimeoutMs: 3_000,
     async fetch(input, init) {
       if (network === 'refusing') return new Response('<h1>Unauthorized</h1>', { status: 401 })
       const answer = await fetch(input, init)
@@ -236,7 +237,7 @@ test('what is refused for a while is settled as soon as the client is closed', a
           () => 'closed',
           () => refusals++,
         ),
-      { timeout: 10_000 },
+      { timeout: 10_000, interval: 1 },
     )
     .toBeGreaterThan(20)
   network = 'up'

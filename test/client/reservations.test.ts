@@ -6,9 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createClientOn } from '../../client/src/client.ts'
 import { type Client, type ClientOptions, createClient, UnknownIfSent } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
 import { startService } from '../support/service.ts'
+import { FAST } from '../support/timers.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -45,10 +47,10 @@ async function charged(userId: number): Promise<number> {
 type Network = { deaf?: readonly string[]; away?: readonly string[] }
 
 function clientOn(network: Network, options: Partial<ClientOptions> = {}): Client {
-  return createClient({
+  return createClientOn(FAST, {
     url,
     token: service.senderToken,
-    senderTimeoutMs: 400,
+    senderTimeoutMs: 4_000,
     async fetch(input, init) {
       const operation = String(input).replace(/^.*\//, '')
       if (network.away?.includes(operation)) throw new TypeError('no route')
@@ -151,7 +153,7 @@ describe('what is sent is charged once', () => {
   test('if another process sends it as a debt while its units are given back', async () => {
     const userId = await user()
     const network: Network = { away: ['commit', 'release'] }
-    const client = clientOn(network, { senderTimeoutMs: 2_000 })
+    const client = clientOn(network)
     await expect(client.withReservation(ask(userId), never)).rejects.toMatchObject(unavailable)
     expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'not-sent' }])
     const journal = await openJournal(join(folder, 'other'), { onUnknown: () => 'charge' })
@@ -168,7 +170,7 @@ describe('what is sent is charged once', () => {
   test('if another sender commits what this one could not', async () => {
     const userId = await user()
     const network: Network = { away: ['commit', 'release'] }
-    const client = clientOn(network, { senderTimeoutMs: 2_000 })
+    const client = clientOn(network)
     await expect(client.withReservation(ask(userId), never)).rejects.toMatchObject(unavailable)
     expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'not-sent' }])
     const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })

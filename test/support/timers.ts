@@ -1,3 +1,13 @@
+import { afterMs, type Timers } from '../../client/src/timers.ts'
+
+const FASTER = 10
+
+/** In these, ten seconds pass in one: for pauses that a test waits for. */
+export const FAST: Timers = {
+  now: () => performance.now() * FASTER,
+  later: (ms, run, keepsAlive) => afterMs(ms / FASTER, run, keepsAlive),
+}
+
 /** The clock of a process, which a test moves. */
 export function createTimers() {
   let time = 0

@@ -1,9 +1,9 @@
 /** The agent: takes the calls of the senders on this machine, and passes them on through one client, as few batches. */
 import { once } from 'node:events'
 import { lstat, rm } from 'node:fs/promises'
-import { createClient } from '../../../../client/src/main.ts'
+import { createClientOn } from '../../../../client/src/client.ts'
 import { lock } from '../../../../client/src/node/lock.ts'
-import { afterMs, type Later } from '../../../../client/src/timers.ts'
+import { afterMs, type Later, PLATFORM, type Timers } from '../../../../client/src/timers.ts'
 import { readSegmentRules, SEGMENTS_HEADER } from '../../../contract/segments-header.ts'
 import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { addressOf, createListener, type HttpListener } from '../../../http/listener.ts'
@@ -43,6 +43,8 @@ export interface AgentOptions {
   readonly later?: Later
   /** In place of the platform's clock, for leases; in milliseconds. */
   readonly now?: () => number
+  /** In place of the platform's, for the pauses between calls. */
+  readonly pauses?: Timers
 }
 
 export interface Agent {
@@ -85,16 +87,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     timeoutMs = TIMEOUT_MS,
     fetch = globalThis.fetch,
     later = afterMs,
-    now = () => performance.now(),
+    now = PLATFORM.now,
+    pauses = PLATFORM,
   } = options
   const segments = createServiceSegments(fetch, log)
-  const client = createClient({
+  const client = createClientOn(pauses, {
     ...service,
     maxWaiting: maxCalls,
     senderTimeoutMs: timeoutMs,
     fetch: segments.fetch,
   })
-  const debts = owed && (await openDebts(owed, { client, segments: segments.rules, log, later }))
+  const debts = owed && (await openDebts(owed, { client, segments: segments.rules, log, pauses, later }))
   const leases =
     leased && createLeases(leased, { calls: client, segments: segments.rules, log, timers: { now, later } })
   const outages = createOutageLog(log, now)

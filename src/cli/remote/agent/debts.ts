@@ -7,7 +7,7 @@ import { createDebtSettler } from '../../../../client/src/debts.ts'
 import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
-import type { Later } from '../../../../client/src/timers.ts'
+import type { Later, Timers } from '../../../../client/src/timers.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
@@ -62,15 +62,21 @@ interface Dependencies {
   readonly segments: () => SegmentRules | null
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
+  /** For the pauses between calls. */
+  readonly pauses: Timers
+  /** For the time of allowed messages. */
   readonly later: Later
 }
 
 /** @throws the errors of `openJournal` */
-export async function openDebts(options: DebtOptions, { client, segments, log, later }: Dependencies): Promise<Debts> {
+export async function openDebts(
+  options: DebtOptions,
+  { client, segments, log, pauses, later }: Dependencies,
+): Promise<Debts> {
   const { types, maxDebts = MAX_DEBTS } = options
   const refused = new WeakMap<Debt, string>()
   const journal = await openLoggedJournal({ ...options, maxDebts }, refused, log)
-  const debtSettler = createDebtSettler(journal, client, () => performance.now())
+  const debtSettler = createDebtSettler(journal, client, pauses)
   const held = createHeldDebts({ journal, debtSettler, log, later })
   const answers = createDebtAnswers(segments)
   const settle = createSettling(held, answers, request => find(journal, request)?.outcome)
