@@ -43,7 +43,7 @@ import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
-import { startTracing, type Tracer } from './tracing.ts'
+import { startTracing, type Tracer, type TracingOptions } from './tracing.ts'
 import { TIME_ZONES, VERSION } from './version.ts'
 
 /**
@@ -80,13 +80,14 @@ export interface Overrides {
   metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
   listener?: HttpListener
-  /** How long a statement of calls and jobs may take, in milliseconds. */
-  statementTimeout?: number
+  /** Of the connections of calls and jobs. */
+  limits?: Pick<DatabaseOptions, 'statementTimeout' | 'connectTimeout'>
   /** Ends the wait for the database: the start then rejects with its reason. */
   stopping?: AbortSignal
   /** False starts no job; true if left out. */
   runJobs?: boolean
-  engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
+  engine?: Pick<EngineOptions, 'connections' | 'queueCommands' | 'giveUpMs'>
+  tracing?: Pick<TracingOptions, 'sendEveryMs'>
   webhooks?: Pick<DispatcherOptions, 'timeoutMs'>
 }
 
@@ -121,9 +122,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const url = await provideDatabase(config, log, stops)
     const metrics = createMetrics()
     const open = (pool: PoolName, options: PoolLimits) => openPool(pool, { url, log, ...options }, metrics, stops)
-    const { statementTimeout } = overrides
-    const limits = statementTimeout === undefined ? {} : { statementTimeout }
-    const db = open('calls', { maxConnections: config.databasePoolSize, ...limits })
+    const db = open('calls', { maxConnections: config.databasePoolSize, ...overrides.limits })
     if (config.databaseUrl === null) metrics.watchDisk(() => freeRatioOf(config.dataDir))
     const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     await untilReachable(pingDb, { ms: config.databaseWaitSeconds * 1_000, log, signal: overrides.stopping })
@@ -134,12 +133,12 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     metrics.build({ version: VERSION, node: process.version, timeZones: TIME_ZONES, ...(await readServerVersions(db)) })
     const secretKeys = await provideSecretKeys(config, db, log)
-    const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS, ...limits })
+    const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS, ...overrides.limits })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
     metrics.watchClock(() => clock.aheadMs)
-    const tracer = await provideTracer(config, stops)
+    const tracer = await provideTracer(config, overrides.tracing, stops)
     const cluster = await findCluster(jobsDb)
     const base = { config, log, jobsDb, now, metrics, secretKeys, tracer, idleMs: idleMsOn(cluster) }
 
@@ -198,9 +197,9 @@ async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: St
   return embedded.url
 }
 
-async function provideTracer({ tracing: { endpoint, ratio } }: Config, stops: Stop[]): Promise<Tracer | undefined> {
+async function provideTracer({ tracing: { endpoint, ratio } }: Config, options: Overrides['tracing'], stops: Stop[]) {
   if (endpoint === null) return undefined
-  const tracing = await startTracing({ endpoint, ratio, version: VERSION })
+  const tracing = await startTracing({ endpoint, ratio, version: VERSION, ...options })
   stops.push(() => tracing.close())
   return tracing
 }

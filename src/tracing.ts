@@ -39,15 +39,22 @@ export interface TracingOptions {
   ratio: number
   /** Of the service. */
   version: string
+  /** How often spans are sent, in milliseconds; every second if left out. */
+  sendEveryMs?: number
 }
 
-/** Spans that wait to be sent; beyond that they are dropped. They are sent every second. */
+/** Spans that wait to be sent; beyond that they are dropped. */
 const MAX_WAITING = 2_048
 const SEND_EVERY_MS = 1_000
 /** How long a collector may take, in milliseconds: a stop of the service waits as long. */
 const SEND_TIMEOUT_MS = 3_000
 
-export async function startTracing({ endpoint, ratio, version }: TracingOptions): Promise<Tracing> {
+export async function startTracing({
+  endpoint,
+  ratio,
+  version,
+  sendEveryMs = SEND_EVERY_MS,
+}: TracingOptions): Promise<Tracing> {
   const [api, sdk, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-trace'),
@@ -66,7 +73,7 @@ export async function startTracing({ endpoint, ratio, version }: TracingOptions)
       new sdk.BatchSpanProcessor({
         exporter,
         maxQueueSize: MAX_WAITING,
-        scheduledDelayMillis: SEND_EVERY_MS,
+        scheduledDelayMillis: sendEveryMs,
         exportTimeoutMillis: SEND_TIMEOUT_MS,
       }),
     ],

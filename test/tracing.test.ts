@@ -40,7 +40,8 @@ const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
 
 const [KEEP_ALL, KEEP_NONE] = ['1', '0']
 const tracesOf = (ratio: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio })
-const service = await startService({ env: tracesOf(KEEP_ALL) })
+const tracing = { sendEveryMs: 20 }
+const service = await startService({ env: tracesOf(KEEP_ALL), tracing })
 const receiver = await createReceiver()
 const { call, senderToken } = service
 
@@ -137,7 +138,7 @@ test('an attempt at a webhook carries the header of its span', async () => {
 })
 
 test('with a ratio of 0 only the traces of callers that sample are kept', async () => {
-  const quiet = await startService({ env: tracesOf(KEEP_NONE) })
+  const quiet = await startService({ env: tracesOf(KEEP_NONE), tracing })
   await quiet.call('GET', '/api/sms/me')
   const trace = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
   const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }

@@ -75,7 +75,7 @@ test('a naive model that counts unit by unit agrees', () => {
         expectSameCounters(store, naive)
       }
     }),
-    { numRuns: 4000 },
+    { numRuns: 2000 },
   )
 })
 

@@ -168,7 +168,7 @@ async function askAll(of: Service): Promise<Map<string, Answer>> {
 }
 
 describe('while the database is not available', async () => {
-  const disconnected = await startService()
+  const disconnected = await startService({ giveUpMs: 100 })
   const name = new URL(disconnected.databaseUrl).pathname.slice(1)
   const elsewhere = `${name}_elsewhere`
   let answers = new Map<string, Answer>()
@@ -198,7 +198,7 @@ describe('while the database is not available', async () => {
 
 describe('after an unexpected failure', async () => {
   // A cluster finds its shards by a table's name.
-  const broken = await startService({ database: databaseOfOnePostgres() })
+  const broken = await startService({ database: databaseOfOnePostgres(), connectTimeout: 60_000 })
   let answers = new Map<string, Answer>()
   beforeAll(async () => {
     const tables = await broken.db.query<{ name: string }>({

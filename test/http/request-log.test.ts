@@ -4,15 +4,15 @@ import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { openTransaction } from '../support/engine.ts'
-import { startService } from '../support/service.ts'
+import { type ServiceOptions, startService } from '../support/service.ts'
 import { closeOf } from '../support/sockets.ts'
 
 type Line = Record<string, unknown>
 
 /** A service, and the lines of its log. */
-async function startLogged(env: Record<string, string> = {}) {
+async function startLogged(env: Record<string, string> = {}, options: Pick<ServiceOptions, 'connectTimeout'> = {}) {
   const lines: Line[] = []
-  const service = await startService({ env, onLogLine: line => lines.push(JSON.parse(line)) })
+  const service = await startService({ ...options, env, onLogLine: line => lines.push(JSON.parse(line)) })
   return { ...service, lines, answered: () => lines.filter(({ msg }) => msg === 'http: request answered') }
 }
 
@@ -124,7 +124,14 @@ test.each([
 })
 
 describe('a call that the database cannot serve now', async () => {
-  const { call, lines, answered, senderToken: token, db, databaseUrl } = await startLogged({ DATABASE_POOL_SIZE: '1' })
+  const {
+    call,
+    lines,
+    answered,
+    senderToken: token,
+    db,
+    databaseUrl,
+  } = await startLogged({ DATABASE_POOL_SIZE: '1' }, { connectTimeout: 500 })
   const own = openDatabase({ url: databaseUrl, idleTransactionTimeout: 0 })
   whenDone(() => own.close())
   const unserved = () => lines.filter(({ msg }) => msg === 'http: call not served')
@@ -140,7 +147,7 @@ describe('a call that the database cannot serve now', async () => {
     const lock = await openTransaction(own, tx => tx.query({ text: sql`lock table quota in access exclusive mode` }))
     lines.length = 0
     const sends = [1, 2, 3].map(() => call('POST', '/api/sms/sender/quota/consume', { token, body: single }))
-    const batch = { operations: Array.from({ length: 200 }, (_, n) => consume(n)) }
+    const batch = { operations: Array.from({ length: 40 }, (_, n) => consume(n)) }
     const [many, ...one] = await Promise.all([
       call('POST', '/api/sms/sender/quota/batch', { token, body: batch }),
       ...sends,

@@ -1,7 +1,7 @@
 /** Clients that only cost work wait for their answers. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createSlowDown } from '../../src/http/platform/slow-down.ts'
 import { startService } from '../support/service.ts'
 import { closeOf } from '../support/sockets.ts'
@@ -29,89 +29,106 @@ async function ask(url: string, remoteAddress: string) {
 }
 
 // At the same time, because each refusal waits.
-test.concurrent.for([
-  ['/openapi.json', 200, 429],
-  ['/console/config.json', 200, 429],
-  [LIST, 401, 401],
-  ['/nowhere', 404, 404],
-] as const)(
-  'above the limit of an address, %s without a token waits, and calls with one do not',
-  async ([url, below, above], { expect }) => {
-    const address = `2001:db8:0:${url.length}::1`
-    for (let n = 0; n < LIMIT; n++) expect((await app.inject({ url, remoteAddress: address })).statusCode).toBe(below)
-    expect(await ask(url, address)).toEqual({ statusCode: above, isOvertaken: true })
-  },
-)
+describe.concurrent('above the limit', () => {
+  test.for([
+    ['/openapi.json', 200, 429],
+    ['/console/config.json', 200, 429],
+    [LIST, 401, 401],
+    ['/nowhere', 404, 404],
+  ] as const)(
+    'of an address, %s without a token waits, and calls with one do not',
+    async ([url, below, above], { expect }) => {
+      const address = `2001:db8:0:${url.length}::1`
+      for (let n = 0; n < LIMIT; n++) expect((await app.inject({ url, remoteAddress: address })).statusCode).toBe(below)
+      expect(await ask(url, address)).toEqual({ statusCode: above, isOvertaken: true })
+    },
+  )
 
-test('above the limit, a connection is not read while its answer waits, and works afterwards', async () => {
-  const socket = connect(port, '127.0.0.1')
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`
-  let text = ''
-  socket.on('data', chunk => {
-    text += chunk
-  })
-  const answers = (count: number) => expect.poll(() => text.match(/HTTP\/1\.1 (200|429)/g)?.length ?? 0).toBe(count)
-  for (let n = 1; n <= LIMIT; n++) {
-    socket.write(get('/console/config.json'))
-    await answers(n)
-  }
-  socket.write(get('/console/config.json'))
-  await answers(LIMIT + 1)
-  socket.write(get('/console/config.json'))
-  await answers(LIMIT + 2)
-  socket.destroy()
-})
-
-test('above the limit, answers of a connection wait one after the other, and it is closed if there are many', async () => {
-  const get = 'GET /console/config.json HTTP/1.1\r\nhost: test\r\n\r\n'
-  async function answersTo(count: number): Promise<{ answers: number; ms: number }> {
+  test('a connection is not read while its answer waits, and works afterwards', async ({ expect }) => {
     const socket = connect(port, '127.0.0.1')
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`
     let text = ''
-    const begin = performance.now()
-    socket.write(get.repeat(count - 1) + get.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))
-    socket.on('error', () => {})
     socket.on('data', chunk => {
       text += chunk
     })
-    await closeOf(socket)
-    return { answers: text.match(/HTTP\/1\.1 (200|429)/g)?.length ?? 0, ms: performance.now() - begin }
-  }
-  for (let n = 0; n < LIMIT; n++) await answersTo(1)
-  const three = await answersTo(3)
-  expect(three.answers).toBe(3)
-  expect(three.ms).toBeGreaterThan(740)
-  expect((await answersTo(100)).answers).toBe(0)
-})
+    const answers = (count: number) => expect.poll(() => text.match(/HTTP\/1\.1 (200|429)/g)?.length ?? 0).toBe(count)
+    for (let n = 1; n <= LIMIT; n++) {
+      socket.write(get('/console/config.json'))
+      await answers(n)
+    }
+    socket.write(get('/console/config.json'))
+    await answers(LIMIT + 1)
+    socket.write(get('/console/config.json'))
+    await answers(LIMIT + 2)
+    socket.destroy()
+  })
 
-test('above the limit, health checks wait, and calls with a token do not', async () => {
-  const url = `http://127.0.0.1:${port}`
-  for (let n = 0; n < LIMIT; n++) await fetch(`${url}/livez`)
-  for (const path of ['/livez', '/readyz']) {
-    const order: string[] = []
-    const health = fetch(url + path).then(({ status }) => order.push(`${path} ${status}`))
-    const other = fetch(url + LIST, { headers: { authorization } }).then(({ status }) =>
-      order.push(`${LIST} ${status}`),
-    )
-    await Promise.all([health, other])
-    expect(order).toEqual([`${LIST} 200`, `${path} 200`])
-  }
-})
+  test('answers of a connection wait one after the other, and it is closed if there are many', async ({ expect }) => {
+    const get = 'GET /console/config.json HTTP/1.1\r\nhost: test\r\n\r\n'
+    async function answersTo(count: number): Promise<{ answers: number; ms: number }> {
+      const socket = connect(port, '127.0.0.1')
+      let text = ''
+      const begin = performance.now()
+      socket.write(get.repeat(count - 1) + get.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))
+      socket.on('error', () => {})
+      socket.on('data', chunk => {
+        text += chunk
+      })
+      await closeOf(socket)
+      return { answers: text.match(/HTTP\/1\.1 (200|429)/g)?.length ?? 0, ms: performance.now() - begin }
+    }
+    for (let n = 0; n < LIMIT; n++) await answersTo(1)
+    const three = await answersTo(3)
+    expect(three.answers).toBe(3)
+    expect(three.ms).toBeGreaterThan(740)
+    expect((await answersTo(100)).answers).toBe(0)
+  })
 
-test('above the limit, a request that is not valid HTTP is not answered', async () => {
-  async function answerTo(text: string): Promise<string> {
-    const socket = connect(port, '127.0.0.1')
-    let answer = ''
-    socket.on('data', chunk => {
-      answer += chunk
+  test('health checks wait, and calls with a token do not', async ({ expect }) => {
+    const url = `http://127.0.0.1:${port}`
+    for (let n = 0; n < LIMIT; n++) await fetch(`${url}/livez`)
+    for (const path of ['/livez', '/readyz']) {
+      const order: string[] = []
+      const health = fetch(url + path).then(({ status }) => order.push(`${path} ${status}`))
+      const other = fetch(url + LIST, { headers: { authorization } }).then(({ status }) =>
+        order.push(`${LIST} ${status}`),
+      )
+      await Promise.all([health, other])
+      expect(order).toEqual([`${LIST} 200`, `${path} 200`])
+    }
+  })
+
+  test('a request that is not valid HTTP is not answered', async ({ expect }) => {
+    async function answerTo(text: string): Promise<string> {
+      const socket = connect(port, '127.0.0.1')
+      let answer = ''
+      socket.on('data', chunk => {
+        answer += chunk
+      })
+      socket.on('error', () => {})
+      socket.write(text)
+      await closeOf(socket)
+      return answer
+    }
+    for (let n = 0; n < LIMIT; n++) await answerTo('nonsense\r\n\r\n')
+    expect(await answerTo('nonsense\r\n\r\n')).toBe('')
+    expect((await call('GET', LIST)).status).toBe(200)
+  })
+
+  test('connections that call at once are not answered at once', async ({ expect }) => {
+    const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1'))
+    const answered = sockets.map(async socket => {
+      for (let n = 0; n <= LIMIT; n++) socket.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n')
+      let text = ''
+      for await (const chunk of socket) {
+        text += chunk
+        if (text.match(/HTTP\/1\.1 200/g)?.length === LIMIT + 1) break
+      }
+      return performance.now()
     })
-    socket.on('error', () => {})
-    socket.write(text)
-    await closeOf(socket)
-    return answer
-  }
-  for (let n = 0; n < LIMIT; n++) await answerTo('nonsense\r\n\r\n')
-  expect(await answerTo('nonsense\r\n\r\n')).toBe('')
-  expect((await call('GET', LIST)).status).toBe(200)
+    const times = await Promise.all(answered)
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(200)
+  })
 })
 
 test('above two hundred a second, refusals of a principal wait, and its other calls do not', async () => {
@@ -125,21 +142,6 @@ test('above two hundred a second, refusals of a principal wait, and its other ca
   expect(count).toBeGreaterThanOrEqual(400)
   expect(count).toBeLessThan(402 + (performance.now() - begin) / 5)
   expect(limit.isAbove(other)).toBe(false)
-})
-
-test('above the limit, connections that call at once are not answered at once', async () => {
-  const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1'))
-  const answered = sockets.map(async socket => {
-    for (let n = 0; n <= LIMIT; n++) socket.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n')
-    let text = ''
-    for await (const chunk of socket) {
-      text += chunk
-      if (text.match(/HTTP\/1\.1 200/g)?.length === LIMIT + 1) break
-    }
-    return performance.now()
-  })
-  const times = await Promise.all(answered)
-  expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(200)
 })
 
 test('above the limit, the refusals of a crowd of connections wait longer', async () => {

@@ -100,7 +100,7 @@ test('a request whose body is not read to its end is answered, and counts as ans
   }, 60_000)
   for (let call = 1; call <= MAX_PIPELINED + 1; call++) {
     socket.write('POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 1\r\n\r\n1')
-    await expect.poll(() => answered).toBe(call)
+    await expect.poll(() => answered, { interval: 1 }).toBe(call)
   }
 })
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
-import { createApp } from '../../src/app.ts'
+import { createApp, type Overrides } from '../../src/app.ts'
 import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { findCluster } from '../../src/db/cluster/topology.ts'
@@ -75,7 +75,12 @@ export interface ServiceOptions {
   observe?: boolean
   /** On a cluster, of each lane. */
   queueCommands?: number
+  /** How long senders' calls wait for a database that is away, in milliseconds. */
+  giveUpMs?: number
+  /** How long other calls wait for a connection, in milliseconds. */
+  connectTimeout?: number
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
+  tracing?: Overrides['tracing']
   /** Gets each line of the log, from level info on. */
   onLogLine?: (line: string) => void
   /** The clocks of the machine. */
@@ -105,14 +110,19 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands, onLogLine, machine, stallMs, certificate } = options
+  const { queueCommands, giveUpMs, connectTimeout, tracing, onLogLine, machine, stallMs, certificate } = options
   const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
     // A statement takes a hundred times as long on a machine that is busy with something else.
-    statementTimeout: 120_000,
-    engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands: queueCommands * lanes }) },
+    limits: { statementTimeout: 120_000, ...(connectTimeout === undefined ? {} : { connectTimeout }) },
+    engine: {
+      connections: 4,
+      ...(queueCommands === undefined ? {} : { queueCommands: queueCommands * lanes }),
+      ...(giveUpMs === undefined ? {} : { giveUpMs }),
+    },
+    ...(tracing === undefined ? {} : { tracing }),
     webhooks,
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
