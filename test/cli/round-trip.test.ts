@@ -174,7 +174,7 @@ test.each(['csv', 'ndjson'])('by id, %s changes nothing, and brings back each se
       expect([code, stdout], stderr).toEqual([0, `created 0, updated ${quotas.length}, unchanged 0, refused 0\n`])
       expect((await quotasOf(user)).map(settingsOf)).toEqual(before.map(settingsOf))
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })
 
@@ -194,7 +194,7 @@ test('by reference, CSV changes nothing, and creates each quota as it was', asyn
       expect([code, stdout], stderr).toEqual([0, `created ${quotas.length}, updated 0, unchanged 0, refused 0\n`])
       expect((await quotasOf(user)).map(settingsOf)).toEqual(before.map(settingsOf))
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })
 

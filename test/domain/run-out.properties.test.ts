@@ -89,7 +89,7 @@ test('a window of an hour and a half counts, even if one of half an hour follows
 test('hours run out as in a naive simulation, which takes too long for a year of them', () => {
   const user = anyUser([null, 'hour', 'hour', 'day', 'month'], 5)
   const same = fc.property(user, anyRate, (quotas, perDay) => expectSame(quotas, perDay, 25))
-  fc.assert(same, { numRuns: 150 })
+  fc.assert(same, { numRuns: 75 })
 })
 
 test('within its budget of steps the answer is the same, and beyond it there is none', () => {

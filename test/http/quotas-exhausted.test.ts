@@ -150,7 +150,7 @@ test('the list is what the status of each quota says, after any sends, changes a
         for (const id of ids) await call('DELETE', `/api/sms/admin/quota/${id}`)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
   const left = await db.query({
     text: sql`select 1 from quota_alert a join quota q on q.shard = a.shard and q.id = a.quota_id where deleted_at is not null`,

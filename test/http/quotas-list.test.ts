@@ -306,6 +306,6 @@ test('the status filter agrees with the shown status, for any quota at any time'
       expect(found.items).toMatchObject([{ id, status: expected }])
       await call('DELETE', `/api/sms/admin/quota/${id}`)
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   )
 })
