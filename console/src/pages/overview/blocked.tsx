@@ -121,7 +121,7 @@ function columnsOf(from: string, actions: Actions): Column<ShownUser>[] {
   const { columns, untilLifted, waitingDoesNotHelp } = texts.overview.blocked
   return [
     { label: columns.user, cell: user => <Who user={user} /> },
-    { label: columns.why, cell: user => <Why user={user} actions={actions} /> },
+    { label: columns.why, kind: 'name', cell: user => <Why user={user} actions={actions} /> },
     { label: columns.denied, kind: 'number', cell: user => <Denied user={user} from={from} /> },
     timeColumn(
       columns.until,
