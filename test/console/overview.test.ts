@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, goTo, settled, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, settled, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -114,7 +114,7 @@ test('compares today with yesterday, and keeps the period of the top users in th
   await top.getByText('7 days').click()
   await top.getByRole('row').nth(1).filter({ hasText: 'User 9' }).getByText('1,000').waitFor()
   expect(new URL(page.url()).search).toBe('?top=week')
-  await page.reload()
+  await reopen(page)
   await top.getByRole('row').filter({ hasText: 'User 9' }).waitFor()
   await page.goBack()
   await top.getByRole('row').filter({ hasText: 'User 9' }).waitFor({ state: 'detached' })
@@ -190,7 +190,6 @@ test('shows what needs a decision, and leads to it', async () => {
   const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })
   await who.getByRole('row').filter({ hasText: 'User 1042' }).getByText('200').waitFor()
   expect(await who.getByRole('row').count()).toBe(2)
-  await expectAccessibleInEachLayout(who)
   await who.getByRole('link', { name: 'Block Nigeria for user 1042' }).click()
   await page.waitForURL(`${site.url}/console/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG`)
   // The form says what it does.
@@ -215,7 +214,6 @@ test('shows what needs a decision, and leads to it', async () => {
   expect(await blockedLink.getAttribute('href')).toBe(cap)
   await page.getByText('Blocked for 1 user', { exact: true }).waitFor()
   expect(await who.getByRole('link', { name: /^Block / }).count()).toBe(0)
-  await expectAccessible(who)
 })
 
 test('users who are blocked on purpose stand apart from those who are not', async () => {
@@ -312,9 +310,6 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
     .waitFor()
   expect(await rows.getByRole('button').count()).toBe(0)
   await expectAccessibleInEachLayout(panel(page, 'Where messages come from'))
-  const german = await site.visit('/overview?by=sender', { now: clock.now, locale: 'de-DE' })
-  const row = panel(german, 'Woher Nachrichten kommen').getByRole('row').filter({ hasText: 'campaigns' })
-  await row.getByText('100', { exact: true }).first().waitFor()
 
   // Counts of denials lead to them: of a sender, and of messages that named no country.
   await rows.nth(1).getByRole('link', { name: '50,000' }).click()
@@ -377,56 +372,6 @@ test('checks on request all users who sent, beyond those who sent most', async (
   expect(await list.getByRole('button', { name: 'Check all' }).count()).toBe(0)
 })
 
-test('is in German, too', async () => {
-  const page = await empty.visit('/overview?by=message_type', { now: START, locale: 'de-DE' })
-  await panel(page, 'Jetzt blockiert').getByText('Niemand ist blockiert').waitFor()
-  await panel(page, 'Ereignisse').getByText('Noch keine Ereignisse').waitFor()
-})
-
-test('is accessible and fits 1280 and 360 px', async () => {
-  // The day on which daylight saving time starts.
-  onDay(14)
-  await allow({ user_id: 11 })
-  await ask('consume', { user_id: 11, id: 'today', units: 10 })
-  const page = await openOverview()
-  await page
-    .getByRole('status')
-    .filter({ hasText: /^Live$/ })
-    .waitFor()
-  await allow({ user_id: 10, name: HOSTILE, opening_used: 1_000 })
-  const event = panel(page, 'Activity').getByRole('listitem').filter({ hasText: HOSTILE })
-  await event.filter({ hasText: 'exhausted' }).waitFor()
-  await panel(page, 'Top users').getByRole('table').waitFor()
-  await expectAccessibleInEachLayout(page)
-})
-
-test('a destination is blocked for all users who send there, with one reason', async () => {
-  onDay(230)
-  for (const user_id of [201, 202, 203]) {
-    await allow({ user_id, alert_at: [] })
-    await ask('consume', { user_id, id: 'kenya', units: 50, country: 'KE' })
-  }
-  await allow({ user_id: 203, kind: 'cap', limit: 0, countries: ['KE'] })
-  const page = await site.visit('/overview?who=KE', { now: clock.now })
-  const dialog = page.getByRole('dialog', { name: 'Who sends to Kenya (KE, +254)?' })
-  await dialog.getByRole('button', { name: 'Block Kenya for all 2 users…' }).click()
-  await dialog.getByText('Each of these 2 users gets a cap of 0 for Kenya').waitFor()
-  await dialog.getByRole('button', { name: 'Block for 2 users' }).click()
-  await dialog.getByText('Give a reason, for those who meet the block later.').waitFor()
-  await expectAccessibleInEachLayout(dialog)
-  await dialog.getByLabel('Reason for the block').fill('Pumped codes')
-  await dialog.getByRole('button', { name: 'Block for 2 users' }).click()
-  await dialog.getByText('2 created').waitFor()
-  for (const user_id of [201, 202, 203]) {
-    await dialog.getByRole('link', { name: `Blocked: Kenya for user ${user_id}` }).waitFor()
-    const { body } = await ask('check', { user_id, units: 1, country: 'KE' })
-    expect(body).toMatchObject({ granted: false, reason: 'cap_reached' })
-  }
-  const { body } = await call('GET', '/api/sms/admin/quota/list?kind=cap&country=KE&status=exhausted&user_id=201')
-  expect(body.items).toMatchObject([{ name: 'Block Kenya', limit: 0, metadata: { reason: 'Pumped codes' } }])
-  await expectAccessibleInEachLayout(dialog)
-})
-
 /** Usage that was rolled up: of users from `first` to `last`, a unit each. */
 async function addUsage(first: number, last: number, country: string): Promise<void> {
   const ids = Array.from({ length: last - first + 1 }, (_, n) => first + n)
@@ -454,6 +399,7 @@ test('all users who send to a destination are listed, however little they send, 
     await allow({ user_id, alert_at: [] })
     await ask('consume', { user_id, id: 'tonga', units: 3, country: 'TO' })
   }
+  await allow({ user_id: 322, kind: 'cap', limit: 0, countries: ['TO'] })
   await addUsage(10_001, 10_055, 'TO')
   const page = await site.visit('/overview?who=TO', { now: clock.now })
   const dialog = page.getByRole('dialog', { name: 'Who sends to Tonga (TO, +676)?' })
@@ -462,17 +408,26 @@ test('all users who send to a destination are listed, however little they send, 
     (await dialog.getByRole('rowheader').allTextContents()).map(text => text.replace('User ', ''))
   expect((await users()).slice(0, 4)).toEqual(['301', '321', '322', '10001'])
   await dialog.getByText('1–50 of 58').waitFor()
-  await expectAccessibleInEachLayout(dialog)
   await dialog.getByRole('button', { name: 'Next' }).click()
   await dialog.getByText('51–58 of 58').waitFor()
   expect((await users()).at(-1)).toBe('10055')
-  await dialog.getByRole('button', { name: 'Block Tonga for all 58 users…' }).click()
+  await dialog.getByRole('button', { name: 'Block Tonga for all 57 users…' }).click()
+  await dialog.getByText('Each of these 57 users gets a cap of 0 for Tonga').waitFor()
+  await dialog.getByRole('button', { name: 'Block for 57 users' }).click()
+  await dialog.getByText('Give a reason, for those who meet the block later.').waitFor()
+  await expectAccessibleInEachLayout(dialog)
   await dialog.getByLabel('Reason for the block').fill('Pumped codes')
-  await dialog.getByRole('button', { name: 'Block for 58 users' }).click()
-  await dialog.getByText('58 created').waitFor()
-  for (const user_id of [301, 321, 322, 10_001, 10_055]) {
+  await dialog.getByRole('button', { name: 'Block for 57 users' }).click()
+  await dialog.getByText('57 created').waitFor()
+  await dialog.getByRole('link', { name: 'Blocked: Tonga for user 10055' }).waitFor()
+  await expectAccessibleInEachLayout(dialog)
+  for (const user_id of [301, 321, 10_001, 10_055]) {
     const { body } = await call('GET', `/api/sms/admin/quota/list?kind=cap&country=TO&user_id=${user_id}`)
-    expect(body.items).toMatchObject([{ limit: 0, metadata: { reason: 'Pumped codes' } }])
+    expect(body.items).toMatchObject([{ name: 'Block Tonga', limit: 0, metadata: { reason: 'Pumped codes' } }])
+  }
+  for (const user_id of [301, 322]) {
+    const { body } = await ask('check', { user_id, units: 1, country: 'TO' })
+    expect(body).toMatchObject({ granted: false, reason: 'cap_reached' })
   }
 })
 
@@ -495,5 +450,4 @@ test('of too many users, those who send most to a destination are listed, and ho
   await dialog
     .getByText('Users who are not listed here, such as those who have not sent there yet, are not blocked.')
     .waitFor()
-  await expectAccessibleInEachLayout(dialog)
 })

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 const LIST = '/quotas?user_id=1'
@@ -61,11 +61,11 @@ test('colors and icons tell caps from grants, what is near its limit or used up,
   expect(await used('Paused')).toBe('rgb(134, 142, 150)')
 
   // Customers read their own words, with the same icons.
-  const mine = await site.visit('/mine', { token: await site.userToken(1) })
-  const own = row(mine, 'Ceiling').locator('[data-kind=cap]')
+  await goTo(page, '/mine', await site.userToken(1))
+  const own = row(page, 'Ceiling').locator('[data-kind=cap]')
   await own.locator('svg').waitFor()
   expect(await own.textContent()).toBe('Limit')
-  expect(await row(mine, 'Late alert').locator('[data-kind=grant]').textContent()).toBe('Package')
+  expect(await row(page, 'Late alert').locator('[data-kind=grant]').textContent()).toBe('Package')
 })
 
 test('sorts by name, reference and time of creation, and filters by message type', async () => {
@@ -170,11 +170,11 @@ test('a limit says what rolled over, so that it fits what is used and left', asy
   await rolling.getByText('1,272 used · 728 left').waitFor()
   expect(await rolling.getByRole('cell', { name: '1,500' }).textContent()).toBe('1,500+ 500 rolled over')
   expect(await row(page, 'Extra units').getByText('rolled over').count()).toBe(0)
-  await expectAccessibleInEachLayout(page)
+  await expectAccessibleInEachLayout(rolling)
 
   // All grants together, with the rows that they are the sum of.
-  const user = await site.visit('/users/5')
-  await user.getByText('1,272 used · 1,228 left').waitFor()
-  await user.getByText('2,500', { exact: true }).waitFor()
-  await row(user, 'Rolls over').getByText('+ 500 rolled over').waitFor()
+  await goTo(page, '/users/5')
+  await page.getByText('1,272 used · 1,228 left').waitFor()
+  await page.getByText('2,500', { exact: true }).waitFor()
+  await row(page, 'Rolls over').getByText('+ 500 rolled over').waitFor()
 })
