@@ -81,6 +81,7 @@ test('totals and days of 90 days match the API, ungrouped and grouped', async ()
         item.denied?.units,
       ]),
   )
+  await expectAccessible(page.getByRole('region', { name: 'Units by day' }), ['scrollable-region-focusable'])
   const { start, end } = body.items.findLast((item: { denied: { units: number } }) => item.denied.units > 0)
   const denials = `/console/users/7/denials?${new URLSearchParams({ from: start, to: end })}`
   const denied = page.getByRole('region', { name: 'Units by day' }).getByRole('link').first()
