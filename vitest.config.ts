@@ -72,7 +72,7 @@ export default defineConfig({
     })),
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: ByNeed },
     // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
     isolate: false,
