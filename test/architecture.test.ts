@@ -33,7 +33,8 @@ const LEVELS: Record<string, RegExp>[] = [
 const DB_LEVELS: Record<string, RegExp>[] = [
   { connection: /^connection\// },
   { cluster: /^cluster\// },
-  { schema: /^schema\//, ledger: /^ledger\// },
+  { ledger: /^ledger\// },
+  { schema: /^schema\// },
   { quotas: /^quotas\// },
   { reservations: /^reservations\// },
   { usage: /^usage\//, outbox: /^outbox\// },

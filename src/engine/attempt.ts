@@ -99,10 +99,6 @@ export function isCheckViolation(error: unknown): boolean {
   return sqlStateOf(error) === SQLSTATE.checkViolation
 }
 
-export function isLockNotAvailable(error: unknown): boolean {
-  return sqlStateOf(error) === SQLSTATE.lockNotAvailable
-}
-
 /**
  * The commands of attempts of unknown outcome, and what those came to if they are committed. A command keeps its entry
  * however its batch goes on: divided, isolated, after any other error.

@@ -1,17 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
+import { isLockNotAvailable } from '../db/connection/errors.ts'
 import type { Command, Granted, Outcome } from '../domain/command.ts'
 import type { EpochMs } from '../domain/time.ts'
-import {
-  attempt,
-  type EngineContext,
-  hasLost,
-  heldUsersOf,
-  isConflict,
-  isLockNotAvailable,
-  type LostEffects,
-  noteLost,
-} from './attempt.ts'
+import { attempt, type EngineContext, hasLost, heldUsersOf, isConflict, type LostEffects, noteLost } from './attempt.ts'
 import { reportOf, runLocked } from './batch.ts'
 import { Unavailable } from './completion.ts'
 import { usersOf } from './user-states.ts'

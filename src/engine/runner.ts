@@ -1,4 +1,5 @@
 import { ConnectionLost, isUnavailable } from '../db/connection/database.ts'
+import { isLockNotAvailable } from '../db/connection/errors.ts'
 import type { Command } from '../domain/command.ts'
 import {
   attempt,
@@ -7,7 +8,6 @@ import {
   heldUsersOf,
   isCheckViolation,
   isConflict,
-  isLockNotAvailable,
   isUniqueViolation,
   noteLost,
 } from './attempt.ts'

@@ -10,7 +10,7 @@ import {
   type PipelinedConnection,
   type PipelinedConnectionOptions,
 } from '../db/connection/pipelined-connection.ts'
-import { onTables, placementChecks } from '../db/ledger/cluster-statements.ts'
+import { CLUSTER_STATEMENTS, onTables, placementChecks } from '../db/ledger/cluster-statements.ts'
 
 type Options = Omit<PipelinedConnectionOptions, 'url' | 'mustWrite' | 'onBegin'>
 
@@ -33,7 +33,8 @@ export function connectToLane(url: string, lane: ShardPlacement, { findPlacement
     const lanes = await findPlacements().catch(() => [])
     known = lanes.find(({ buckets }) => buckets[0] === lane.buckets[0]) ?? known
     const { tables, shardId } = known
-    const statements = Object.entries(options.statements).map(([name, text]) => [name, onTables(text, tables)] as const)
+    const texts = { ...options.statements, ...CLUSTER_STATEMENTS }
+    const statements = Object.entries(texts).map(([name, text]) => [name, onTables(text, tables)] as const)
     return connectPipelined({
       ...options,
       url: nodeUrl(url, known),

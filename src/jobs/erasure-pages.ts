@@ -1,6 +1,6 @@
 import { endErasure } from '../admin/erase-user.ts'
 import type { Database } from '../db/connection/database.ts'
-import { rollUpUsage } from '../db/usage/rollup.ts'
+import { batchShardsOf, rollUpUsage } from '../db/usage/rollup.ts'
 import type { Erasure } from '../db/users/erasure.ts'
 import {
   eraseAnswers,
@@ -88,7 +88,8 @@ async function release(engine: Pick<Engine, 'submit'>, user_id: number, ids: rea
 async function* pendingUsagePages(db: Database, { user_id }: Erasure): AsyncGenerator<Left, void> {
   const upTo = await newestPendingUsage(db, user_id)
   while (upTo !== null && (await hasPendingUsage(db, user_id, upTo))) {
-    const { batches } = await rollUpUsage(db, shardOf(user_id))
+    let batches = 0
+    for (const shard of batchShardsOf(shardOf(user_id))) batches += (await rollUpUsage(db, shard)).batches
     yield batches > 0 ? 'more' : 'wait'
   }
 }

@@ -1,5 +1,8 @@
 import type { Database, Log } from '../db/connection/database.ts'
+import { isLockNotAvailable } from '../db/connection/errors.ts'
+import { OF_ALL_SHARDS, splitUsage } from '../db/ledger/add-usage.ts'
 import {
+  type BatchShard,
   countPendingUsage,
   findPendingUsage,
   ROLLUP_PAGE,
@@ -7,7 +10,6 @@ import {
   rollUpUsage,
   UnusableBatches,
 } from '../db/usage/rollup.ts'
-import type { Shard } from '../domain/shard.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'
 
@@ -51,19 +53,36 @@ const MAX_COUNTED = 100_000
 /** Unusable batches of a shard that a process steps over. With more, the shard waits for an operator. */
 const MAX_UNUSABLE = 1_000
 
-export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
-  const pages = new Map<Shard, PageSize>()
-  /** Batches that the database refuses to add up, by shard. They stay where they are. */
-  const unusable = new Map<Shard, number[]>()
+/** Rolls up a page of batches of all shards. If a row of one shard is in the way, each shard's part becomes a batch of its own. */
+async function rollUpAllShards(db: Database, page: PageSize): Promise<RolledUp & { isWhole: boolean }> {
+  let max = ROLLUP_PAGE
+  try {
+    const rolledUp = await page.run(rows => {
+      max = rows
+      return rollUpUsage(db, OF_ALL_SHARDS, rows)
+    })
+    return { ...rolledUp, isWhole: rolledUp.batches === max }
+  } catch (error) {
+    if (!(error instanceof UnusableBatches || isLockNotAvailable(error))) throw error
+    await db.transaction(tx => splitUsage(tx, max))
+    return { batches: 0, rows: 0, isWhole: true }
+  }
+}
 
-  function pageOf(shard: Shard): PageSize {
+export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
+  const pages = new Map<BatchShard, PageSize>()
+  /** Batches that the database refuses to add up, by shard. They stay where they are. */
+  const unusable = new Map<BatchShard, number[]>()
+
+  function pageOf(shard: BatchShard): PageSize {
     const page = pages.get(shard) ?? createPageSize(ROLLUP_PAGE)
     pages.set(shard, page)
     return page
   }
 
   /** Rolls up a page of a shard; if one of its batches is unusable, those before it, or sets that one apart. */
-  async function rollUp(shard: Shard): Promise<RolledUp & { isWhole: boolean }> {
+  async function rollUp(shard: BatchShard): Promise<RolledUp & { isWhole: boolean }> {
+    if (shard === OF_ALL_SHARDS) return rollUpAllShards(db, pageOf(shard))
     const skipped = unusable.get(shard) ?? []
     let max = ROLLUP_PAGE
     for (;;) {

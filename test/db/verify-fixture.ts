@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { removeSettled } from '../../src/db/reservations/retention.ts'
-import { rollUpUsage } from '../../src/db/usage/rollup.ts'
+import { batchShardsOf, rollUpUsage } from '../../src/db/usage/rollup.ts'
 import type { ProofName } from '../../src/db/verify/proof.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { QuotaPatch } from '../../src/domain/quota.ts'
@@ -20,6 +20,11 @@ export function judgeOf(bench: Bench) {
 
   /** Removes a user's settled reservations to the archive. */
   const retire = (user: number) => removeSettled(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
+
+  /** Rolls up the usage of a user, with that of others whose batches are in the same page. */
+  const rollUp = async (user: number) => {
+    for (const shard of batchShardsOf(shardOf(user))) await rollUpUsage(db, shard)
+  }
 
   const update = (quota: number, patch: QuotaPatch) => updateQuota(db, quota, patch, bench.author(), () => true)
 
@@ -93,12 +98,12 @@ export function judgeOf(bench: Bench) {
           alter,
           () => (quotas.length < 6 ? add() : deleteQuota(db, pick(quotas), bench.author(), () => true)),
           () => retire(user),
-          () => rollUpUsage(db, shardOf(user)),
+          () => rollUp(user),
         ])()
         if (n % 15 === 14) expect(await judge(user), `seed ${seed}, step ${n}`).toEqual(RIGHT)
       }
     }
   }
 
-  return { engine, retire, update, judge, expectRightInHistories }
+  return { engine, retire, rollUp, update, judge, expectRightInHistories }
 }

@@ -4,7 +4,6 @@ import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { removeDeletedQuota } from '../../src/db/reservations/retention.ts'
-import { rollUpUsage } from '../../src/db/usage/rollup.ts'
 import { PROOFS } from '../../src/db/verify/proof.ts'
 import { MAX_PENDING } from '../../src/db/verify/usage.ts'
 import { verify } from '../../src/db/verify/verify.ts'
@@ -17,7 +16,7 @@ import { judgeOf, RIGHT } from './verify-fixture.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
-const { engine, retire, update, judge, expectRightInHistories } = judgeOf(bench)
+const { engine, retire, rollUp, update, judge, expectRightInHistories } = judgeOf(bench)
 
 /** A user with an archive, a closed window and a current one, in which 4 are used and 2 reserved. */
 async function aUser(draft: Partial<QuotaDraft> = {}): Promise<{ user: number; quota: number; window: number }> {
@@ -119,7 +118,7 @@ describe('finds nothing wrong', () => {
         await engine.submit(reserve(user, `m${n}`, 10))
         await engine.submit(settle('commit', user, `m${n}`, 6))
         await engine.submit(settle('refund', user, `m${n}`, 2))
-        if (n % 20 === 0) await rollUpUsage(db, shardOf(user))
+        if (n % 20 === 0) await rollUp(user)
       }
     }
     const sending = users.map(send)
@@ -556,8 +555,6 @@ describe('usage', () => {
     await engine.submit(settle('refund', user, 'b', 2))
     return { user, quota: id, cap: cap.id }
   }
-  const rollUp = (user: number) => rollUpUsage(db, shardOf(user))
-
   test('holds before the rollup, after it, and after retention', async () => {
     const { user } = await used()
     expect(await judge(user)).toEqual(RIGHT)

@@ -1,7 +1,6 @@
 /** Rows of a newer version among those that a job or a sender comes to: they are left, and the others are done. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { shardOf } from '../../src/domain/shard.ts'
 import { UnknownValue } from '../../src/domain/unknown-value.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
@@ -88,15 +87,15 @@ test('usage of an unknown kind stays until a newer version adds it up', async ()
     await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'u1', 3))
   }
-  await db.query({ text: sql`update usage_pending set kinds = '{6}' where shard = $1`, values: [shardOf(newer)] })
+  await db.query({ text: sql`update usage_pending set kinds = '{6}' where $1 = any(users)`, values: [newer] })
   await rollUpAll()
   const sums = (user: number) =>
     db.query({ text: sql`select committed, denied from usage where user_id = $1`, values: [user] })
   expect(await sums(other)).toEqual([{ committed: 3, denied: 0 }])
   expect(await sums(newer)).toEqual([])
-  expect(
-    await db.query({ text: sql`select kinds from usage_pending where shard = $1`, values: [shardOf(newer)] }),
-  ).toEqual([{ kinds: [6] }])
+  expect(await db.query({ text: sql`select kinds from usage_pending where $1 = any(users)`, values: [newer] })).toEqual(
+    [{ kinds: [6] }],
+  )
 })
 
 test('a user with one unknown quota is refused by name, and no batch of others fails', async () => {

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { OF_ALL_SHARDS } from '../../src/db/ledger/add-usage.ts'
 import type { UsageSums } from '../../src/db/usage/columns.ts'
 import { sumUsage } from '../../src/db/usage/sums.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -20,6 +21,7 @@ import {
 import { rawSql } from '../support/sql.ts'
 import { MINUTE, NOTHING, usageOn } from './usage-fixture.ts'
 
+const isOnePostgres = inject('nodes') === null
 const bench = await createBench()
 const { db, clock } = bench
 const { engine, usageOf, totalOf, rollUpAll, expectRightInHistories } = usageOn(bench)
@@ -167,7 +169,10 @@ describe('the rollup', () => {
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
     const held = await openTransaction(db, tx =>
-      tx.query({ text: sql`select from usage_pending where shard = $1 for update`, values: [shardOf(user)] }),
+      tx.query({
+        text: sql`select from usage_pending where shard = $1 for update`,
+        values: [isOnePostgres ? OF_ALL_SHARDS : shardOf(user)],
+      }),
     )
     expect(await rollUpAll()).toBe(0)
     await held.commit()
@@ -205,6 +210,27 @@ describe('the rollup', () => {
     await db.query({ text: sql`truncate usage_pending` })
   })
 
+  test('leaves the part of one shard of a batch that cannot be added up, and adds the others', async () => {
+    await rollUpAll()
+    const users = usersOfTwoShards()
+    const [full = 0, other = 0] = users
+    for (const user of users) await bench.quota({ user_id: user, limit: 100 })
+    await engine.submit(draw('consume', full, 'a', 1))
+    await rollUpAll()
+    const text = sql`update usage set committed = 9223372036854775807 where user_id = $1`
+    await db.query({ text, values: [full] })
+    await Promise.all(users.map(user => engine.submit(draw('consume', user, 'b', 1))))
+    const errors: unknown[] = []
+    const rollup = createUsageRollup({ db, log: { ...log, error: fields => errors.push(fields) } })
+    while ((await rollup.rollUpOnce()).isBehind);
+    expect(errors).toMatchObject([{ shard: shardOf(full) }])
+    expect(await db.query({ text: sql`select shard, users from usage_pending` })).toEqual([
+      { shard: shardOf(full), users: [full] },
+    ])
+    expect(await totalOf(other)).toMatchObject({ committed: 1 })
+    await db.query({ text: sql`truncate usage_pending` })
+  })
+
   test('of a shard that fails does not hold up the others', async () => {
     await rollUpAll()
     const users = usersOfTwoShards()
@@ -221,6 +247,8 @@ describe('the rollup', () => {
       }),
     )
     const hasty = createUsageRollup({ db: impatientDatabase(bench.url), log })
+    // One step to part the batches of all shards, one for each shard.
+    if (isOnePostgres) expect(await hasty.rollUpOnce()).toMatchObject({ batches: 0, isBehind: true })
     await expect(hasty.rollUpOnce()).rejects.toThrow('lock timeout')
     expect(await countOf('usage_pending')).toBe(1)
     await held.commit()

@@ -34,7 +34,12 @@ export function isStatementTimeout(error: unknown): boolean {
 
 /** Whether the rows of this statement are the problem, and not the database: it took too long, or met other writers. */
 export function concernsRows(error: unknown): boolean {
-  return isStatementTimeout(error) || sqlStateOf(error) === SQLSTATE.lockNotAvailable || isTransactionRollback(error)
+  return isStatementTimeout(error) || isLockNotAvailable(error) || isTransactionRollback(error)
+}
+
+/** Whether another transaction has held a lock for longer than the statement may wait. */
+export function isLockNotAvailable(error: unknown): boolean {
+  return sqlStateOf(error) === SQLSTATE.lockNotAvailable
 }
 
 /** Whether the server refuses the values: out of range, malformed, or against a constraint. */

@@ -1,6 +1,8 @@
+import { SHARD_COUNT } from '../../domain/shard.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
-import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import type { Transaction } from '../connection/database.ts'
+import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { bigints, ints, smallints, texts } from './arrays.ts'
 import { nextNumber, USER_SHARD } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
@@ -27,15 +29,48 @@ const VALUES = {
 
 const NAMES = Object.keys(VALUES).map(sqlName)
 
+/** The `shard` of a row of all shards: the one behind the last. */
+export const OF_ALL_SHARDS = SHARD_COUNT
+
 /**
- * Adds a batch's usage as a row of arrays per shard, which the usage rollup sums up later. The rows are the batch's own: it
- * waits for no lock, and no other transaction waits for them.
+ * Adds a batch's usage as one row of arrays, which the usage rollup sums up later. The row is the batch's own: it waits for
+ * no lock, and no other transaction waits for it. PostgreSQL stores the arrays as it gets them.
  */
 export const addUsage = ledgerStatement<BookedUsage>(
   'add-usage',
+  { ...USER_SHARD, ...VALUES },
+  ({ arrays, bind }) => sql`insert into usage_pending (shards, ${joinSql(NAMES)}, shard, number, bucket)
+    values (${arrays}, ${sqlInteger(OF_ALL_SHARDS)}, ${bind(NUMBER)}::bigint, ${bind(BUCKET)}::timestamptz)`,
+)
+
+/** The same on a cluster, where a row lies with the other rows of its shard: a row of arrays for each shard. */
+export const addUsageOfShards = ledgerStatement<BookedUsage>(
+  addUsage.name,
   { ...USER_SHARD, ...VALUES },
   ({ k, bind }) => sql`insert into usage_pending (shard, number, ${joinSql(NAMES)}, bucket)
     select k.shard, ${bind(NUMBER)}::bigint, ${joinSql(NAMES.map(name => sql`array_agg(k.${name})`))},
       ${bind(BUCKET)}::timestamptz
     from ${k} group by k.shard`,
 )
+
+/**
+ * Makes batches of one shard of the first ones of all shards. So what cannot be added up is kept to its shard, and so are batches from
+ * before the tables were distributed over a cluster.
+ *
+ * @param batches how many at most; null: all
+ */
+export async function splitUsage(tx: Transaction, batches: number | null): Promise<void> {
+  const columns = joinSql(NAMES)
+  await tx.query({
+    text: sql`with page as materialized (
+        select number from usage_pending where shard = $1 order by number limit $2 for update skip locked
+      ), taken as (
+        delete from usage_pending p using page where p.shard = $1 and p.number = page.number returning p.*
+      )
+      insert into usage_pending (shard, number, bucket, ${columns})
+      select e.shard, taken.number, taken.bucket, ${joinSql(NAMES.map(name => sql`array_agg(e.${name})`))}
+      from taken, unnest(taken.shards, ${joinSql(NAMES.map(name => sql`taken.${name}`))}) e (shard, ${columns})
+      group by 1, 2, 3`,
+    values: [OF_ALL_SHARDS, batches],
+  })
+}

@@ -6,6 +6,7 @@
 import type { ShardPlacement } from '../cluster/topology.ts'
 import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlInteger, trustedSql } from '../connection/sql.ts'
+import { addUsageOfShards } from './add-usage.ts'
 import type { LedgerCall } from './statement.ts'
 
 /** The name of a table: in the engine's statements, each stands behind one of these words. */
@@ -37,6 +38,9 @@ export function placementChecks(shardId: number): readonly Sql[] {
 
 /** The number of this mode in PostgreSQL. */
 const SHARE_LOCK = 5
+
+/** Statements that write other rows there than on one PostgreSQL, by their names. */
+export const CLUSTER_STATEMENTS: Readonly<Record<string, Sql>> = { [addUsageOfShards.name]: addUsageOfShards.text }
 
 /** Runs statements of the ledger in a transaction of an administrator's change or of a job. */
 export async function runLedgerCalls(tx: Transaction, calls: readonly LedgerCall[]): Promise<void> {

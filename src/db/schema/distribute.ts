@@ -6,6 +6,7 @@ import { distributeTables, readTables, type Table, undistributedTables } from '.
 import { findTopology } from '../cluster/topology.ts'
 import { type Database, type Log, openDatabase, type Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
+import { splitUsage } from '../ledger/add-usage.ts'
 import { migrate } from './migrate.ts'
 
 interface DistributeOptions {
@@ -78,6 +79,7 @@ async function assertIdle(db: Queryable): Promise<void> {
 async function distributeMissing(db: Database, shards: number): Promise<Table[]> {
   return db.transaction(async tx => {
     const tables = await undistributedTables(tx)
+    await splitUsage(tx, null)
     await distributeTables(tx, tables, shards)
     for (const { name, placement } of tables) {
       if (placement !== 'sharded') continue

@@ -1,6 +1,7 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
+import type { Queryable } from '../connection/database.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
-import { USAGE_KIND_CODES } from '../ledger/add-usage.ts'
+import { OF_ALL_SHARDS, USAGE_KIND_CODES } from '../ledger/add-usage.ts'
 
 /** Counts of every table of usage. */
 const COUNTS = [
@@ -111,9 +112,20 @@ export const PENDING_UNFUNDED = joinSql(
   ),
 )
 
-/** The entries of the batches `batches`, as a table `e`. An earlier version wrote no senders: they are null. */
+/**
+ * The entries of the batches `batches`, as a table `e`. An earlier version wrote no senders: they are null. So are the shards of
+ * entries of one shard, the batch's own.
+ */
 export function entriesOf(batches: Sql): Sql {
   return sql`unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
-    ${batches}.units, ${batches}.messages, ${batches}.senders)
-    e (user_id, quota_id, country, message_type, kind, units, messages, sender)`
+    ${batches}.units, ${batches}.messages, ${batches}.senders, ${batches}.shards)
+    e (user_id, quota_id, country, message_type, kind, units, messages, sender, shard)`
+}
+
+/**
+ * That a batch of `usage_pending p` may hold usage of a shard's users. In a transaction on a cluster, where each batch is of one shard,
+ * the statement has to stay in that; elsewhere the store is not known, and a shard without batches costs nothing.
+ */
+export function ofShard({ isCluster }: Pick<Queryable, 'isCluster'>, shard: Sql): Sql {
+  return isCluster ? sql`p.shard = ${shard}` : sql`p.shard in (${shard}, ${sqlInteger(OF_ALL_SHARDS)})`
 }

@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
-import { columnsOf, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './columns.ts'
+import { columnsOf, ofShard, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './columns.ts'
 import { lockUpkeep, usersFrom, walk } from './maintenance.ts'
 
 /** Rows on one day that make a user busy: more than four in each quarter of an hour. */
@@ -54,7 +54,7 @@ const FORGET = [
 export async function hasPendingBefore(db: Database, shard: Shard, before: EpochMs): Promise<boolean> {
   const rows = await db.query({
     name: 'has-pending-before',
-    text: sql`select 1 from usage_pending where shard = $1 and bucket < $2 limit 1`,
+    text: sql`select 1 from usage_pending p where ${ofShard(db, sql`$1`)} and bucket < $2 limit 1`,
     values: [shard, timestampParam(before)],
   })
   return rows.length > 0

@@ -28,7 +28,7 @@ const COUNTS = columnsOf(USAGE_COUNTS)
 
 /** The entries of all batches that are not rolled up yet, from `$1` to `$2`. */
 const PENDING = sql`
-  select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, e.sender, ${PENDING_COUNTS}
+  select coalesce(e.shard, p.shard) as shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, e.sender, ${PENDING_COUNTS}
   from usage_pending p, ${entriesOf(sql`p`)} where p.bucket >= $1 and p.bucket < $2`
 
 /**

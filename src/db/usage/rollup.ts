@@ -1,9 +1,10 @@
 import type { Shard } from '../../domain/shard.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
-import type { Database } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
-import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
+import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
+import { OF_ALL_SHARDS } from '../ledger/add-usage.ts'
 import {
   additionsTo,
   columnsOf,
@@ -23,12 +24,24 @@ export const ROLLUP_PAGE = 64
 /** Users in a list of the top users of a shard and day. */
 export const TOP_LIST = 128
 
+/** The batches of a shard, or those of all shards. */
+export type BatchShard = Shard | typeof OF_ALL_SHARDS
+
+/** Where batches with usage of a shard's users are. */
+export const batchShardsOf = (shard: Shard): readonly BatchShard[] => [OF_ALL_SHARDS, shard]
+
 /** Shards with usage to roll up: one index lookup each, however much there is. */
-export async function findPendingUsage(db: Database): Promise<Shard[]> {
-  const rows = await db.query<{ shard: Shard }>({
+export async function findPendingUsage(db: Database): Promise<BatchShard[]> {
+  // Two statements: a cluster takes no union of them.
+  const ofAll = await db.query<{ shard: BatchShard }>({
+    name: 'find-pending-usage-of-all-shards',
+    text: sql`select shard from usage_pending where shard = ${sqlInteger(OF_ALL_SHARDS)} limit 1`,
+  })
+  const ofOne = await db.query<{ shard: BatchShard }>({
     name: 'find-pending-usage',
     text: sql`select h.shard from shard_head h where exists (select from usage_pending p where p.shard = h.shard)`,
   })
+  const rows = [...ofAll, ...ofOne]
   return rows.map(({ shard }) => shard)
 }
 
@@ -42,40 +55,22 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
   return row?.pending ?? 0
 }
 
-/** The columns of the sums of a page of batches: an array of each. */
-const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...USAGE_COUNTS] as const
-
-/** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
-const arrayOf = (name: string) => {
-  const column = sqlName(name)
-  const array = sql`array_agg(${column})::text`
-  return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
-    ? sql`case when bool_or(${column} <> 0) then ${array} end`
-    : array
-}
-
-/** A column of the rows that are added. */
-const column = (name: string) =>
-  /refunded|denied/.test(name) ? sql`coalesce(${sqlName(name)}, 0) as ${sqlName(name)}` : sqlName(name)
-
 /**
- * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
- * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
- * them. Those by sender are first added up by kind, in two sums for each entry instead of fourteen.
+ * Deletes a page of a shard's batches, to add them up. It skips batches that another process has locked, and only what the deletion
+ * returns counts, so nothing is rolled up twice.
  */
-const TAKE = sql`
-  with page as materialized (
+const TAKEN = sql`
+  page as materialized (
     select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
     order by number limit $3 for update skip locked
   ), taken as (
     delete from usage_pending p using page where p.shard = $1 and p.number = page.number
     returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages,
-      p.senders
-  ), summed as (
-    select e.user_id as users, taken.bucket as buckets, e.quota_id as quotas, e.country as countries,
-      e.message_type as message_types, ${PENDING_SUMS}
+      p.senders, p.shards
+  ), summed as materialized (
+    select coalesce(e.shard, $1::smallint) as shard, e.user_id, taken.bucket, e.quota_id, e.country, e.message_type, ${PENDING_SUMS}
     from taken, ${entriesOf(sql`taken`)}
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
   ), by_kind as (
     select taken.bucket, e.sender, e.kind, nullif(e.quota_id is not null, false) as quota_id,
       sum(e.units) as units, sum(e.messages) as messages
@@ -83,13 +78,12 @@ const TAKE = sql`
       e (sender, kind, quota_id, units, messages)
     where e.sender is not null group by 1, 2, 3, 4
   ), by_sender as (
-    select bucket, sender, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
-  )
-  select (select count(*) from taken) as batches, (select min(number) from taken) as first,
-    (select max(kind) from taken, unnest(taken.kinds) kind) as last_kind, count(*) as rows,
-    (select json_agg(by_sender)::text from by_sender) as senders,
-    ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
-  from summed`
+    select bucket, sender::text, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
+  )`
+
+/** How many batches were taken, and the last kind that they count. */
+const OUTCOME = sql`(select count(*) from taken) as batches, (select count(*) from summed) as rows,
+  (select max(kind) from taken, unnest(taken.kinds) kind) as last_kind`
 
 /**
  * Adds the sums, and the accounts of users who never had a quota: the directory of users reads accounts. The sums go
@@ -100,31 +94,24 @@ const TAKE = sql`
  * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
  * new list has missed.
  */
-const KEYS = sql`k as materialized (
-    select user_id, bucket, quota_id, country, message_type, ${joinSql(USAGE_COUNTS.map(column))}
-    from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
-      ${joinSql(USAGE_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
-      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
-  )`
-
-const ADD_ACCOUNTS = sql`
+const addAccounts = (shard: Sql) => sql`
   insert into account (shard, user_id)
-  select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
+  select ${shard}, user_id from (select distinct shard, user_id from k) u order by shard, user_id
   on conflict do nothing`
 
-const ADD_TOP = sql`
+const addTop = (shard: Sql) => sql`
   insert into usage_top (shard, bucket, users, units, missed)
-  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
+  select ${shard}, day, array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
     array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
     coalesce(max(units) filter (where place > ${sqlInteger(TOP_LIST)}), 0)
   from (
-    select *, row_number() over (partition by day order by units desc, user_id) as place
+    select *, row_number() over (partition by shard, day order by units desc, user_id) as place
     from (
-      select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
-      from k where committed > 0 group by 1, 2
+      select shard, user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
+      from k where committed > 0 group by 1, 2, 3
     ) summed
   ) ranked
-  group by day order by day
+  group by shard, day order by shard, day
   on conflict (shard, bucket) do update set (users, units, missed) = (
     select array_agg(user_id order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
       array_agg(units order by place) filter (where place <= ${sqlInteger(TOP_LIST)}),
@@ -158,30 +145,83 @@ const ADD_TOTALS = sql`
   from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
   on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
 
-const ADD_USAGE = sql`
+const addUsage = (shard: Sql) => sql`
   insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
-  select $1::smallint, * from k
+  select ${shard}, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)} from k
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${additionsTo(sql`usage`, USAGE_COUNTS)}`
 
 /** The sums of all users by sender, of a list that one page comes to. Principals that are not named have no row. */
-const ADD_SENDERS = sql`
+const addSenders = (list: Sql) => sql`
   insert into usage_total (span, dimension, bucket, key, ${columnsOf(TOTAL_COUNTS)})
   select 0, ${sqlInteger(DIMENSIONS.sender)}, bucket, sender, ${columnsOf(TOTAL_COUNTS)}
-  from json_to_recordset($1::json) s (bucket timestamptz, sender text, ${joinSql(TOTAL_COUNTS.map(name => sql`${sqlName(name)} bigint`))})
+  from ${list}
   order by bucket, sender collate "C"
   on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
 
-/** One statement, so that the arrays are read once. */
-const ADD = sql`with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
+/** One statement, in which no sum leaves PostgreSQL. */
+const ROLL_UP = sql`with ${TAKEN}, k as (select * from summed), accounts as (${addAccounts(sql`shard`)}), top as (${addTop(sql`shard`)}),
+  ${PAIRED}, total as (${ADD_TOTALS}), senders as (${addSenders(sql`by_sender`)}), added as (${addUsage(sql`shard`)})
+  select ${OUTCOME}`
 
-/** A cluster inserts by itself, and not in a part of a statement; the totals are in no shard. */
+/* ── On a cluster, which inserts by itself, and not in a part of a statement ─────────────────────────────────────── */
+
+/** The columns of the sums of a page of batches: an array of each. */
+const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...USAGE_COUNTS] as const
+
+/** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
+const arrayOf = (name: string) => {
+  const column = sqlName(name)
+  const array = sql`array_agg(${column})::text`
+  return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
+    ? sql`case when bool_or(${column} <> 0) then ${array} end`
+    : array
+}
+
+/** A column of the rows that are added. */
+const column = (name: string) =>
+  /refunded|denied/.test(name) ? sql`coalesce(${sqlName(name)}, 0) as ${sqlName(name)}` : sqlName(name)
+
+/** The service passes the sums on as text, without reading them. */
+const TAKE = sql`with ${TAKEN} select ${OUTCOME},
+    (select json_agg(by_sender)::text from by_sender) as senders,
+    ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
+  from summed`
+
+const KEYS = sql`k as materialized (
+    select user_id, bucket, quota_id, country, message_type, ${joinSql(USAGE_COUNTS.map(column))}, $1::smallint as shard
+    from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
+      ${joinSql(USAGE_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
+      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+  )`
+
+/** Into the shard that the statement names; the totals are in no shard. */
+const NAMED = sql`$1::smallint`
 const ADD_IN_CLUSTER = {
-  'add-accounts': sql`with ${KEYS} ${ADD_ACCOUNTS}`,
-  'add-top-users': sql`with ${KEYS} ${ADD_TOP}`,
+  'add-accounts': sql`with ${KEYS} ${addAccounts(NAMED)}`,
+  'add-top-users': sql`with ${KEYS} ${addTop(NAMED)}`,
   // Its parameters are those of the others, and each needs a type.
   'add-usage-totals': sql`with of_shard as (select $1::smallint), ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
-  'add-usage': sql`with ${KEYS} ${ADD_USAGE}`,
+  'add-usage': sql`with ${KEYS} ${addUsage(NAMED)}`,
+}
+
+const SENDERS = sql`json_to_recordset($1::json) s (bucket timestamptz, sender text,
+  ${joinSql(TOTAL_COUNTS.map(name => sql`${sqlName(name)} bigint`))})`
+
+async function rollUpInCluster(tx: Transaction, values: SqlValue[]): Promise<Outcome> {
+  const [taken] = await tx.query<Record<(typeof SUMMED)[number] | 'senders', string | null> & Outcome>({
+    name: 'take-usage',
+    text: TAKE,
+    values,
+  })
+  if (taken === undefined) throw new Error('the database returned no row')
+  if (taken.user_id !== null) {
+    const sums = [values[0] ?? null, ...SUMMED.map(name => taken[name])]
+    for (const [name, text] of Object.entries(ADD_IN_CLUSTER)) await tx.query({ name, text, values: sums })
+  }
+  const { senders } = taken
+  if (senders !== null) await tx.query({ name: 'add-sender-totals', text: addSenders(SENDERS), values: [senders] })
+  return taken
 }
 
 export interface RolledUp {
@@ -190,8 +230,7 @@ export interface RolledUp {
   rows: number
 }
 
-type Taken = Record<(typeof SUMMED)[number] | 'senders', string | null> &
-  RolledUp & { first: number | null; last_kind: number | null }
+type Outcome = RolledUp & { last_kind: number | null }
 
 /** Batches that cannot be added up. Nothing of them was changed. */
 export class UnusableBatches extends Error {
@@ -213,29 +252,33 @@ export class UnusableBatches extends Error {
  * @param skipped numbers of batches to leave
  * @throws UnusableBatches if PostgreSQL refuses what one of them holds, or a newer version has written it
  */
-export function rollUpUsage(
+export async function rollUpUsage(
   db: Database,
-  shard: Shard,
+  shard: BatchShard,
   page = ROLLUP_PAGE,
   skipped: readonly number[] = [],
 ): Promise<RolledUp> {
-  return db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
-    const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })
-    if (taken === undefined) throw new Error('the database returned no row')
-    const { batches, first, last_kind, rows, senders } = taken
-    try {
+  const values = [shard, skipped, page]
+  try {
+    return await db.transaction(async tx => {
+      await tx.query({ text: BY_KEYS })
+      const [outcome] = tx.isCluster
+        ? [await rollUpInCluster(tx, values)]
+        : await tx.query<Outcome>({ name: 'roll-up-usage', text: ROLL_UP, values })
+      if (outcome === undefined) throw new Error('the database returned no row')
+      const { batches, rows, last_kind } = outcome
       if (last_kind !== null && last_kind > LAST_KIND) throw new UnknownValue('a kind of usage', last_kind)
-      if (taken.users !== null) {
-        const values = [shard, ...SUMMED.map(name => taken[name])]
-        const statements = tx.isCluster ? ADD_IN_CLUSTER : { 'add-usage-sums': ADD }
-        for (const [name, text] of Object.entries(statements)) await tx.query({ name, text, values })
-      }
-      if (senders !== null) await tx.query({ name: 'add-sender-totals', text: ADD_SENDERS, values: [senders] })
-    } catch (error) {
-      if (first === null || !(isDataError(error) || error instanceof UnknownValue)) throw error
-      throw new UnusableBatches(first, batches, error)
-    }
-    return { batches, rows }
-  })
+      return { batches, rows }
+    })
+  } catch (error) {
+    if (!(isDataError(error) || error instanceof UnknownValue)) throw error
+    const [taken] = await db.query<{ first: number | null; batches: number }>({
+      text: sql`select min(number) as first, count(*) as batches from (
+          select number from usage_pending where shard = $1 and number <> all ($2::bigint[]) order by number limit $3
+        ) page`,
+      values,
+    })
+    if (taken === undefined || taken.first === null) throw error
+    throw new UnusableBatches(taken.first, taken.batches, error)
+  }
 }

@@ -9,6 +9,7 @@ import { timestampParam } from '../connection/values.ts'
 import {
   columnsOf,
   entriesOf,
+  ofShard,
   PENDING_COUNTS,
   REPORTED,
   UNFUNDED_OF_GRANTS,
@@ -80,7 +81,7 @@ interface UserSql {
  * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
  * those instead of thousands of rows a day
  */
-export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): Sql {
+export function usageOf(db: Queryable, { shard, user }: UserSql, sumsSuffice: boolean): Sql {
   const isUsers = sql`shard = ${shard} and user_id = ${user}`
   const rows = (table: Sql, from: Sql, to: Sql) => sql`
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
@@ -101,7 +102,7 @@ export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): Sql {
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
       select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
       from usage_pending p, ${entriesOf(sql`p`)}
-      where p.shard = ${shard} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
+      where ${ofShard(db, shard)} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
     ) pending`
 }
 
@@ -124,7 +125,7 @@ export function sumUsage(
   return db.query<UsageRow>({
     text: sql`
       select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
-      from (${usageOf({ shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
+      from (${usageOf(db, { shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
       where ${condition} group by 1, 2 order by 1, 2 limit $4`,
     values,
   })
@@ -138,7 +139,7 @@ const firstIn = (table: Sql) => sql`(select bucket from ${table}
  * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
  * covers less time than detail is kept.
  */
-const FUNDED = sql`
+const fundedOf = (db: Queryable) => sql`
   select bucket, committed - refunded as units from usage
   where shard = $3 and user_id = $4 and quota_id is not null and bucket >= $1
     and bucket < least($2, coalesce((select since from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
@@ -152,7 +153,7 @@ const FUNDED = sql`
   union all
   select p.bucket, case e.kind when 0 then e.units when 1 then -e.units else 0 end
   from usage_pending p, ${entriesOf(sql`p`)}
-  where p.shard = $3 and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
+  where ${ofShard(db, sql`$3`)} and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
     and e.user_id = $4 and e.quota_id is not null`
 
 /** The basis of a forecast: units that grants paid for, net of refunds, by stretches of 24 hours back from `now`. */
@@ -163,12 +164,12 @@ export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Pr
     name: 'past-usage',
     text: sql`
       select (select least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)},
-          (select min(bucket) from usage_pending p where p.shard = $3 and $4 = any(p.users)))) as first,
+          (select min(bucket) from usage_pending p where ${ofShard(db, sql`$3`)} and $4 = any(p.users)))) as first,
         s.day, s.units
       from (select 1) one left join (
         select floor(extract(epoch from $2::timestamptz - bucket - interval '1 ms') / 86400)::int as day,
           sum(units)::bigint as units
-        from (${FUNDED}) u group by 1
+        from (${fundedOf(db)}) u group by 1
       ) s on true`,
     values: [timestampParam(to - FORECAST_DAYS * DAY_MS), timestampParam(to), shardOf(userId), userId],
   })

@@ -35,7 +35,7 @@ const CANDIDATES = sql`
   ), listed as (
     select user_id, lists.shard, u.units - lists.missed as more from lists, unnest(lists.users, lists.units) u (user_id, units)
     union all
-    select e.user_id, p.shard, e.units from usage_pending p, ${entriesOf(sql`p`)}
+    select e.user_id, coalesce(e.shard, p.shard), e.units from usage_pending p, ${entriesOf(sql`p`)}
     where p.bucket >= $2 and p.bucket < $3 and e.kind = 0
   ), summed as (
     select user_id, shard, sum(more) as more from listed group by user_id, shard
@@ -45,8 +45,8 @@ const CANDIDATES = sql`
   from summed s left join missed m on m.shard = s.shard
   order by most desc, s.user_id limit $4`
 
-function exactOf(keys: Sql, shard: Sql, filter: UsageFilter, values: SqlValue[]): Sql {
-  const usage = usageOf({ shard, user: sql`k.user_id` }, !isFiltered(filter))
+function exactOf(db: Queryable, keys: Sql, shard: Sql, filter: UsageFilter, values: SqlValue[]): Sql {
+  const usage = usageOf(db, { shard, user: sql`k.user_id` }, !isFiltered(filter))
   return sql`
     select k.user_id, ${REPORTED} from ${keys}, lateral (${usage}) u where ${whereClauseOf(filter, values)}
     group by k.user_id`
@@ -161,13 +161,13 @@ async function sumsOf(
   if (!tx.isCluster) {
     const values: SqlValue[] = [...period, ids.map(shardOf), ids]
     const keys = sql`unnest($3::smallint[], $4::bigint[]) k (shard, user_id)`
-    return tx.query({ text: exactOf(keys, sql`k.shard`, filter, values), values })
+    return tx.query({ text: exactOf(tx, keys, sql`k.shard`, filter, values), values })
   }
   // A cluster joins so in one shard only, which the statement names.
   const sums: TopUsers['users'] = []
   for (const [shard, part] of Map.groupBy(ids, shardOf)) {
     const values: SqlValue[] = [...period, shard, part]
-    const text = exactOf(sql`unnest($4::bigint[]) k (user_id)`, sql`$3::smallint`, filter, values)
+    const text = exactOf(tx, sql`unnest($4::bigint[]) k (user_id)`, sql`$3::smallint`, filter, values)
     sums.push(...(await tx.query<TopUsers['users'][number]>({ text, values })))
   }
   return sums

@@ -10,6 +10,7 @@ import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { removeQuota } from '../quotas/removal.ts'
 import { IS_SETTLED, removalOf, removeReservations } from '../reservations/settled.ts'
+import { ofShard } from '../usage/columns.ts'
 import { lockUpkeep } from '../usage/maintenance.ts'
 import type { ErasureKey } from './erasure.ts'
 
@@ -244,7 +245,7 @@ export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | ty
 /** The number of the newest batch of usage that holds the user's; null: none does. */
 export async function newestPendingUsage(db: Queryable, userId: number): Promise<number | null> {
   const [row] = await db.query<{ number: number | null }>({
-    text: sql`select max(number) as number from usage_pending where shard = $1 and $2 = any(users)`,
+    text: sql`select max(number) as number from usage_pending p where ${ofShard(db, sql`$1`)} and $2 = any(users)`,
     values: [shardOf(userId), userId],
   })
   return row?.number ?? null
@@ -253,7 +254,7 @@ export async function newestPendingUsage(db: Queryable, userId: number): Promise
 /** Whether a batch up to a number holds usage of the user: one that is being rolled up counts until that is committed. */
 export async function hasPendingUsage(db: Queryable, userId: number, upTo: number): Promise<boolean> {
   const rows = await db.query({
-    text: sql`select from usage_pending where shard = $1 and number <= $3 and $2 = any(users) limit 1`,
+    text: sql`select from usage_pending p where ${ofShard(db, sql`$1`)} and number <= $3 and $2 = any(users) limit 1`,
     values: [shardOf(userId), userId, upTo],
   })
   return rows.length > 0

@@ -8,6 +8,7 @@ import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { unexpiredAt } from '../ledger/unexpired.ts'
+import { ofShard } from '../usage/columns.ts'
 
 export interface ListedUser {
   user_id: number
@@ -92,7 +93,7 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
              or exists (select from denial where shard = $1 and user_id = $2)
              or exists (select from event where shard = $1 and user_id = $2)
              or exists (select from event_sequence where shard = $1 and user_id = $2)
-             or exists (select from usage_pending where shard = $1 and $2 = any(users))
+             or exists (select from usage_pending p where ${ofShard(db, sql`$1`)} and $2 = any(users))
              or exists (select from principal_name where user_id = $2) as known`,
     values: [shardOf(userId), userId],
   })

@@ -1,12 +1,13 @@
 import { joinSql, sql, sqlInteger } from '../connection/sql.ts'
+import { ofShard } from '../usage/columns.ts'
 import { IN_RANGE } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /** Every table that usage is moved into, with the columns of `usage`. */
 const USAGE_TABLES = [sql`usage`, sql`usage_day`, sql`usage_month`]
 
-/** Batches of usage that are not rolled up yet: with more in a shard, each range of users would read them all. */
-export const MAX_PENDING = 10_000
+/** Batches of usage that are not rolled up yet, of up to a thousand commands each: of more, each range of users would read all. */
+export const MAX_PENDING = 1_000
 
 /**
  * What usage reports of a grant, committed less refunded, is what its windows used, without the units that it was created
@@ -15,12 +16,12 @@ export const MAX_PENDING = 10_000
  * Not provable: usage of quotas that are not stored any more, or whose creation is not; more than a lower bound where the oldest windows are not
  * stored any more; all of it while the usage rollup is far behind.
  */
-export const usage: RangeProof = {
+export const usageIn = (store: { isCluster: boolean }): RangeProof => ({
   name: 'usage',
   checked: sql`(select count(*) from mine)`,
   exceptions: sql`
     with pending as materialized (
-      select users, quotas, kinds, units from usage_pending where shard = $1 limit ${sqlInteger(MAX_PENDING + 1)}
+      select users, quotas, kinds, units, shards from usage_pending p where ${ofShard(store, sql`$1`)} limit ${sqlInteger(MAX_PENDING + 1)}
     ), booked as (
       select user_id, quota_id, sum(units)::bigint as units from (
         ${joinSql(
@@ -31,8 +32,8 @@ export const usage: RangeProof = {
         )}
         union all
         select e.user_id, e.quota_id, case e.kind when 0 then e.units when 1 then -e.units else 0 end
-        from pending p, unnest(p.users, p.quotas, p.kinds, p.units) e (user_id, quota_id, kind, units)
-        where e.user_id > $2 and e.user_id <= $3
+        from pending p, unnest(p.users, p.quotas, p.kinds, p.units, p.shards) e (user_id, quota_id, kind, units, shard)
+        where coalesce(e.shard, $1) = $1 and e.user_id > $2 and e.user_id <= $3
       ) both_parts where quota_id is not null group by user_id, quota_id having sum(units) <> 0
     ), spent as (
       select user_id, quota_id, kind, min(window_no) = 0 as is_complete,
@@ -62,4 +63,4 @@ export const usage: RangeProof = {
     from compared_usage
     where kind is null or booked <> spent - coalesce(opening, 0) or not is_complete
       or (select count(*) from pending) > ${sqlInteger(MAX_PENDING)}`,
-}
+})

@@ -18,7 +18,7 @@ import { TABLES } from './ledger.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
 import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
-import { usage } from './usage.ts'
+import { usageIn } from './usage.ts'
 
 export interface Proved {
   /** The number of rows that were compared: the unit depends on the proof. */
@@ -48,15 +48,17 @@ const USERS = { first: 64, max: 16_384 }
 const WINDOWS = { first: 10_000, max: 20_000 }
 const EVENTS = { first: 50_000, max: 100_000 }
 
-const RANGE = rangeStatement(sql`${TABLES}, ${SEQUENCE_TABLE}`, [
-  counters,
-  limits,
-  draws,
-  rollover,
-  usage,
-  live,
-  sequences,
-])
+const rangeIn = (store: { isCluster: boolean }) =>
+  rangeStatement(sql`${TABLES}, ${SEQUENCE_TABLE}`, [
+    counters,
+    limits,
+    draws,
+    rollover,
+    usageIn(store),
+    live,
+    sequences,
+  ])
+const RANGE = { one: rangeIn({ isCluster: false }), cluster: rangeIn({ isCluster: true }) }
 
 /**
  * Takes no lock and writes nothing. `db` must allow long statements (a `statementTimeout` of 0), for users with
@@ -174,12 +176,12 @@ const FOR_RANGES = sql`set local enable_seqscan = off; set local jit = off`
 function read<R extends object>(
   db: Database,
   maxMs: number,
-  statement: { text: Sql; values: SqlValue[] },
+  { text, values }: { text: Sql | typeof RANGE; values: SqlValue[] },
   settings = FOR_RANGES,
 ): Promise<R[]> {
   return db.transaction(async tx => {
     await tx.query({ text: sql`set local statement_timeout = ${sqlInteger(maxMs)}; ${settings}` })
-    return tx.query<R>(statement)
+    return tx.query<R>({ text: typeof text === 'object' ? text[tx.isCluster ? 'cluster' : 'one'] : text, values })
   })
 }
 
