@@ -29,11 +29,13 @@ interface Rollup {
   batches: number
   /** Rows of `usage` written. */
   rows: number
+  /** Pages, or the part of one, of the shard with most. */
+  pages: number
   /** Whether a shard has more than was rolled up. */
   isBehind: boolean
 }
 
-const nothing = (): Rollup => ({ batches: 0, rows: 0, isBehind: false })
+const nothing = (): Rollup => ({ batches: 0, rows: 0, pages: 0, isBehind: false })
 
 export interface UsageRollupOptions {
   db: Database
@@ -43,15 +45,34 @@ export interface UsageRollupOptions {
 }
 
 /**
- * Long, so that a busy user's batches are added up before they change a row; readers hardly notice the pending ones.
+ * Long, so that a busy user's batches are added up before they change a row. At most so long that about a page comes meanwhile: only
+ * the batches of a page are added up together, and more of them cost readers time.
  */
-const INTERVAL_MS = 10_000
+const INTERVAL_MS = { min: 500, max: 10_000 }
 
 /** Pending batches are counted up to this number. */
 const MAX_COUNTED = 100_000
 
 /** Unusable batches of a shard that a process steps over. With more, the shard waits for an operator. */
 const MAX_UNUSABLE = 1_000
+
+/** How long the job rests when nothing is left. */
+function createRest() {
+  let restMs = INTERVAL_MS.max
+  let pages = 0
+  return {
+    /** Adds the pages of a step. */
+    add(more: number): void {
+      pages += more
+    },
+    /** The time in which about a page comes, if as many come as in the last rest. */
+    next(): number {
+      restMs = Math.min(INTERVAL_MS.max, Math.max(INTERVAL_MS.min, restMs / pages))
+      pages = 0
+      return restMs
+    },
+  }
+}
 
 /** Rolls up a page of batches of all shards. If a row of one shard is in the way, each shard's part becomes a batch of its own. */
 async function rollUpAllShards(db: Database, page: PageSize): Promise<RolledUp & { isWhole: boolean }> {
@@ -70,13 +91,14 @@ async function rollUpAllShards(db: Database, page: PageSize): Promise<RolledUp &
 }
 
 export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
-  const pages = new Map<BatchShard, PageSize>()
+  const sizes = new Map<BatchShard, PageSize>()
+  const rest = createRest()
   /** Batches that the database refuses to add up, by shard. They stay where they are. */
   const unusable = new Map<BatchShard, number[]>()
 
   function pageOf(shard: BatchShard): PageSize {
-    const page = pages.get(shard) ?? createPageSize(ROLLUP_PAGE)
-    pages.set(shard, page)
+    const page = sizes.get(shard) ?? createPageSize(ROLLUP_PAGE)
+    sizes.set(shard, page)
     return page
   }
 
@@ -110,6 +132,7 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
       const { batches, rows, isWhole } = await rollUp(shard)
       rollup.batches += batches
       rollup.rows += rows
+      rollup.pages = Math.max(rollup.pages, isWhole ? 1 : batches / ROLLUP_PAGE)
       rollup.isBehind ||= isWhole
     })
   }
@@ -128,9 +151,11 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
       } finally {
         onRollup?.({ ...rollup, pending: await countPendingUsage(db, MAX_COUNTED) })
       }
-      // At most a third of the time: senders come first, and pending usage only costs its readers a little more.
       const { isBehind } = rollup
-      return { isBehind, pauseMs: tookMs => (isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs)) }
+      rest.add(rollup.pages)
+      const pauseMs = isBehind ? 5 : rest.next()
+      // At most a third of the time: senders come first, and pending usage only costs its readers a little more.
+      return { isBehind, pauseMs: tookMs => Math.max(pauseMs, 2 * tookMs) }
     },
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { OF_ALL_SHARDS } from '../../src/db/ledger/add-usage.ts'
 import type { UsageSums } from '../../src/db/usage/columns.ts'
+import { ROLLUP_PAGE } from '../../src/db/usage/rollup.ts'
 import { sumUsage } from '../../src/db/usage/sums.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -254,6 +255,33 @@ describe('the rollup', () => {
     await held.commit()
     await rollUpAll()
     for (const user of users) expect(await totalOf(user)).toMatchObject({ committed: 2 })
+  })
+
+  test('rests at most until about a page has come', async () => {
+    const rollup = createUsageRollup({ db, log })
+    const user = someone()
+    const come = (batches: number) =>
+      db.query({
+        text: sql`insert into usage_pending (shard, number, bucket, users, quotas, countries, message_types, kinds, units, messages, shards)
+          select $1, n, '2026-03-20', array[$2::bigint], '{null}', '{DE}', '{otp}', '{0}', '{1}', '{1}', array[$3::smallint]
+          from generate_series(1, $4::int) n`,
+        values: [isOnePostgres ? OF_ALL_SHARDS : shardOf(user), user, shardOf(user), batches],
+      })
+    const restAfter = async (batches: number) => {
+      await come(batches)
+      const signal = new AbortController().signal
+      let end = await rollup.step(signal)
+      while (end.isBehind) end = await rollup.step(signal)
+      return end.pauseMs(0)
+    }
+    await rollUpAll()
+    expect(await restAfter(0)).toBe(10_000)
+    expect(await restAfter(ROLLUP_PAGE / 2)).toBe(10_000)
+    expect(await restAfter(ROLLUP_PAGE * 2.5)).toBe(4_000)
+    expect(await restAfter(ROLLUP_PAGE / 2)).toBe(8_000)
+    expect(await restAfter(ROLLUP_PAGE * 20.5)).toBe(500)
+    expect(await restAfter(0)).toBe(10_000)
+    expect(await totalOf(user)).toMatchObject({ committed: ROLLUP_PAGE * 24 })
   })
 
   test('as a job it runs until the runner stops', async () => {

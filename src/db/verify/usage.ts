@@ -7,7 +7,7 @@ import type { RangeProof } from './proof.ts'
 const USAGE_TABLES = [sql`usage`, sql`usage_day`, sql`usage_month`]
 
 /** Batches of usage that are not rolled up yet, of up to a thousand commands each: of more, each range of users would read all. */
-export const MAX_PENDING = 1_000
+export const MAX_PENDING = 2_000
 
 /**
  * What usage reports of a grant, committed less refunded, is what its windows used, without the units that it was created
