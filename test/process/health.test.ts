@@ -72,8 +72,9 @@ describe('a service that starts, serves and stops', async () => {
     await expect.poll(ready).toMatchObject(unavailable(expect.stringMatching(/read-only/)))
     await setReadOnly('off')
     await expect.poll(ready).toMatchObject({ status: 200 })
+    // An answer may be here before the line that was written first.
+    await expect.poll(service.stdout).toContain('"msg":"readiness: ready again"')
     expect(service.stdout()).toMatch(/"reason":"the database is read-only.*"msg":"readiness: not ready"/)
-    expect(service.stdout()).toContain('"msg":"readiness: ready again"')
   })
 
   test('first ends readiness, then serves for the delay, then closes the port', async () => {
