@@ -1,11 +1,13 @@
 import { describe, expect, inject, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { timestampParam } from '../../src/db/connection/values.ts'
 import { OF_ALL_SHARDS } from '../../src/db/ledger/add-usage.ts'
 import type { UsageSums } from '../../src/db/usage/columns.ts'
 import { ROLLUP_PAGE } from '../../src/db/usage/rollup.ts'
 import { sumUsage } from '../../src/db/usage/sums.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { usageBucketOf } from '../../src/domain/usage.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { impatientDatabase } from '../support/database.ts'
@@ -211,6 +213,32 @@ describe('the rollup', () => {
     await db.query({ text: sql`truncate usage_pending` })
   })
 
+  test('takes no batch that another process holds for the one behind it that cannot be added up', async () => {
+    await rollUpAll()
+    const user = someone()
+    const plant = (number: number, units: number) =>
+      db.query({
+        text: sql`insert into usage_pending values ($1, $2, '2026-03-20', array[$3::bigint], '{1}', '{null}', '{null}', '{0}', array[$4::bigint], '{1}')`,
+        values: [shardOf(user), number, user, units],
+      })
+    await plant(1, 1)
+    await plant(2, -7)
+    const held = await openTransaction(db, tx =>
+      tx.query({
+        text: sql`select from usage_pending where shard = $1 and number = 1 for update`,
+        values: [shardOf(user)],
+      }),
+    )
+    const errors: unknown[] = []
+    const rollup = createUsageRollup({ db, log: { ...log, error: fields => errors.push(fields) } })
+    while ((await rollup.rollUpOnce()).isBehind);
+    expect(errors).toMatchObject([{ shard: shardOf(user), number: 2 }])
+    await held.commit()
+    while ((await rollup.rollUpOnce()).isBehind);
+    expect(await db.query({ text: sql`select number from usage_pending` })).toEqual([{ number: 2 }])
+    await db.query({ text: sql`truncate usage_pending` })
+  })
+
   test('leaves the part of one shard of a batch that cannot be added up, and adds the others', async () => {
     await rollUpAll()
     const users = usersOfTwoShards()
@@ -263,9 +291,15 @@ describe('the rollup', () => {
     const come = (batches: number) =>
       db.query({
         text: sql`insert into usage_pending (shard, number, bucket, users, quotas, countries, message_types, kinds, units, messages, shards)
-          select $1, n, '2026-03-20', array[$2::bigint], '{null}', '{DE}', '{otp}', '{0}', '{1}', '{1}', array[$3::smallint]
+          select $1, n, $5::timestamptz, array[$2::bigint], '{null}', '{DE}', '{otp}', '{0}', '{1}', '{1}', array[$3::smallint]
           from generate_series(1, $4::int) n`,
-        values: [isOnePostgres ? OF_ALL_SHARDS : shardOf(user), user, shardOf(user), batches],
+        values: [
+          isOnePostgres ? OF_ALL_SHARDS : shardOf(user),
+          user,
+          shardOf(user),
+          batches,
+          timestampParam(usageBucketOf(clock.now)),
+        ],
       })
     const restAfter = async (batches: number) => {
       await come(batches)

@@ -55,16 +55,15 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
   return row?.pending ?? 0
 }
 
-/**
- * Deletes a page of a shard's batches, to add them up. It skips batches that another process has locked, and only what the deletion
- * returns counts, so nothing is rolled up twice.
- */
+/** Locks a page of a shard's batches, but for those that another process has locked. */
+const PAGE = sql`
+  select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
+  order by number limit $3 for update skip locked`
+
+/** Deletes a page of a shard's batches, to add them up. Only what the deletion returns counts, so nothing is rolled up twice. */
 const TAKEN = sql`
-  page as materialized (
-    select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
-    order by number limit $3 for update skip locked
-  ), taken as (
-    delete from usage_pending p using page where p.shard = $1 and p.number = page.number
+  taken as (
+    delete from usage_pending p where p.shard = $1 and p.number = any ($2::bigint[])
     returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages,
       p.senders, p.shards
   ), summed as materialized (
@@ -258,10 +257,18 @@ export async function rollUpUsage(
   page = ROLLUP_PAGE,
   skipped: readonly number[] = [],
 ): Promise<RolledUp> {
-  const values = [shard, skipped, page]
+  let numbers: number[] = []
   try {
     return await db.transaction(async tx => {
       await tx.query({ text: BY_KEYS })
+      const found = await tx.query<{ number: number }>({
+        name: 'lock-pending-usage',
+        text: PAGE,
+        values: [shard, skipped, page],
+      })
+      numbers = found.map(({ number }) => number)
+      if (numbers.length === 0) return { batches: 0, rows: 0 }
+      const values = [shard, numbers]
       const [outcome] = tx.isCluster
         ? [await rollUpInCluster(tx, values)]
         : await tx.query<Outcome>({ name: 'roll-up-usage', text: ROLL_UP, values })
@@ -271,14 +278,8 @@ export async function rollUpUsage(
       return { batches, rows }
     })
   } catch (error) {
-    if (!(isDataError(error) || error instanceof UnknownValue)) throw error
-    const [taken] = await db.query<{ first: number | null; batches: number }>({
-      text: sql`select min(number) as first, count(*) as batches from (
-          select number from usage_pending where shard = $1 and number <> all ($2::bigint[]) order by number limit $3
-        ) page`,
-      values,
-    })
-    if (taken === undefined || taken.first === null) throw error
-    throw new UnusableBatches(taken.first, taken.batches, error)
+    const [first] = numbers
+    if (first === undefined || !(isDataError(error) || error instanceof UnknownValue)) throw error
+    throw new UnusableBatches(first, numbers.length, error)
   }
 }
