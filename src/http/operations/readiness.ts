@@ -34,27 +34,28 @@ export function createReadiness(): Readiness {
   let reason: string | null = 'the service is starting'
   let isFinal = false
   let isStopped = false
+  let hasChecked = false
   let timer: NodeJS.Timeout | undefined
   let checking = Promise.resolve()
 
   function set(next: string | null, log: Log): void {
     if (isFinal || next === reason) return
     if (next !== null) log.warn({ reason: next }, 'readiness: not ready')
-    else if (timer !== undefined) log.info({}, 'readiness: ready again')
+    else if (hasChecked) log.info({}, 'readiness: ready again')
     reason = next
   }
 
   async function run(check: () => Promise<string | null>, log: Log): Promise<void> {
-    const began = performance.now()
     const timeout = setTimeout(() => set(NO_ANSWER, log), TIMEOUT_MS)
+    const due = Promise.withResolvers<void>()
+    timer = setTimeout(due.resolve, CHECK_MS).unref()
     const next = await check().catch(() => NO_ANSWER)
     clearTimeout(timeout)
     set(next, log)
-    if (isStopped) return
-    const wait = Math.max(0, CHECK_MS - (performance.now() - began))
-    timer = setTimeout(() => {
-      checking = run(check, log)
-    }, wait).unref()
+    hasChecked = true
+    void due.promise.then(() => {
+      if (!isStopped) checking = run(check, log)
+    })
   }
 
   return {
