@@ -1,4 +1,4 @@
-/** What `verify` prints. `test/process/backup.test.ts` starts the command, `test/db/verify.test.ts` has all differences. */
+/** What `verify` prints. `test/process/backup-commands.long.test.ts` starts the command, `test/db/verify.test.ts` has all differences. */
 import { describe, expect, test } from 'vitest'
 import { reportFailure } from '../../src/cli/on-database.ts'
 import { verifyOn } from '../../src/cli/verify.ts'

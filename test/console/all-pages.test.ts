@@ -103,7 +103,7 @@ test.each(CALLERS)(
     const page = await site.visit('/nowhere', { token, now: site.clock.now })
     await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
     const navigation = page.getByRole('navigation', { name: 'Pages' })
-    for (const { path, label } of pages) {
+    for (const [index, { path, label }] of pages.entries()) {
       // By keyboard where the navigation has it.
       const link = label === undefined ? undefined : navigation.getByRole('link', { name: label, exact: true })
       await follow(page, EXAMPLES[path] ?? path, link)
@@ -112,7 +112,8 @@ test.each(CALLERS)(
       await expect.poll(() => page.title()).toMatch(/^.+ · sms-quota$/)
       await page.setViewportSize({ width: 360, height: 800 })
       expect(await lowTargets(page), path).toEqual([])
-      await expectAccessibleInEachLayout(page, null)
+      // The frame in its wide layout is the same on each.
+      await expectAccessibleInEachLayout(page, index === 0 ? null : undefined)
       // The same content as at 1280 px.
       await page.setViewportSize({ width: 2560, height: 900 })
       await expectNoHorizontalScroll(page)

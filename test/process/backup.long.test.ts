@@ -1,4 +1,4 @@
-/** Backups and restores that are disturbed, and upgrades of the database. `backup.test.ts` has what all of them do. */
+/** Backups and restores that are disturbed, and upgrades of the database. `backup-commands.long.test.ts` has what all of them do. */
 import { chown, copyFile, mkdir, readdir, rename, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -5,11 +5,14 @@ import { type Database, openDatabase } from '../../src/db/connection/database.ts
 import { createEngine } from '../../src/engine/engine.ts'
 import { ownServer } from '../support/database.ts'
 import { reserve, START } from '../support/engine.ts'
+import { createSite } from '../support/process.ts'
 import { requireStandby, setStandbys, waitingForStandby } from '../support/standby.ts'
 
 const log = { info() {}, warn() {}, error: console.error }
 const { url: adminUrl, serviceUrl: url } = await ownServer()
 const db = openDatabase({ url: adminUrl })
+
+const site = await createSite()
 
 const ENGINE_CONNECTIONS = 4
 const POOL_CONNECTIONS = 3
@@ -80,4 +83,17 @@ test('while it is away, few processes wait for it; when it returns, service is b
   expect(await create(pool, 2_000)).toMatchObject({ outcome: 'created' })
   expect(performance.now() - began).toBeLessThan(20_000)
   expect((await waiting()).length).toBe(0)
+})
+
+test('while it is away, a service answers changes with 503, reads, and says that it is ready', async () => {
+  const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
+  const service = await site.start({ DATABASE_URL: url, AUTH_SECRET })
+  await requireStandby(db)
+  const change = service.call('POST', '/api/sms/admin/quota', { body: { user_id: 5_000, limit: 1 } })
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 })
+  expect(await service.call('GET', '/api/sms/admin/quota/list')).toMatchObject({ status: 200 })
+  expect(await change).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  await setStandbys(db, '')
+  await service.stop()
 })

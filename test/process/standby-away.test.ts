@@ -14,7 +14,6 @@ import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { ownServer } from '../support/database.ts'
 import { START } from '../support/engine.ts'
-import { createSite } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { requireStandby, setStandbys, waitingForStandby } from '../support/standby.ts'
@@ -23,7 +22,6 @@ const log = { info() {}, warn() {}, error: console.error }
 const { url: adminUrl, serviceUrl: url } = await ownServer()
 const db = openDatabase({ url: adminUrl })
 
-const site = await createSite()
 const pool = openDatabase({ url, maxConnections: 3 })
 afterEach(() => setStandbys(db, ''))
 afterAll(() => Promise.all([pool.close(), db.close()]))
@@ -45,19 +43,6 @@ const failureOf = (work: Promise<unknown>) =>
 const author = { now: START, actor: 'ada', requestId: 'test' }
 const create = (on: Database, user: number) =>
   on.transaction(tx => createQuota(tx, { user_id: user, limit: 1_000 }, author))
-
-test('while it is away, a service answers changes with 503, reads, and says that it is ready', async () => {
-  const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
-  const service = await site.start({ DATABASE_URL: url, AUTH_SECRET })
-  await requireStandby(db)
-  const change = service.call('POST', '/api/sms/admin/quota', { body: { user_id: 5_000, limit: 1 } })
-  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
-  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 })
-  expect(await service.call('GET', '/api/sms/admin/quota/list')).toMatchObject({ status: 200 })
-  expect(await change).toMatchObject({ status: 503, body: { code: 'unavailable' } })
-  await setStandbys(db, '')
-  await service.stop()
-})
 
 describe('a commit whose wait was cut short', () => {
   test('is no success, also if it is a single statement', async () => {
