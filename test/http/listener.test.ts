@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { addressOf, createListener } from '../../src/http/listener.ts'
 import { createReadiness } from '../../src/http/operations/readiness.ts'
 import { startService } from '../support/service.ts'
+import { createTimers } from '../support/timers.ts'
 
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
 const { app } = await startService()
@@ -44,9 +46,13 @@ test('calls of /readyz cost no check', async () => {
 })
 
 test('a check without an answer fails after two seconds, and none overlaps another', async () => {
-  vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
-  const readiness = createReadiness()
+  const timers = createTimers()
+  /** Also what waits for a promise that a timer has resolved. */
+  const pass = async (ms: number) => {
+    timers.pass(ms)
+    await setImmediate()
+  }
+  const readiness = createReadiness(timers.later)
   expect(readiness.reason).toBe('the service is starting')
   const answers: PromiseWithResolvers<string | null>[] = []
   const check = () => {
@@ -59,27 +65,27 @@ test('a check without an answer fails after two seconds, and none overlaps anoth
   await first
   expect(readiness.reason).toBe(null)
 
-  await vi.advanceTimersByTimeAsync(1_000)
+  await pass(1_000)
   expect(answers).toHaveLength(2)
-  await vi.advanceTimersByTimeAsync(1_999)
+  await pass(1_999)
   expect(readiness.reason).toBe(null)
-  await vi.advanceTimersByTimeAsync(10_000)
+  await pass(10_000)
   expect(readiness.reason).toBe('the database does not answer')
   expect(answers).toHaveLength(2)
 
   answers[1]?.resolve(null)
-  await vi.advanceTimersByTimeAsync(0)
+  await pass(0)
   expect(readiness.reason).toBe(null)
-  await vi.advanceTimersByTimeAsync(1_000)
+  await pass(1_000)
   answers[2]?.reject(new Error('the connection was lost'))
-  await vi.advanceTimersByTimeAsync(0)
+  await pass(0)
   expect(readiness.reason).toBe('the database does not answer')
 
   readiness.refuse('the service is stopping')
-  await vi.advanceTimersByTimeAsync(1_000)
+  await pass(1_000)
   answers[3]?.resolve(null)
   await readiness.stop()
   expect(readiness.reason).toBe('the service is stopping')
-  await vi.advanceTimersByTimeAsync(60_000)
+  await pass(60_000)
   expect(answers).toHaveLength(4)
 })

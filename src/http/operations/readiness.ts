@@ -30,12 +30,20 @@ export interface Readiness {
   stop(): Promise<void>
 }
 
-export function createReadiness(): Readiness {
+/** Runs `run` after some milliseconds. Returns what cancels it. */
+type Later = (ms: number, run: () => void) => () => void
+
+const byTimer: Later = (ms, run) => {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}
+
+export function createReadiness(later: Later = byTimer): Readiness {
   let reason: string | null = 'the service is starting'
   let isFinal = false
   let isStopped = false
   let hasChecked = false
-  let timer: NodeJS.Timeout | undefined
+  let cancelNext = () => {}
   let checking = Promise.resolve()
 
   function set(next: string | null, log: Log): void {
@@ -46,11 +54,11 @@ export function createReadiness(): Readiness {
   }
 
   async function run(check: () => Promise<string | null>, log: Log): Promise<void> {
-    const timeout = setTimeout(() => set(NO_ANSWER, log), TIMEOUT_MS)
+    const cancelTimeout = later(TIMEOUT_MS, () => set(NO_ANSWER, log))
     const due = Promise.withResolvers<void>()
-    timer = setTimeout(due.resolve, CHECK_MS).unref()
+    cancelNext = later(CHECK_MS, due.resolve)
     const next = await check().catch(() => NO_ANSWER)
-    clearTimeout(timeout)
+    cancelTimeout()
     set(next, log)
     hasChecked = true
     void due.promise.then(() => {
@@ -72,7 +80,7 @@ export function createReadiness(): Readiness {
     },
     async stop() {
       isStopped = true
-      clearTimeout(timer)
+      cancelNext()
       await checking
     },
   }
