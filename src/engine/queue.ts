@@ -136,9 +136,10 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       if (other.entries.length > 0) isolated.push(other)
     },
     end(batch) {
+      const { entries, followers } = batch
       locks.end(batch)
-      if (!batch.isIsolated) for (const entry of batch.entries) queues.stop(entry)
-      if (batch.followers.length > 0) queues.putBack(batch.followers, batch.followersSince)
+      if (!batch.isIsolated) for (const entry of entries) queues.stop(entry)
+      if (followers.length > 0) queues.putBack(followers, batch.followersSince)
     },
     release(entries) {
       queued -= entries.length
@@ -235,8 +236,14 @@ function createUserLocks<C extends UserCommand, R>(batchSize: number, now: () =>
       return other
     },
 
+    /**
+     * Frees the users, and empties the batch. A map that grows or shrinks leaves a table behind that leads to all later ones: what they
+     * name is kept until the next collection of all memory, and a batch would keep its requests.
+     */
     end(batch: QueuedBatch<C, R>): void {
       for (const { command } of batch.entries) holders.delete(command.user_id)
+      batch.entries = []
+      batch.followers = []
     },
   }
 }

@@ -161,31 +161,52 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
 
   /** A result for each command that the batch has in the end. */
   private async resultsOf(batch: QueuedBatch<C, R>): Promise<readonly (R | Error)[]> {
-    let commands = batch.entries.map(({ command }) => command)
-    let isOver = false
-    const running: RunningBatch<C> = {
-      get commands() {
-        return commands
-      },
-      isIsolated: batch.isIsolated,
-      isolate: users => {
-        // Its commands are completed: in another batch they would be completed again.
-        if (isOver) return
-        this.queue.isolate(batch, users)
-        commands = batch.entries.map(({ command }) => command)
-        this.wake()
-      },
-    }
+    const running = new OpenBatch(batch, users => {
+      this.queue.isolate(batch, users)
+      this.wake()
+    })
     try {
       const results = await this.options.run(running)
-      if (Array.isArray(results) && results.length === commands.length) return results
+      if (Array.isArray(results) && results.length === running.commands.length) return results
       const count = Array.isArray(results) ? results.length : 'no'
-      throw new Error(`a batch of ${commands.length} commands got ${count} results`)
+      throw new Error(`a batch of ${running.commands.length} commands got ${count} results`)
     } catch (error) {
       const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
-      return commands.map(() => failure)
+      return running.commands.map(() => failure)
     } finally {
-      isOver = true
+      running.isOver = true
     }
   }
+}
+
+/**
+ * A batch until its commands are completed. A class, because an object with a getter of its own has a hidden class of its own, which
+ * outlives it, and with it all that its functions see: the requests of the batch.
+ */
+class OpenBatch<C extends UserCommand, R> implements RunningBatch<C> {
+  commands: readonly C[]
+  isOver = false
+  private readonly batch: QueuedBatch<C, R>
+  private readonly divide: (users: ReadonlySet<number>) => void
+
+  constructor(batch: QueuedBatch<C, R>, divide: (users: ReadonlySet<number>) => void) {
+    this.batch = batch
+    this.divide = divide
+    this.commands = commandsOf(batch)
+  }
+
+  get isIsolated(): boolean {
+    return this.batch.isIsolated
+  }
+
+  isolate(users: ReadonlySet<number>): void {
+    // Its commands are completed: in another batch they would be completed again.
+    if (this.isOver) return
+    this.divide(users)
+    this.commands = commandsOf(this.batch)
+  }
+}
+
+function commandsOf<C extends UserCommand, R>({ entries }: QueuedBatch<C, R>): C[] {
+  return entries.map(({ command }) => command)
 }
