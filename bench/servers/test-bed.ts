@@ -17,7 +17,7 @@ export const USERS = 10_000
 export const FULL_LOAD = { connections: 64, depth: 16 }
 const POOL = 10
 /** The flags that bin/sms-quota gives Node.js; the peers get them too. */
-const SERVER_FLAGS = ['--max-semi-space-size=64']
+const SERVER_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring']
 
 export const SERVICE = 'sms-quota'
 export const PEERS = {
