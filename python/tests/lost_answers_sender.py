@@ -1,6 +1,6 @@
 """
 A sender that reads on its input what to send, and writes what its client answered. Run by the test of lost answers
-(test/process/lost-answers.test.ts), which kills it.
+(test/process/lost-answers.long.test.ts), which kills it.
 """
 
 import asyncio
