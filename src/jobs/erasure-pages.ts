@@ -62,8 +62,8 @@ async function* reservationPages(
 ): AsyncGenerator<Left, void> {
   for (let isComplete = false; !isComplete; ) {
     isComplete = true
-    for (let position: string | null = ''; position !== null; ) {
-      const from: string = position
+    for (let position: EpochMs | null = Number.NEGATIVE_INFINITY; position !== null; ) {
+      const from: EpochMs = position
       const page = await size.run(rows => eraseReservations(db, erasure, from, rows))
       if (page === TAKEN) {
         yield 'wait'

@@ -192,7 +192,10 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
   ['a request to erase a user', on => requestErasure(on, 77, false, author)],
   ['a page of erasures that are under way', erasing(77, on => listErasures(on, 12, 20))],
-  ['a page of reservations to erase', erasing(77, on => eraseReservations(on, erasure(77), '', 500))],
+  [
+    'a page of reservations to erase',
+    erasing(77, on => eraseReservations(on, erasure(77), Number.NEGATIVE_INFINITY, 500)),
+  ],
   ['a quota to erase', erasing(77, on => eraseQuota(on, erasure(77), 500))],
   ['a page of events to erase', erasing(77, on => eraseEvents(on, erasure(77), 500))],
   ['a page of usage and denials to erase', erasing(77, on => eraseRows(on, erasure(77), 500))],
@@ -214,7 +217,7 @@ test.each(['without', 'with'])('no statement reads a whole table, %s statistics'
         const indexes = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
         expect(indexes, name).toEqual([`quota_list_by_${searched}`])
       }
-      expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_500)
+      expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_600)
     }
   }
 })

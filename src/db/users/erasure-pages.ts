@@ -59,23 +59,29 @@ export interface ReservationsPage {
   removed: number
   /** The ids of those that are open, and were left. */
   open: string[]
-  /** The last id that was read; null: it was the last page. */
-  reached: string | null
+  /** The last creation time that was read, with all reservations of that time; null: it was the last page. */
+  reached: EpochMs | null
 }
 
 const ERASE_RESERVATIONS = removalOf(
-  sql`select user_id, id, committed + released < units as is_open from reservation
-   where shard = $1 and user_id = $2 and id > $3 order by id limit $4`,
+  sql`select user_id, id, created_at, committed + released < units as is_open from reservation
+   where shard = $1 and -user_id = -$2::bigint and created_at > $3::timestamptz
+   order by created_at fetch first ($4::bigint) rows with ties`,
   IS_SETTLED,
   sql`(select count(*) from page) as read, array(select id from page where is_open order by id) as open,
-    (select case when count(*) >= $4 then max(id) end from page) as reached`,
+    (select case when count(*) >= $4 then max(created_at) end from page) as reached`,
 )
 
-/** Removes the settled reservations of a page of the user's, by id. What they used goes to the archive, until that goes too. */
+/**
+ * Removes the settled reservations of a page of the user's, those first that were made first; a few more than `rows` if several were
+ * made at the same time. What they used goes to the archive, until that goes too.
+ *
+ * @param after the creation time after which it begins
+ */
 export function eraseReservations(
   db: Database,
   erasure: ErasureKey,
-  after: string,
+  after: EpochMs,
   rows: number,
 ): Promise<ReservationsPage | typeof TAKEN> {
   const { user_id } = erasure
@@ -83,7 +89,7 @@ export function eraseReservations(
   return page(db, erasure, async tx => {
     const result = await removeReservations<ReservationsPage>(tx, shard, {
       text: ERASE_RESERVATIONS,
-      values: [shard, user_id, after, rows],
+      values: [shard, user_id, timestampParam(after), rows],
     })
     return { removed: { reservation: result.removed }, result }
   })

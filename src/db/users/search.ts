@@ -2,8 +2,10 @@
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import type { Reservation } from '../../domain/reservation.ts'
+import { SHARDS } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
+import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
@@ -105,13 +107,33 @@ function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: 
 
 type ReservationRow = Omit<Reservation, 'draws'> & { draws: number[] }
 
-async function findReservations(tx: Queryable, id: string, size: number): Promise<Reservation[]> {
-  // In the words of the index, which no other statement uses. No character lies behind U+10FFFF.
-  const rows = await tx.query<ReservationRow>({
-    name: 'search-reservations',
-    text: sql`select ${RESERVATION_COLUMNS} from reservation
-           where (id || '') >= $1::text and (id || '') < $1::text || chr(1114111) order by (id || '') limit $2`,
-    values: [id, size],
-  })
-  return rows.map(row => ({ ...row, draws: drawsOf(row.draws) }))
+/**
+ * Asks the key of the ledger in each shard, and takes the first of what they find. Only keys are read there: ids that begin with the same
+ * text may be thousands.
+ */
+async function findReservations(tx: Transaction, id: string, size: number): Promise<Reservation[]> {
+  const found = await runPerCitusShard(
+    tx,
+    SHARDS,
+    shard => shard,
+    shards =>
+      tx.query<ReservationRow>({
+        name: 'search-reservations',
+        // No character lies behind U+10FFFF.
+        text: sql`select ${RESERVATION_COLUMNS} from (
+                 select key.* from unnest($1::smallint[]) s (shard) cross join lateral (
+                   select k.shard, k.id, k.user_id from reservation k
+                   where k.shard = s.shard ${shardFilter(tx, sql`k.shard`, sql`$1`)}
+                     and k.id >= $2::text and k.id < $2::text || chr(1114111)
+                   order by k.id, k.user_id limit $3
+                 ) key order by key.id, key.user_id limit $3
+               ) found join reservation r using (shard, id, user_id)
+               where true ${shardFilter(tx, sql`r.shard`, sql`$1`)} order by id, user_id`,
+        values: [shards, id, size],
+      }),
+  )
+  return found
+    .map(row => ({ ...row, draws: drawsOf(row.draws) }))
+    .sort((one, other) => (one.id === other.id ? one.user_id - other.user_id : one.id < other.id ? -1 : 1))
+    .slice(0, size)
 }

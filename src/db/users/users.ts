@@ -86,7 +86,7 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
   const [row] = await db.query<{ known: boolean }>({
     name: 'is-known-user',
     text: sql`select exists (select from account where shard = $1 and user_id = $2)
-             or exists (select from reservation where shard = $1 and user_id = $2)
+             or exists (select from reservation where shard = $1 and -user_id = -$2::bigint)
              or exists (select from usage where shard = $1 and user_id = $2)
              or exists (select from usage_day where shard = $1 and user_id = $2)
              or exists (select from usage_month where shard = $1 and user_id = $2)

@@ -7,6 +7,9 @@ import { type Sql, sql } from '../connection/sql.ts'
 /** SQL: that a row belongs to a user of the range. */
 export const IN_RANGE = sql`shard = $1 and user_id > $2 and user_id <= $3`
 
+/** The same in the words of `reservation_of_user`: the key of the ledger names the user last. */
+const IN_RANGE_OF_INDEX = sql`shard = $1 and -user_id < -$2::bigint and -user_id >= -$3::bigint`
+
 /** SQL: that all changes of a quota are stored. Without the record of its creation, others may be missing, too. */
 export const hasChanges = (quotaId: Sql) =>
   sql`exists (select from quota_change c where c.shard = $1 and c.quota_id = ${quotaId} and c.version = 1)`
@@ -43,7 +46,7 @@ export const TABLES = sql`
       least(committed, released, refunded, committed - refunded, units - committed - released, units - 1) >= 0
         and cardinality(draws) % 6 = 0 as is_within_bounds,
       generate_series(1, greatest(cardinality(draws), 1), 6) as i
-    from reservation where ${IN_RANGE}
+    from reservation where ${IN_RANGE_OF_INDEX}
   ), entry as (
     select user_id, id, i = 1 as is_first, draws[i] as quota_id, draws[i + 1] as kind, draws[i + 2] as window_no,
       greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
