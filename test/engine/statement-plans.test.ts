@@ -87,6 +87,15 @@ afterAll(async () => {
   for (const client of clients) await client.end()
 })
 
+/** The value of a parameter as a literal: EXECUTE takes no other. The type of an array's elements stands in its binary form. */
+async function literalOf(client: pg.Client, value: string | Buffer | null): Promise<string> {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`
+  const types = await client.query<{ name: string }>('select $1::oid::regtype::text as name', [value.readInt32BE(8)])
+  const { rows } = await client.query<{ text: string }>(`select $1::${types.rows[0]?.name}[]::text as text`, [value])
+  return `'${rows[0]?.text}'`
+}
+
 /** A connection with the engine's settings that has planned every statement. It keeps generic plans. */
 async function openSession(mode: 'generic' | 'custom') {
   const calls = callsFor(clients.length)
@@ -97,9 +106,10 @@ async function openSession(mode: 'generic' | 'custom') {
   await client.query(`set plan_cache_mode = force_${mode}_plan`)
 
   async function explain(name: string, options: string): Promise<PlanNode> {
-    const values = calls[name]?.values.map(value => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`))
+    const values: string[] = []
+    for (const value of calls[name]?.values ?? []) values.push(await literalOf(client, value))
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (${options}format json) execute "${name}" ${values?.length ? `(${values.join(', ')})` : ''}`,
+      `explain (${options}format json) execute "${name}" ${values.length > 0 ? `(${values.join(', ')})` : ''}`,
     )
     const [row] = rows
     if (row === undefined) throw new Error('there is no plan')

@@ -14,10 +14,10 @@ import {
 } from './session.ts'
 import { type Sql, sql } from './sql.ts'
 
-/** A call of a prepared statement, with its parameters as text. */
+/** A call of a prepared statement, with its parameters as text, or in binary form. */
 export interface StatementCall {
   name: string
-  values: readonly (string | null)[]
+  values: readonly (string | Buffer | null)[]
 }
 
 /** Calls that every connection has prepared. */

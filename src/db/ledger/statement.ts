@@ -41,10 +41,11 @@ export interface Parameters {
   readonly arrays: Sql
   /** The rows as a table `k` with the columns' names. */
   readonly k: Sql
+  /** The select list and the table `k` of an insert, which costs PostgreSQL less than `k`: no tuple store for each array. */
+  readonly values: Sql
+  readonly rows: Sql
   /** The array of the rows' shards. */
   readonly shards: Sql
-  /** The columns as a select list that returns one row per element. */
-  readonly unnested: Sql
   /** Binds a single value. */
   bind(scalar: Scalar): Sql
 }
@@ -55,31 +56,41 @@ export function ledgerStatement<Row>(
   columns: Readonly<Record<string, ArrayColumn<Row>>>,
   write: (parameters: Parameters) => Sql,
 ): LedgerStatement<Row> {
-  const arrayColumns = Object.values(columns)
-  const arrays = arrayColumns.map(({ type }, index) => sql`$${sqlInteger(index + 1)}::${type}[]`)
-  const names = Object.keys(columns).map(sqlName)
+  const parts = Object.entries(columns).map(([key, { type, elementType, usual }], index) => {
+    const column = sqlName(key)
+    const cell = elementType === undefined ? sql`k.${column}` : sql`k.${column}::${elementType}`
+    return {
+      key,
+      column,
+      array: sql`$${sqlInteger(index + 1)}::${type}[]`,
+      value: usual === undefined ? cell : sql`coalesce(${cell}, ${usual})`,
+    }
+  })
+  const names = joinSql(parts.map(({ column }) => column))
+  const arrays = joinSql(parts.map(({ array }) => array))
+  const writers = Object.values(columns)
+  const hasUsual = writers.some(({ usual }) => usual !== undefined)
+  const unnested = sql`unnest(${arrays}) k (${names})`
   const scalars: Scalar[] = []
   const text = write({
-    names: joinSql(names),
-    arrays: joinSql(arrays),
-    shards: arrays[Object.keys(columns).indexOf('shard')] ?? sql``,
-    k: sql`unnest(${joinSql(arrays)}) k (${joinSql(names)})`,
-    unnested: joinSql(
-      arrays.map((array, index) => {
-        const elementType = arrayColumns[index]?.elementType
-        return elementType === undefined ? sql`unnest(${array})` : sql`unnest(${array})::${elementType}`
-      }),
-    ),
+    names,
+    arrays,
+    shards: parts.find(({ key }) => key === 'shard')?.array ?? sql``,
+    k: hasUsual
+      ? sql`(select ${joinSql(parts.map(({ value, column }) => sql`${value} as ${column}`))} from ${unnested}) k`
+      : unnested,
+    values: joinSql(parts.map(({ value }) => value)),
+    rows: sql`(select ${joinSql(parts.map(({ array, column }) => sql`unnest(${array}) as ${column}`))}) k`,
     bind(scalar) {
       if (!scalars.includes(scalar)) scalars.push(scalar)
-      return sql`$${sqlInteger(arrays.length + 1 + scalars.indexOf(scalar))}`
+      return sql`$${sqlInteger(parts.length + 1 + scalars.indexOf(scalar))}`
     },
   })
   return {
     name,
     text,
     call({ now }, rows) {
-      const values = arrayColumns.map(column => column.write(rows))
+      const values: (string | Buffer)[] = writers.map(column => column.write(rows))
       for (const scalar of scalars) values.push(scalar(rows, now))
       return { name, text, values }
     },

@@ -19,7 +19,7 @@ export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>
     reserved: bigints(window => window.reserved),
     carried: bigints(window => window.carried),
   },
-  ({ names, unnested }) => sql`insert into quota_window (${names}) values (${unnested})`,
+  ({ names, values, rows }) => sql`insert into quota_window (${names}) select ${values} from ${rows}`,
 )
 
 /** Changes the counters of windows closed earlier, in which reservations settle late. Windows have no `seq`. */
