@@ -44,7 +44,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
   const pid = row?.pid ?? 0
 
   return {
-    version: server.version,
+    version: `${server.version} (${server.optimization})`,
     async make(name, { empty = false } = {}) {
       const url = new URL(server.adminUrl)
       url.pathname = name

@@ -51,10 +51,11 @@ describe('a data folder with spaces in its path', () => {
 
   test('is found again at the second start, stops in time while a statement runs, and has no running server then', async () => {
     const { messages, log } = recorder()
-    const { url, adopted, version, stop } = await start(dataDir, log)
+    const { url, adopted, version, optimization, stop } = await start(dataDir, log)
     expect(messages.at(-1)).toBe('embedded database: started')
     expect(adopted).toBe(false)
     expect(version).toMatch(/^\d+\.\d+/)
+    expect(optimization).toMatch(/^-O[0-9s]$/)
     expect(await read(url)).toEqual([{ value: 1 }])
     const pid = await pidOf(dataDir)
     await withDatabase(url, async db => {

@@ -25,6 +25,8 @@ export interface Embedded {
   readonly adminUrl: string
   /** PostgreSQL's version, for example `18.4`. */
   readonly version: string
+  /** How its programs were compiled: `-O2` or `-Os`. */
+  readonly optimization: string
   /** The server was running already: a killed service left it behind. */
   readonly adopted: boolean
   /** Ends the server and waits until it is gone. Close its users first. */
@@ -56,9 +58,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   await finishUpgrade(folders)
   const first = await startLocked(folders, log, { lockTimeout })
   await removeUpgrade(folders)
-  const { url, adminUrl, version, pid, adopted } = first.server
+  const { url, adminUrl, version, optimization, pid, adopted } = first.server
   log.info(
-    { version, folder: folders.dataDir, pid },
+    { version, optimization, folder: folders.dataDir, pid },
     adopted ? 'embedded database: adopted a running server' : 'embedded database: started',
   )
 
@@ -77,6 +79,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     url,
     adminUrl,
     version,
+    optimization,
     adopted,
     async stop() {
       stopping.abort()

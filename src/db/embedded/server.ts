@@ -25,6 +25,8 @@ export interface Server {
   readonly pid: number
   /** PostgreSQL's, for example `18.4`. */
   readonly version: string
+  /** The compiler's level of optimization, `-O2` or `-Os`: how fast it is depends on that. Empty if the server does not say. */
+  readonly optimization: string
   /** It was running already. */
   readonly adopted: boolean
 }
@@ -111,8 +113,14 @@ async function connect(folders: Folders, socketFolder: string): Promise<Answer> 
   try {
     await client.connect()
     if (!(await servesFolder(client, folders))) return { reason: 'the server of another folder answers' }
-    const { rows } = await client.query<{ version: string; made: boolean; prepared: boolean }>(
+    const { rows } = await client.query<{
+      version: string
+      optimization: string | null
+      made: boolean
+      prepared: boolean
+    }>(
       sql`select split_part(current_setting('server_version'), ' ', 1) as version,
+        (select substring(setting from '.*(-O[0-9a-z]+)') from pg_config where name = 'CFLAGS') as optimization,
         exists (select from pg_database where datname = '${NAME}') as made, ${IS_PREPARED} as prepared`,
     )
     if (!rows[0]?.made) await client.query(sql`create database ${NAME}`)
@@ -121,6 +129,7 @@ async function connect(folders: Folders, socketFolder: string): Promise<Answer> 
       adminUrl: urlOf(NAME),
       isPrepared: rows[0]?.prepared ?? false,
       version: rows[0]?.version ?? '',
+      optimization: rows[0]?.optimization ?? '',
     }
   } catch (error) {
     if (sqlStateOf(error) === SQLSTATE.invalidPassword) {
