@@ -17,6 +17,7 @@ import { createDebtSettler, type Journal, type OnUnavailable } from './debts.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type BulkOptions, bulk, give, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
+import { createProcesses } from './processes.ts'
 import { callBatchAsFirst, createMessages, createRepetitions, createSends, type Repetitions } from './repetitions.ts'
 import { type ReservationOptions, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
@@ -28,8 +29,11 @@ import { type CallOptions, createTransport, type Input, type OwnCallOptions, typ
 import { SENDER_OPERATIONS } from './waiting.ts'
 
 export interface ClientOptions {
-  /** Where the service is, for example `https://quota.example`. */
-  url: string
+  /**
+   * Where the service is, for example `https://quota.example`. Of several processes on one database, the URLs of all: calls about a user
+   * go to the one that the user belongs to, and to the next one if that fails.
+   */
+  url: string | readonly string[]
   /** A bearer token, or what gets one; that is asked for each call, so it can renew the token. */
   token: string | (() => string | Promise<string>)
   /** How long a sender's operation may take in all, with its retries; 2,000 if left out. */
@@ -149,11 +153,13 @@ export function createClientOn(timers: Timers, options: ClientOptions): Client {
   const sleep = (ms: number) => new Promise<void>(resolve => timers.later(ms, resolve))
   const retries = createRetries({ now, sleep, random: Math.random })
   const { url, token, fetch = globalThis.fetch, isFinal = () => false } = options
-  const transport = createTransport({ url, token, fetch, isFinal, retries, now })
+  const processes = createProcesses(url, now)
+  const transport = createTransport({ processes, token, fetch, isFinal, retries, now })
   const senderTimeoutMs = options.senderTimeoutMs ?? SENDER_TIMEOUT_MS
   const repetitions = createRepetitions()
   const coalesced = createCoalescing({
     transport,
+    processOf: processes.of,
     retries,
     repetitions,
     timeoutMs: senderTimeoutMs,

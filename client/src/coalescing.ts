@@ -2,6 +2,8 @@
  * Sends the operations that a process calls at the same time as one batch. There is no timer: while batches are under way,
  * the next one gathers, so a lone operation goes out at once and a crowd shares its calls.
  *
+ * Each process gets batches of its own users.
+ *
  * The operations of one user take effect in the order of the calls: they are never in two batches at a time. An operation
  * of a batch that is answered "try later" is sent again before what its user called later; what succeeded in the same
  * batch stays.
@@ -9,12 +11,14 @@
 import type { BatchResult, Problem } from './api.ts'
 import { asUncertain, isUncertain, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
+import type { Process } from './processes.ts'
 import { asFirst, isDenied, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
 import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
+/** At a time, to each process. */
 const MAX_BATCHES = 4
 
 /** An operation of a batch that was answered "try later". */
@@ -25,6 +29,8 @@ interface Refused {
 
 export interface CoalescingOptions {
   readonly transport: Pick<Transport, 'call'>
+  /** Where the next call about a user goes. */
+  readonly processOf: (userId: number | undefined) => Process
   readonly retries: Retries
   readonly repetitions: Repetitions
   readonly timeoutMs: number
@@ -37,29 +43,40 @@ export interface CoalescingOptions {
 export type Coalesced = (name: SenderOperation, input: Input, options: OwnCallOptions, span?: Span) => Promise<unknown>
 
 export function createCoalescing(options: CoalescingOptions): Coalesced {
-  const { transport, retries, repetitions, timeoutMs, maxWaiting, now, sleep } = options
-  const queue = createQueue()
-  let batches = 0
+  const { transport, processOf, retries, repetitions, timeoutMs, maxWaiting, now, sleep } = options
+  const queue = createQueue(processOf)
+  /** Those under way. */
+  const batches = new Map<Process, number>()
   let isScheduled = false
+
+  const count = (process: Process, step: number) => batches.set(process, (batches.get(process) ?? 0) + step)
+  const mayTake = () => queue.ready().filter(process => (batches.get(process) ?? 0) < MAX_BATCHES)
 
   /** Sends what waits, together with what else is called in this tick. */
   function schedule(): void {
-    if (isScheduled || batches >= MAX_BATCHES || !queue.hasReady()) return
+    if (isScheduled || mayTake().length === 0) return
     isScheduled = true
     queueMicrotask(() => {
       isScheduled = false
-      const batch = queue.take()
-      if (batch.length > 0) {
-        batches += 1
-        send(batch).then(refused => {
-          batches -= 1
-          const [again, ms] = chooseRetries(refused, retries, now())
-          queue.free(batch, again)
-          if (again.length > 0) sleep(ms).then(() => putBack(again))
-          schedule()
-        })
-      }
+      for (const process of mayTake()) sendTo(process)
       schedule()
+    })
+  }
+
+  function sendTo(process: Process): void {
+    const batch = queue.take(process)
+    if (batch.length === 0) return
+    count(process, 1)
+    send(batch).then(refused => {
+      count(process, -1)
+      const [again, ms] = chooseRetries(refused, retries, now())
+      queue.free(batch, again)
+      schedule()
+      if (again.length === 0) return
+      sleep(ms).then(() => {
+        queue.putBack(again)
+        schedule()
+      })
     })
   }
 
@@ -74,11 +91,6 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
       for (const operation of batch) fail(operation, error)
       return []
     }
-  }
-
-  function putBack(operations: readonly Waiting[]): void {
-    queue.putBack(operations)
-    schedule()
   }
 
   return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal, onFailure }, span) =>

@@ -17,6 +17,11 @@ interface Failure {
   readonly isSilent: boolean
   /** The earliest time for the next attempt that the service named, in milliseconds from now. */
   readonly retryAfterMs: number
+  /**
+   * `soon`: another process may answer, so the failure says nothing of the service as a whole. `now`: and that costs this one nothing,
+   * so the next attempt is made at once. `none` if left out.
+   */
+  readonly other?: 'none' | 'soon' | 'now'
 }
 
 /** A refusal is a final answer, too. */
@@ -57,6 +62,8 @@ export interface RetryOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
+const hasOther = ({ other = 'none' }: Failure) => other !== 'none'
+
 /** Open, it lets one call a second through to look. */
 function createCircuit(now: () => number) {
   let silentFailures = 0
@@ -80,6 +87,8 @@ function createCircuit(now: () => number) {
     note(result: Attempt<unknown>): void {
       if (!('failure' in result)) {
         silentFailures = 0
+      } else if (hasOther(result.failure)) {
+        // The circuit is that of all processes.
       } else if (result.failure.isSilent) {
         silentFailures += 1
         if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
@@ -130,7 +139,9 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
       onFailure?.(error)
       mayHaveTakenEffect ||= error.mayHaveTakenEffect
       const isSafe = mayRepeat || !error.mayHaveTakenEffect
-      const ms = isSafe ? delay(retries, retryAfterMs, deadline, isPatient) : undefined
+      const isAtOnce = result.failure.other === 'now' && now() < deadline
+      if (isSafe && isAtOnce) continue
+      const ms = isSafe ? delay(retries, hasOther(result.failure) ? 0 : retryAfterMs, deadline, isPatient) : undefined
       if (ms === undefined) throw ofCall(error)
       await sleep(ms)
     }

@@ -1,5 +1,7 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
+import { lines, problemOf, textOf } from './answers.ts'
 import { type OperationId, type Problem, ROUTES } from './api.ts'
+import { type AttemptOptions, createAttempts, silence } from './attempts.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { camelName, snakeName, toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
@@ -25,13 +27,9 @@ export interface OwnCallOptions extends CallOptions {
   again?: () => Input
 }
 
-export interface TransportOptions {
-  readonly url: string
+export interface TransportOptions extends AttemptOptions {
   readonly token: string | (() => string | Promise<string>)
-  readonly fetch: typeof fetch
-  readonly isFinal: (error: unknown) => boolean
   readonly retries: Retries
-  readonly now: () => number
 }
 
 export type Input = Readonly<Record<string, unknown>>
@@ -64,18 +62,16 @@ interface LineRecord {
   readonly record: string
 }
 
+const SENDER = '/api/sms/sender/'
+
 /** Answers that ask to try again, or come from a proxy whose service does not answer. */
 const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Of these, the ones that say for certain that nothing was done. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
 
-/** @throws TypeError if no call can be made with the address or the token */
+/** @throws TypeError if no call can be made with the token */
 export function createTransport(transport: TransportOptions): Transport {
-  const { url, token, retries, now } = transport
-  const base = url.replace(/\/+$/, '')
-
-  if (!(URL.canParse(base) && /^https?:/i.test(base)))
-    throw new TypeError('`url` of createClient is no address such as https://quota.example')
+  const { token, retries, now } = transport
   if (typeof token === 'string') assertToken(token)
 
   async function authorization(): Promise<string> {
@@ -84,41 +80,30 @@ export function createTransport(transport: TransportOptions): Transport {
     return `Bearer ${current}`
   }
 
-  async function request(
-    route: Route,
-    input: Input,
-    options: CallOptions,
-    traceparent: string | undefined,
-  ): Promise<[string, RequestInit]> {
-    const { path, rest } = fillPath(route.path, input)
-    const { query, body } = split(route, rest)
-    const headers: Record<string, string> = { authorization: await authorization() }
-    if (route.hasBody === true) headers['content-type'] = 'application/json'
-    if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
-    if (traceparent !== undefined) headers.traceparent = traceparent
-    if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
-    const init: RequestInit = { method: route.method, headers }
-    if (route.hasBody === true) init.body = JSON.stringify(toSnake(body))
-    return [base + path + query, init]
-  }
-
   return {
     async call(operation, input, options, timeoutMs, span) {
       const route = ROUTES[operation]
       const deadline = now() + (options.timeoutMs ?? timeoutMs)
       options.signal?.throwIfAborted()
-      const made = await request(route, input, options, span?.traceparent)
+      const made = requestOf(route, input, options, {
+        authorization: await authorization(),
+        traceparent: span?.traceparent,
+      })
       // A sender's operations can all be repeated, and so can what carries a key.
-      const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
+      const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith(SENDER)
       // A change of many quotas goes on until it is done.
       const isPatient = route.isLines === true && route.method === 'POST'
       const { signal, onFailure, again } = options
       let isFirst = true
+      const isShared = route.path.startsWith(SENDER)
+      const ask = createAttempts(transport, { userId: userOf(input).id, deadline, signal, isShared }, response =>
+        read(route, response),
+      )
       return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, async () => {
         const [address, init] = made
         if (!isFirst && again !== undefined) init.body = JSON.stringify(toSnake(again()))
         isFirst = false
-        return attempt(transport, [address, init], { deadline, signal }, response => read(route, response))
+        return ask(address, init)
       })
     },
 
@@ -130,34 +115,47 @@ export function createTransport(transport: TransportOptions): Transport {
         'content-type': 'application/x-ndjson',
         'x-request-id': requestId,
       }
+      const ask = createAttempts(transport, { userId: undefined, deadline, signal }, readUntilEnd)
       return retries.run({ deadline, mayRepeat: true, isPatient: true, signal }, () =>
-        attempt(transport, [base + path, { method: 'POST', headers, body }], { deadline, signal }, readUntilEnd),
+        ask(path, { method: 'POST', headers, body }),
       )
     },
   }
 }
 
-/** One exchange, until its response is read. */
-async function attempt<T>(
-  { fetch, isFinal, now }: Pick<TransportOptions, 'fetch' | 'isFinal' | 'now'>,
-  [address, init]: readonly [string, RequestInit],
-  { deadline, signal }: { deadline: number; signal: AbortSignal | undefined },
-  read: (response: Response) => Promise<Attempt<T>>,
-): Promise<Attempt<T>> {
-  const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
-  try {
-    const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
-    // The service never redirects. Elsewhere, bodies with numbers and texts of messages would reach any host that a proxy names.
-    return await read(await fetch(address, { ...init, redirect: 'manual', signal: either }))
-  } catch (error) {
-    if (error instanceof AnswerTooLong)
-      throw new UnavailableError(error.message, { mayHaveTakenEffect: true, isOutage: false, cause: error })
-    signal?.throwIfAborted()
-    const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
-    const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
-    if (isFinal(error)) throw unavailable
-    return silence(unavailable)
-  }
+/** @returns the path, and what is sent there */
+function requestOf(
+  route: Route,
+  input: Input,
+  options: CallOptions,
+  own: { authorization: string; traceparent: string | undefined },
+): [string, RequestInit] {
+  const { path, rest } = fillPath(route.path, input)
+  const { query, body } = split(route, rest)
+  const headers: Record<string, string> = { authorization: own.authorization }
+  if (route.hasBody === true) headers['content-type'] = 'application/json'
+  if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
+  const user = userOf(input)
+  if (user.isOnly) headers['sms-quota-user'] = String(user.id)
+  if (own.traceparent !== undefined) headers.traceparent = own.traceparent
+  if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
+  const init: RequestInit = { method: route.method, headers }
+  if (route.hasBody === true) init.body = JSON.stringify(toSnake(body))
+  return [path + query, init]
+}
+
+/** The user a call is about. A batch may be about several: the first one says where it goes. */
+function userOf(input: Input): { id: number | undefined; isOnly: boolean } {
+  const { operations = [input] } = input
+  const [first, ...others] = Array.isArray(operations) ? operations.map(userIdOf) : []
+  return { id: first, isOnly: first !== undefined && others.every(other => other === first) }
+}
+
+/** What is no id is refused by the service. */
+function userIdOf(operation: unknown): number | undefined {
+  if (typeof operation !== 'object' || operation === null || !('userId' in operation)) return undefined
+  const { userId } = operation
+  return typeof userId === 'number' && Number.isSafeInteger(userId) ? userId : undefined
 }
 
 /**
@@ -235,80 +233,4 @@ export function tryLater(problem: Problem): UnavailableError {
   const isOutage = !isNothingDone && problem.status !== 429
   const cause = new QuotaError(problem)
   return new UnavailableError(cause.message, { mayHaveTakenEffect: !isNothingDone, isOutage, cause })
-}
-
-/** The problem of an answer; proxies answer with pages of their own. */
-async function problemOf(response: Response): Promise<Problem> {
-  const text = await textOf(response)
-  if (response.headers.get('content-type')?.includes('application/problem+json') === true) {
-    return toCamel(JSON.parse(text)) as Problem
-  }
-  const location = response.headers.get('location')
-  const isRedirect = location !== null && response.status >= 300 && response.status < 400
-  return {
-    type: 'about:blank',
-    title: response.statusText,
-    status: response.status,
-    code: response.status >= 500 ? 'unavailable' : 'invalid_request',
-    detail: isRedirect
-      ? `The address redirects to ${location.slice(0, 200)}, which is not followed: name the address of the service itself`
-      : `The answer with status ${response.status} is not the service's: ${text.slice(0, 200)}`,
-    requestId: response.headers.get('x-request-id') ?? '',
-  }
-}
-
-/** No record of the service is longer, in characters. */
-const MAX_LINE = 4 * 1024 * 1024
-
-/** Reads lines of JSON while they arrive. @throws AnswerTooLong */
-async function* lines(response: Response): AsyncGenerator<unknown> {
-  let rest = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop() ?? ''
-    if (rest.length > MAX_LINE) throw new AnswerTooLong(MAX_LINE)
-    for (const line of parts) if (line !== '') yield parseLine(line)
-  }
-  if (rest !== '') yield parseLine(rest)
-}
-
-/** @throws UnavailableError if the line was cut, or is not the service's */
-function parseLine(line: string): unknown {
-  try {
-    return toCamel(JSON.parse(line))
-  } catch (cause) {
-    throw new UnavailableError('the response broke off in a line', { mayHaveTakenEffect: true, cause })
-  }
-}
-
-const silence = (error: UnavailableError) => ({ failure: { error, isSilent: true, retryAfterMs: 0 } })
-
-/** No answer of the service that is read as a whole is nearly as long. */
-const MAX_BYTES = 64 * 1024 * 1024
-
-export class AnswerTooLong extends Error {
-  constructor(max: number) {
-    super(`the answer, or a line of it, is longer than ${max} bytes`)
-  }
-}
-
-/**
- * The text of an answer, without trust in its length: what answers may not be the service.
- * @throws AnswerTooLong
- */
-export async function textOf(response: Response): Promise<string> {
-  const length = response.headers.get('content-length')
-  // The connection ends such an answer there. Encoded ones become longer.
-  if (length !== null && Number(length) <= MAX_BYTES && !response.headers.has('content-encoding'))
-    return response.text()
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new AnswerTooLong(MAX_BYTES)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
 }

@@ -1,5 +1,6 @@
 /** Operations of senders that wait for a batch, or for its answer. */
 import { UnavailableError } from './errors.ts'
+import type { Process } from './processes.ts'
 import type { Span } from './tracing.ts'
 import type { Input } from './transport.ts'
 
@@ -77,10 +78,39 @@ export function waitingOperation(
   return operation
 }
 
-/** The operations that wait, a line for each user. Those of users with operations under way stay until these are done. */
-export function createQueue() {
-  /** Of users that have none under way, in the order in which they came. */
-  const ready = new Map<unknown, Waiting[]>()
+type Lines = Map<unknown, Waiting[]>
+
+/** Lines of users that have no operations under way, by the process to which they go, in the order in which they came. */
+function createReady(processOf: (userId: number | undefined) => Process) {
+  const ready = new Map<Process, Lines>()
+  return {
+    processes: () => [...ready].flatMap(([process, lines]) => (lines.size > 0 ? process : [])),
+    linesOf: (process: Process): Lines => ready.get(process) ?? new Map(),
+
+    find(user: unknown): Waiting[] | undefined {
+      for (const lines of ready.values()) {
+        const line = lines.get(user)
+        if (line !== undefined) return line
+      }
+      return undefined
+    },
+
+    add(user: unknown, line: Waiting[]): void {
+      const process = processOf(typeof user === 'number' ? user : undefined)
+      const lines = ready.get(process)
+      if (lines === undefined) ready.set(process, new Map([[user, line]]))
+      else lines.set(user, line)
+    },
+  }
+}
+
+/**
+ * The operations that wait, a line for each user. Those of users with operations under way stay until these are done.
+ *
+ * @param processOf where the next call about a user goes
+ */
+export function createQueue(processOf: (userId: number | undefined) => Process) {
+  const ready = createReady(processOf)
   /** Of users that have some under way. */
   const behind = new Map<unknown, Waiting[]>()
   let waiting = 0
@@ -88,26 +118,28 @@ export function createQueue() {
   function release(user: unknown): void {
     const line = behind.get(user)
     behind.delete(user)
-    if (line !== undefined && line.length > 0) ready.set(user, line)
+    if (line !== undefined && line.length > 0) ready.add(user, line)
   }
 
   return {
     waiting: () => waiting,
-    hasReady: () => ready.size > 0,
+    /** The processes for which there is a batch. */
+    ready: ready.processes,
 
     add(operation: Waiting): void {
       const user = operation.input.userId
-      const line = behind.get(user) ?? ready.get(user)
-      if (line === undefined) ready.set(user, [operation])
+      const line = behind.get(user) ?? ready.find(user)
+      if (line === undefined) ready.add(user, [operation])
       else line.push(operation)
       waiting += 1
     },
 
-    /** The next batch; empty if all that waited is over. */
-    take(): Waiting[] {
+    /** The next batch for a process; empty if all that waited is over. */
+    take(process: Process): Waiting[] {
       const batch: Waiting[] = []
+      const lines = ready.linesOf(process)
       let room = MAX_TEXT
-      for (const [user, line] of ready) {
+      for (const [user, line] of lines) {
         if (batch.length === MAX_OPERATIONS || room <= 0) break
         const sent = batch.length
         let taken = 0
@@ -120,9 +152,9 @@ export function createQueue() {
           batch.push(operation)
         }
         waiting -= taken
-        ready.delete(user)
+        lines.delete(user)
         if (batch.length > sent) behind.set(user, line.slice(taken))
-        else if (line.length > taken) ready.set(user, line.slice(taken))
+        else if (line.length > taken) lines.set(user, line.slice(taken))
       }
       return batch
     },

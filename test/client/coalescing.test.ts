@@ -4,6 +4,8 @@ import { createClient } from '../../client/src/main.ts'
 import { createRepetitions } from '../../client/src/repetitions.ts'
 import { createRetries } from '../../client/src/retries.ts'
 
+const SERVICE = { base: 'http://service' }
+
 /** Two operations whose batches are answered for the first one with these codes in turn. A pause takes no time. */
 function callTwice(codes: string[], { batchTakesMs }: { batchTakesMs: number }) {
   let now = 0
@@ -23,6 +25,7 @@ function callTwice(codes: string[], { batchTakesMs }: { batchTakesMs: number }) 
         return { results: operations.map(({ userId }) => answer(userId === 1 ? codes.shift() : undefined)) }
       },
     },
+    processOf: () => SERVICE,
     retries,
     repetitions: createRepetitions(),
     timeoutMs: 10_000,
@@ -89,6 +92,7 @@ test('a lone call whose caller has given up is not sent again', async () => {
         return new Promise(() => {})
       },
     },
+    processOf: () => SERVICE,
     retries: createRetries({ now: () => 0, random: () => 1, sleep: async () => {} }),
     repetitions: createRepetitions(),
     timeoutMs: 10_000,

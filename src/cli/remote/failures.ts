@@ -1,8 +1,8 @@
 /** What a failed call means for the user of the command line: a message and an exit code. */
 
+import { AnswerTooLong } from '../../../client/src/answers.ts'
 import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
 import { toCamel } from '../../../client/src/names.ts'
-import { AnswerTooLong } from '../../../client/src/transport.ts'
 import { runningServices } from '../running.ts'
 import { safe } from '../safe.ts'
 import { ForeignAnswer, reasonOf } from './connection.ts'

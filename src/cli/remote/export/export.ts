@@ -1,6 +1,6 @@
 /** The command `export`: the lines of the API, as they come or as CSV. */
 import type { TObject } from 'typebox'
-import { textOf } from '../../../../client/src/transport.ts'
+import { textOf } from '../../../../client/src/answers.ts'
 import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'

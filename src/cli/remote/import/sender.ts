@@ -1,7 +1,7 @@
 /** Calls of the import over the API, repeated while the service is away. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { textOf } from '../../../../client/src/answers.ts'
 import { QuotaError } from '../../../../client/src/main.ts'
-import { textOf } from '../../../../client/src/transport.ts'
 import type { ImportRecord } from '../../../contract/import.ts'
 import { retryAfterMs } from '../../../domain/backoff.ts'
 import type { ValidationIssue } from '../../../errors.ts'
