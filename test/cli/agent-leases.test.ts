@@ -35,7 +35,7 @@ async function start() {
   /** With a promise in `slices`, requests for slices wait for it. */
   const running: { isAway: boolean; calls: number; slices?: Promise<void> } = { isAway: false, calls: 0 }
   const agent = await startAgent({
-    service: { url, token: service.senderToken },
+    service: { url: [url], token: service.senderToken },
     place: { host: '127.0.0.1', port: 0 },
     debts: undefined,
     leases: { types: ['otp'], units: 20 },

@@ -32,7 +32,7 @@ async function start(more: Partial<Parameters<typeof startAgent>[0]> = {}) {
   /** `said` replaces what the service says of its segments; null: it says nothing. */
   const running: { said?: string | null; isAway: boolean; lines: string[] } = { isAway: false, lines: [] }
   const agent: Agent = await startAgent({
-    service: { url, token: senderToken },
+    service: { url: [url], token: senderToken },
     place: { host: '127.0.0.1', port: 0 },
     debts: undefined,
     leases: { types: 'all', units: 100 },

@@ -48,7 +48,7 @@ async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
   const timers = new Set<() => void>()
   const lines: string[] = []
   const agent = await startAgent({
-    service: { url, token: service.senderToken },
+    service: { url: [url], token: service.senderToken },
     place: { host: '127.0.0.1', port: 0 },
     debts: undefined,
     leases: undefined,
@@ -262,7 +262,7 @@ test('holds a bounded number of operations', async () => {
 })
 
 test('a token that is not accepted is logged once', async () => {
-  const { agent, lines } = await start({ service: { url, token: 'none' } })
+  const { agent, lines } = await start({ service: { url: [url], token: 'none' } })
   const ask = () => post(agent.address, 'check', { user_id: 1, units: 1 })
   expect([await ask(), await ask()]).toMatchObject([{ status: 401 }, { status: 401 }])
   expect(lines).toEqual([expect.stringMatching(/^the service does not accept the token: /)])
@@ -430,7 +430,7 @@ describe('while the service is away', () => {
     expect(await repeat(next)).toMatchObject(again)
     // By an agent that books nothing itself, and may not force, too.
     const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
-    expect(await repeat(await start({ service: { url, token } }))).toMatchObject(again)
+    expect(await repeat(await start({ service: { url: [url], token } }))).toMatchObject(again)
     const batch = { operations: [{ op: 'consume', ...otp(consumed) }] }
     expect((await post(next.agent.address, 'batch', batch)).body.results).toMatchObject([granted])
     // Another message with its id is refused as ever, and so is one that was refunded.
@@ -616,12 +616,59 @@ describe('the list of debts', () => {
   })
 })
 
+test("several processes: a user's calls go to one of them, and to the next one while that is away", async () => {
+  const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2']
+  const to: string[] = []
+  let away = ''
+  const { agent } = await start({
+    service: { url: urls, token: service.senderToken },
+    fetch(input, init) {
+      const { origin, pathname } = new URL(String(input))
+      to.push(origin)
+      return origin === away ? Promise.reject(new TypeError('no route')) : fetch(url + pathname, init)
+    },
+  })
+  const consume = async (userId: number) => {
+    const { status } = await post(agent.address, 'consume', { user_id: userId, id: crypto.randomUUID(), units: 1 })
+    return [status, ...to.splice(0)]
+  }
+  const owners = await Promise.all(Array.from({ length: 20 }, () => user(10)))
+  const homes = new Map<string, number>()
+  for (const owner of owners) {
+    const [status, home = '', ...others] = await consume(owner)
+    expect([status, others]).toEqual([200, []])
+    homes.set(String(home), owner)
+    expect(await consume(owner)).toEqual([200, home])
+  }
+  expect([...homes.keys()].toSorted()).toEqual(urls)
+  for (const [home, owner] of homes) {
+    away = home
+    const [other] = urls.filter(url => url !== home)
+    expect(await consume(owner)).toEqual([200, home, other])
+    away = ''
+    await expect.poll(() => consume(owner), { timeout: 20_000 }).toEqual([200, home])
+  }
+})
+
 describe('the command', () => {
   const env = { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: service.senderToken }
+
+  test('takes several URLs, with commas between them; other commands call the first', async () => {
+    const more = 'http://127.0.0.1:1'
+    const [child] = await spawnAgent(`${url},${more}`, service.senderToken, [])
+    const stopped = once(child, 'exit')
+    child.kill()
+    expect(await stopped).toEqual([0, null])
+    const both = { SMS_QUOTA_URL: `${url}, ${more}`, SMS_QUOTA_TOKEN: service.adminToken }
+    expect(await run(['whoami'], { env: both })).toMatchObject({ code: 0 })
+  })
 
   test.each([
     ['--listen 0.0.0.0:8090', 'listens on this machine only'],
     ['--listen quota.example:8090', 'listens on this machine only'],
+    ['--url http://127.0.0.1:1,quota', '--url is the address of the service, such as'],
+    ['--url http://127.0.0.1:1,', '--url is the address of the service, such as'],
+    ['--url http://127.0.0.1:1,http://127.0.0.1:1/', '--url names http://127.0.0.1:1 twice'],
     ['--listen 8090', '--listen is HOST:PORT, such as 127.0.0.1:8090, not "8090"'],
     ['--listen 127.0.0.1:1 --socket /tmp/s', 'not both'],
     ['--allow-with-debt otp', '--allow-with-debt needs --journal FILE'],
@@ -646,7 +693,7 @@ describe('the command', () => {
     const curls = lines.filter(({ command }) => command.startsWith('curl '))
     expect(curls.map(({ expected }) => expected)).not.toContain(null)
     const starts = lines.filter(({ command }) => command.startsWith('sms-quota agent'))
-    expect([curls.length, starts.length, lines.length]).toEqual([2, 5, 7])
+    expect([curls.length, starts.length, lines.length]).toEqual([2, 6, 8])
     const here = curls.map(line => ({
       ...line,
       command: line.command.replaceAll('http://127.0.0.1:8090', agent.address),
@@ -664,7 +711,7 @@ describe('the command', () => {
         .replace('127.0.0.1:8091', '127.0.0.1:0')
       const outcome = await run(words.split(/ +/).slice(1), { env, interruption: AbortSignal.abort })
       expect(outcome, command).toMatchObject({ code: 0, stderr: '' })
-      expect(outcome.stdout).toMatch(/^The agent listens at \S+, for the service at \S+\n$/)
+      expect(outcome.stdout).toMatch(/^The agent listens at \S+, for the service at \S+(, \S+)?\n$/)
     }
   })
 

@@ -15,7 +15,8 @@ const { app, ask, allow, call, senderToken } = await startSender({ env })
 await allow({ user_id: 7, limit: 1_000_000 })
 const fake = await createFakeServer({ segments })
 whenDone(() => fake.close())
-const service = { url: await app.listen({ port: 0, host: '127.0.0.1' }), token: senderToken }
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const service = { url: [url], token: senderToken }
 const place = { host: '127.0.0.1', port: 0 }
 const folder = await mkdtemp(join(tmpdir(), 'segment-rules-'))
 whenDone(() => rm(folder, { recursive: true, force: true }))

@@ -21,18 +21,30 @@ export interface Address {
   token: string
 }
 
+/** Of several processes of the service. */
+export interface Addresses {
+  url: readonly string[]
+  token: string
+}
+
 /** The profiles of a file could not be used. The message says why and never contains a token. */
 export class ProfileError extends Error {}
 
-/** @throws UsageError or ProfileError */
+/** The first one, if the environment or a profile names several for the agent. @throws UsageError or ProfileError */
 export function readAddress(args: Arguments, env: NodeJS.Dict<string>): Address {
+  const { url, token } = readAddresses(args, env)
+  return { url: url[0] ?? DEFAULT_URL, token }
+}
+
+/** @throws UsageError or ProfileError */
+export function readAddresses(args: Arguments, env: NodeJS.Dict<string>): Addresses {
   const name = args.one('profile')
   if (name !== undefined) {
     if (args.has('url') || args.has('token')) {
       throw new UsageError('a profile has the address and the token: give --profile, or --url and --token, not both')
     }
     const { url, token } = readProfile(name, env)
-    return { url: checkUrl(url, `the url of the profile "${name}"`), token: checkToken(token) }
+    return { url: checkUrls(url, `the url of the profile "${name}"`), token: checkToken(token) }
   }
   const token = args.one('token') ?? env.SMS_QUOTA_TOKEN
   const url = args.one('url') ?? (env.SMS_QUOTA_URL || DEFAULT_URL)
@@ -42,7 +54,16 @@ export function readAddress(args: Arguments, env: NodeJS.Dict<string>): Address 
       'a token is missing: set SMS_QUOTA_TOKEN, or give --profile or --token; "sms-quota token --help" shows how to make one',
     )
   }
-  return { url: checkUrl(url, source), token: checkToken(token) }
+  return { url: checkUrls(url, source), token: checkToken(token) }
+}
+
+/** @param text one, or several with commas between them */
+function checkUrls(text: string, source: string): string[] {
+  const urls = text.split(',').map(url => checkUrl(url.trim(), source))
+  const spelled = urls.map(url => new URL(url).href)
+  const double = urls.find((_, index) => spelled.indexOf(spelled[index] ?? '') < index)
+  if (double !== undefined) throw new UsageError(`${source} names ${double} twice`)
+  return urls
 }
 
 function checkUrl(text: string, source: string): string {

@@ -20,7 +20,7 @@ export async function agentSender(world: World, number: number, has: 'leases' | 
   const url = await urlOf(name)
   const path = join(folder, name)
   let agent: Agent | undefined = await startAgent({
-    service: { url, token },
+    service: { url: [url], token },
     place: { host: '127.0.0.1', port: 0 },
     debts: has === 'debts' ? { path, types: 'all', onUnknown: 'charge' } : undefined,
     leases: has === 'leases' ? { types: 'all', units: 8 } : undefined,

@@ -9,7 +9,7 @@ import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { addressOf, createListener, type HttpListener } from '../../../http/listener.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
-import type { Address } from '../profiles.ts'
+import type { Addresses } from '../profiles.ts'
 import { type DebtOptions, openDebts } from './debts.ts'
 import { createForward } from './forward.ts'
 import { createLeases, type LeaseOptions } from './leases.ts'
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 2_000
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string }
 
 export interface AgentOptions {
-  readonly service: Address
+  readonly service: Addresses
   readonly place: ListenAddress
   /** Undefined: nothing is allowed while the service is away. */
   readonly debts: DebtOptions | undefined
@@ -66,7 +66,9 @@ export async function runAgent(options: AgentOptions, terminal: Terminal): Promi
     return FAILED
   }
   try {
-    await terminal.print(`The agent listens at ${agent.address}, for the service at ${options.service.url}\n`)
+    await terminal.print(
+      `The agent listens at ${agent.address}, for the service at ${options.service.url.join(', ')}\n`,
+    )
     if (!interruption.aborted) await once(interruption, 'abort')
   } finally {
     await agent.close()

@@ -3,7 +3,7 @@ import { MAX_RESERVED_UNITS } from '../../../domain/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
-import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
+import { CONNECTION_OPTIONS, DEFAULT_URL, readAddresses } from '../profiles.ts'
 import type { ListenAddress } from './agent.ts'
 import type { DebtOptions } from './debts.ts'
 import type { LeaseOptions } from './leases.ts'
@@ -56,10 +56,15 @@ ${EXIT_CODES}`,
     },
     json: { means: 'with --list, print a line of JSON for each' },
     ...CONNECTION_OPTIONS,
+    url: {
+      value: 'URLS',
+      means: `where the service is; of several processes on one database, all their URLs with commas between them; default SMS_QUOTA_URL, or ${DEFAULT_URL}`,
+    },
     ...HELP_OPTION,
   },
   examples: [
     'sms-quota agent',
+    'sms-quota agent --url http://quota-1.internal:8080,http://quota-2.internal:8080',
     'sms-quota agent --socket /run/sms-quota/agent.sock --profile production',
     'sms-quota agent --journal /var/lib/sms-quota/agent.journal --allow-with-debt otp,alert',
     'sms-quota agent --lease marketing --lease-units 500',
@@ -72,7 +77,7 @@ ${EXIT_CODES}`,
       return listDebts(path, args.has('json'), terminal)
     }
     if (args.has('json')) throw new UsageError('--json needs --list')
-    const service = readAddress(args, terminal.env)
+    const service = readAddresses(args, terminal.env)
     const place = listenAddressOf(args)
     const debts = debtsOf(args)
     const leases = leasesOf(args)
