@@ -4,11 +4,12 @@ import json
 import random
 import uuid
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Mapping
+from typing import Any, Callable, Generator, Mapping, Sequence
 
 import httpx
 
 from ._errors import QuotaError, UnavailableError
+from ._processes import Outcome, Process, Processes
 
 SENDER = "/api/sms/sender/quota/"
 SENDER_TIMEOUT = 2.0
@@ -33,6 +34,8 @@ class Call:
     timeout: float = TIMEOUT
     #: Whether it may be made twice though the first attempt took effect.
     is_repeatable: bool = True
+    #: The users it is about, as far as that is known; the first one says where it goes.
+    users: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Attempt:
     """To be made now."""
 
     timeout: float
+    #: The address of the process, without a slash at the end.
+    base: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,15 @@ NOT_ASKED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 def sender_call(operation: str, body: Mapping[str, Any], timeout: float | None) -> Call:
-    return Call("POST", SENDER + operation, body=body, timeout=SENDER_TIMEOUT if timeout is None else timeout)
+    users = _users_of(*body["operations"]) if operation == "batch" else _users_of(body)
+    return Call(
+        "POST",
+        SENDER + operation,
+        body=body,
+        headers=_header_of(users),
+        timeout=SENDER_TIMEOUT if timeout is None else timeout,
+        users=users,
+    )
 
 
 def admin_call(
@@ -75,8 +88,11 @@ def admin_call(
     if_match: int | None = None,
     idempotency_key: str | None = None,
     timeout: float | None = None,
+    user_id: int | None = None,
 ) -> Call:
-    headers = {}
+    """:param user_id: the user it is about, if body and parameters do not say it"""
+    users = _users_of({"user_id": user_id}, body, params)
+    headers = _header_of(users)
     if if_match is not None:
         headers["if-match"] = f'"{if_match}"'
     if method in ("POST", "PUT"):
@@ -89,17 +105,30 @@ def admin_call(
         headers=headers,
         timeout=TIMEOUT if timeout is None else timeout,
         is_repeatable=method != "DELETE",
+        users=users,
     )
 
 
-def steps_of(call: Call, started: float, clock: Any) -> Steps:
+def _users_of(*named: Any) -> list[int]:
+    ids = [one.get("user_id") for one in named if isinstance(one, Mapping)]
+    return [id for id in ids if isinstance(id, int) and not isinstance(id, bool)]
+
+
+def _header_of(users: Sequence[int]) -> dict[str, str]:
+    """What names the user of a call, for proxies that hash by it. A batch about several has none."""
+    return {"sms-quota-user": str(users[0])} if len(set(users)) == 1 else {}
+
+
+def steps_of(call: Call, started: float, clock: Any, processes: Processes) -> Steps:
     """
     The attempts of a call and the pauses between them. It is sent the response to each attempt, or its error, and
     returns the answer of the service. Raises QuotaError and UnavailableError, which tell about the call, not about the
     last attempt: it may have taken effect if any attempt may have.
 
     :param clock: a function that returns seconds and never steps back
+    :param processes: where it can go
     """
+    failed: Process | None = None
     deadline = started + call.timeout
     may_have_taken_effect = False
     is_outage = True
@@ -108,8 +137,14 @@ def steps_of(call: Call, started: float, clock: Any) -> Steps:
         left = deadline - clock()
         if left <= 0:
             break
-        response = yield Attempt(left)
+        process = processes.take(call.users[0] if call.users else None, failed)
+        # So that there is time for another process.
+        is_part = failed is None and call.path.startswith(SENDER) and processes.has_other(process)
+        began = clock()
+        response = yield Attempt(left / 2 if is_part else left, process.base)
         assert response is not None
+        outcome = _outcome_of(response)
+        processes.note(process, outcome, began)
         after = 0.0
         if isinstance(response, httpx.Response):
             problem = _problem_of(response)
@@ -128,11 +163,27 @@ def steps_of(call: Call, started: float, clock: Any) -> Steps:
         may_have_taken_effect = may_have_taken_effect or not did_nothing
         if may_have_taken_effect and not call.is_repeatable:
             break
+        if outcome != "answered":
+            failed = process
+            if processes.has_other(process):
+                if outcome == "away":
+                    continue
+                after = 0.0
         pause = max(min(MAX_PAUSE, FIRST_PAUSE * 2**min(retries, 10)) * random.uniform(0.5, 1), after)
         if clock() + pause >= deadline:
             break
         yield Pause(pause)
     raise UnavailableError(failure, may_have_taken_effect=may_have_taken_effect, is_outage=is_outage)
+
+
+def _outcome_of(response: httpx.Response | httpx.TransportError) -> Outcome:
+    """What an attempt says of its process."""
+    if not isinstance(response, httpx.Response):
+        return "late" if isinstance(response, httpx.TimeoutException) else "away"
+    if response.status_code not in TRY_AGAIN or response.status_code == 429:
+        return "answered"
+    problem = _problem_of(response)
+    return "answered" if problem is not None and problem.get("code") in NOTHING_DONE else "away"
 
 
 def _value_of(response: httpx.Response, problem: Mapping[str, Any] | None, is_uncertain: bool) -> Any:

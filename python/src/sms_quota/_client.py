@@ -9,6 +9,7 @@ import httpx
 from ._background import Background
 from ._calls import SENDER, Answer, Attempt, Call, Steps, admin_call, sender_call, steps_of, token_of
 from ._errors import QuotaError, UnavailableError, UnknownIfSent, is_uncertain
+from ._processes import Processes
 from ._repetitions import Memory, Sends, sender_steps
 from ._settler import Settler, committed_as, committed_before, sent_before, sent_in_outage, unknown_before
 from ._types import (
@@ -40,17 +41,19 @@ class QuotaClient:
     Fields and answers have the names of the API. All calls raise QuotaError if the service refuses them, and
     UnavailableError if there is no final answer in time. An empty token is a ValueError.
 
-    :param url: of the service, for example "https://quota.example"
+    :param url: of the service, for example "https://quota.example"; of several processes on one database, the URLs of all: calls about
+        a user go to the one that the user belongs to, and to the next one if that fails
     :param token: a bearer token, or a function that returns one; it is asked before each attempt, so it can renew it
     :param transport: in place of HTTPX's own
     """
 
     def __init__(
-        self, url: str, token: str | Callable[[], str], *, transport: httpx.BaseTransport | None = None
+        self, url: str | Sequence[str], token: str | Callable[[], str], *, transport: httpx.BaseTransport | None = None
     ) -> None:
         if isinstance(token, str):
             token_of(token)
-        self._http = httpx.Client(base_url=url, transport=transport)
+        self._processes = Processes(url, time.monotonic)
+        self._http = httpx.Client(transport=transport)
         self._token = token
         #: The calls of senders, for `replayed`.
         self._called = Memory()
@@ -298,7 +301,8 @@ class QuotaClient:
     def _find(self, message: Unsettled) -> Result:
         """What became of a reservation, as a batch would answer it."""
         try:
-            found = self.request("GET", f"{SENDER}reservations/{message.user_id}/{message.id}")
+            path = f"{SENDER}reservations/{message.user_id}/{message.id}"
+            found = self._run(admin_call("GET", path, user_id=message.user_id))
         except QuotaError as error:
             return {"status": error.status, "body": {"code": error.code}}
         return {"status": 200, "body": found}
@@ -371,10 +375,10 @@ class QuotaClient:
     def _ask(self, operation: str, body: Json, timeout: float | None) -> Answer:
         """An operation that the caller asks for."""
         call = sender_call(operation, body, timeout)
-        return self._drive(call, sender_steps(operation, call, self._called, time.monotonic))
+        return self._drive(call, sender_steps(operation, call, self._called, time.monotonic, self._processes))
 
     def _run(self, call: Call) -> Any:
-        answer = self._drive(call, steps_of(call, time.monotonic(), time.monotonic))
+        answer = self._drive(call, steps_of(call, time.monotonic(), time.monotonic, self._processes))
         return answer.value
 
     def _drive(self, call: Call, steps: Steps) -> Answer:
@@ -393,7 +397,12 @@ class QuotaClient:
         headers = {"authorization": f"Bearer {token_of(self._token)}", **(call.headers or {})}
         try:
             return self._http.request(
-                call.method, call.path, json=call.body, params=call.params, headers=headers, timeout=attempt.timeout
+                call.method,
+                attempt.base + call.path,
+                json=call.body,
+                params=call.params,
+                headers=headers,
+                timeout=attempt.timeout,
             )
         except httpx.TransportError as error:
             return error

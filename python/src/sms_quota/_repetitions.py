@@ -14,6 +14,7 @@ from typing import Any, Callable, Literal, Mapping
 
 from ._calls import Answer, Call, Steps, steps_of
 from ._errors import QuotaError, UnavailableError
+from ._processes import Processes
 
 #: Some 5 MB.
 MAX_REMEMBERED = 50_000
@@ -69,7 +70,9 @@ class Sends:
         return self._outcomes.get(key)
 
 
-def sender_steps(operation: str, call: Call, called: Memory, clock: Callable[[], float]) -> Steps:
+def sender_steps(
+    operation: str, call: Call, called: Memory, clock: Callable[[], float], processes: Processes
+) -> Steps:
     """
     The steps of an operation of a sender, or of a batch.
 
@@ -84,7 +87,7 @@ def sender_steps(operation: str, call: Call, called: Memory, clock: Callable[[],
             called.take(keys[number])
 
     try:
-        answer = yield from steps_of(call, clock(), clock)
+        answer = yield from steps_of(call, clock(), clock, processes)
     except (QuotaError, UnavailableError) as error:
         if not error.may_have_taken_effect:
             for number in range(len(keys)):
