@@ -8,7 +8,7 @@ import { createHistogram, type Histogram } from './load-generator/histogram.ts'
 import { type Job, type LoadResult, MEASURED, MEASURING } from './load-generator/job.ts'
 import { createMixed } from './load-generator/mix.ts'
 import { createQueue } from './load-generator/queue.ts'
-import { createReserves, urlOf } from './load-generator/requests.ts'
+import { createReserves, homesOf, urlOf } from './load-generator/requests.ts'
 import { serveParent } from './servers/worker.ts'
 
 type Note = (text: string) => void
@@ -21,6 +21,7 @@ const TIMEOUT_MS = 30_000
 async function run(job: Job, note: Note): Promise<LoadResult> {
   // No priority is ever raised again, which takes rights.
   if (job.isLowPriority === true) setPriority(constants.priority.PRIORITY_LOW)
+  const homes = homesOf(job)
   const begin = performance.now()
   const from = begin + job.warmupMs
   const until = from + job.measureMs
@@ -35,7 +36,7 @@ async function run(job: Job, note: Note): Promise<LoadResult> {
   })
 
   async function open(number: number): Promise<LoadConnection> {
-    const requests = job.mix === undefined ? createReserves(job, number) : createMixed(job, job.mix, number)
+    const requests = job.mix === undefined ? createReserves(job, number, homes) : createMixed(job, job.mix, number)
     // When the calls in flight were due, in the order of their responses.
     const due = createQueue<number>()
     let answered = 0

@@ -11,6 +11,8 @@ export interface Job {
   /** User ids are firstUser…firstUser + users − 1; the default of `firstUser` is 1. */
   users: number
   firstUser?: number
+  /** Whether a connection sends only calls of users that belong to its server, by the rule of the client. Not with a mix. Default: false. */
+  hasAffinity?: boolean
   /** Operations per call: 1 calls `reserve`, more call `batch`. */
   operations: number
   /** Default: every call reserves. Only with one operation per call. */

@@ -1,4 +1,5 @@
 /** The requests of one connection of the load generator: each operation reserves one unit for a random user. */
+import { createProcesses } from '../../client/src/processes.ts'
 import type { Job } from './job.ts'
 
 /** The requests of one connection, and the check of their responses. */
@@ -15,16 +16,22 @@ export interface Requests {
 export const SENDER_PATH = '/api/sms/sender/quota'
 const GRANTED = '"granted":true'
 
-/** @param connection the number of the connection, from 0: each sends its own ids, and another sequence of users */
-export function createReserves(job: Job, connection: number): Requests {
+/**
+ * @param connection the number of the connection, from 0: each sends its own ids, and another sequence of users
+ * @param homes of `homesOf`; undefined if each connection sends calls of all users
+ */
+export function createReserves(job: Job, connection: number, homes: Homes | undefined): Requests {
   const { users, firstUser = 1, operations } = job
+  const own = homes?.get(urlOf(job, connection).href)
+  if (homes !== undefined && own === undefined) throw new Error('a server of the job has no user')
   const post = postOf(job, connection)
   const path = `${SENDER_PATH}/${operations === 1 ? 'reserve' : 'batch'}`
   const random = seededRandom(connection)
   let made = 0
   const fields = () => {
     made += 1
-    return `"user_id":${firstUser + Math.floor(random() * users)},"id":"${job.prefix}${connection}-${made}","units":1`
+    const user = own?.[Math.floor(random() * own.length)] ?? firstUser + Math.floor(random() * users)
+    return `"user_id":${user},"id":"${job.prefix}${connection}-${made}","units":1`
   }
   const batch = () => {
     let list = ''
@@ -36,6 +43,16 @@ export function createReserves(job: Job, connection: number): Requests {
     take: (status, bytes, start, end) =>
       operations - (status === 200 ? grantsIn(bytes, { start, end, max: operations }) : 0),
   }
+}
+
+/** The users of each server of a job with affinity, by its URL; undefined without. */
+export type Homes = ReadonlyMap<string, readonly number[]>
+
+export function homesOf({ urls, users, firstUser = 1, hasAffinity = false }: Job): Homes | undefined {
+  if (!hasAffinity) return undefined
+  const processes = createProcesses(urls, () => 0)
+  const all = Array.from({ length: users }, (_, index) => firstUser + index)
+  return Map.groupBy(all, user => new URL(processes.of(user).base).href)
 }
 
 /** Returns a function that serializes a POST request to the server of this connection. */
