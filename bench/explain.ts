@@ -1,5 +1,5 @@
 /** The statements that the service sends, and the plans that PostgreSQL makes for them. */
-import type { Database, Queryable } from '../src/db/connection/database.ts'
+import type { Database, Queryable, Transaction } from '../src/db/connection/database.ts'
 import { sql } from '../src/db/connection/sql.ts'
 import { rawSql } from '../test/support/sql.ts'
 
@@ -35,7 +35,8 @@ export async function statementOf(db: Queryable, work: (db: Queryable) => Promis
 /** Runs `work` in a database and returns the statements of its transaction, its settings included. */
 export async function transactionOf(db: Database, work: (db: Database) => Promise<unknown>): Promise<Statement[]> {
   const sent: Statement[] = []
-  const recording = (on: Queryable): Queryable => ({
+  const recording = (on: Queryable): Transaction => ({
+    isCluster: false,
     query(statement) {
       sent.push(statement)
       return on.query(statement)

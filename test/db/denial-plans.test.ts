@@ -33,6 +33,7 @@ async function statementsOf(work: (db: Database) => Promise<unknown>): Promise<S
       db.transaction(tx => {
         let settings = sql``
         return inside({
+          isCluster: false,
           query(statement) {
             if (SETTINGS.includes(statement.text)) settings = statement.text
             else if (/\bdenial\b/.test(statement.text)) sent.push({ ...statement, settings })

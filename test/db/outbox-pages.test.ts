@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import type { Database, Queryable } from '../../src/db/connection/database.ts'
+import type { Database, Queryable, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/connection/transaction-settings.ts'
 import type { EventFilter, Positions } from '../../src/db/outbox/outbox.ts'
@@ -149,7 +149,8 @@ describe('a page reads what it shows', async () => {
   /** How many events each statement of `work` read, by index. */
   async function accessesOf(work: (db: Database) => Promise<unknown>): Promise<string[][]> {
     const sent: Statement[] = []
-    const recording = (tx: Queryable): Queryable => ({
+    const recording = (tx: Queryable): Transaction => ({
+      isCluster: false,
       query(statement) {
         sent.push(statement)
         return tx.query(statement)

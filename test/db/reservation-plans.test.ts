@@ -40,6 +40,7 @@ async function statementsOf(filter: ReservationFilter, after?: ReservationKey): 
       db.transaction(
         tx =>
           work({
+            isCluster: false,
             query(statement) {
               if (statement.text !== IN_INDEX_ORDER) sent.push(statement)
               return tx.query(statement)

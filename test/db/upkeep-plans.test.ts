@@ -1,7 +1,7 @@
 /** The statements of the sweeper and of retention cost the same however much has been settled before. */
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import type { Database, Queryable } from '../../src/db/connection/database.ts'
+import type { Database, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { BY_KEYS } from '../../src/db/connection/transaction-settings.ts'
 import { DUE_PAGE, findDue } from '../../src/db/reservations/due.ts'
@@ -27,7 +27,8 @@ await db.query({
 /** The statement that `work` sends in a transaction, beside its settings. It is not run. */
 async function statementIn(work: (db: Database) => Promise<unknown>): Promise<Statement> {
   const sent: Statement[] = []
-  const tx: Queryable = {
+  const tx: Transaction = {
+    isCluster: false,
     async query(statement) {
       if (statement.text !== BY_KEYS) sent.push(statement)
       return []

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { disableAutovacuum } from '../../bench/fill.ts'
-import type { Database, Queryable } from '../../src/db/connection/database.ts'
+import type { Database, Queryable, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage/compaction.ts'
 import { sumBusyUsers } from '../../src/db/usage/heavy-users.ts'
@@ -71,7 +71,8 @@ async function planFor(tx: Queryable, { name, text, values = [] }: Statement, is
 async function plansOf(work: (db: Database) => Promise<unknown>, isGeneric: boolean): Promise<Map<string, PlanNode>> {
   const plans = new Map<string, PlanNode>()
   const isPlanned = (text: string) => /^\s*(with|select|insert|delete)/.test(text)
-  const watch = (tx: Queryable): Queryable => ({
+  const watch = (tx: Queryable): Transaction => ({
+    isCluster: false,
     async query<R extends object>(statement: Statement): Promise<R[]> {
       if (!isPlanned(statement.text)) return tx.query<R>(statement)
       await tx.query({ text: sql`savepoint here` })

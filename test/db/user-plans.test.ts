@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
-import type { Database, Queryable, SqlValue } from '../../src/db/connection/database.ts'
+import type { Database, Queryable, SqlValue, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/reservations/retention.ts'
 import { pastUsageOf, recentUsage } from '../../src/db/usage/export.ts'
@@ -136,7 +136,8 @@ const ROLLED_BACK = new Error('rolled back')
 async function plansOf(work: (db: Database) => Promise<unknown>): Promise<[Statement, PlanNode][]> {
   const plans: [Statement, PlanNode][] = []
   const undone = db.transaction(async tx => {
-    const recording: Queryable = {
+    const recording: Transaction = {
+      isCluster: false,
       async query(statement) {
         if (!/^\s*(select|with|insert|update|delete)\b/.test(statement.text)) return tx.query(statement)
         // The plan first, undone, because it runs the statement.

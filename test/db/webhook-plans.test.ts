@@ -1,7 +1,7 @@
 /** The statements behind webhooks find their rows by keys, whether or not the tables have statistics. */
 import { expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
-import type { Database, Queryable, SqlValue } from '../../src/db/connection/database.ts'
+import type { Database, Queryable, SqlValue, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import {
@@ -170,7 +170,8 @@ async function explained(work: (db: Database) => Promise<unknown>, isGeneric: bo
   await db
     .transaction(async tx => {
       if (isGeneric) await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
-      const spy: Queryable = {
+      const spy: Transaction = {
+        isCluster: false,
         async query(statement: Statement) {
           if (LARGE.some(table => new RegExp(`\\b${table}\\b`).test(statement.text))) {
             plans.push(isGeneric ? await genericPlanOf(tx, statement) : await planOf(tx, statement))

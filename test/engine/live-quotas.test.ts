@@ -81,6 +81,7 @@ describe('with 1,000 expired quotas', () => {
     const blocks: number[] = []
     await db.transaction(async tx => {
       const explained: Transaction = {
+        isCluster: false,
         async query(statement) {
           if (!/^(select|update)[^;]* quota\b/.test(statement.text)) return tx.query(statement)
           const savepoint = await tx.query({ text: sql`savepoint explained` })

@@ -62,6 +62,7 @@ test('a shard that fails does not hold up the others', async () => {
       db.transaction(
         tx =>
           work({
+            isCluster: false,
             query(statement) {
               if (statement.values?.[0] === 4) throw new Error('a poisonous shard')
               return tx.query(statement)

@@ -112,6 +112,7 @@ test('a page that takes too long is halved', async () => {
       db.transaction(async tx => {
         if (mode !== 'snapshot') return work(tx)
         return work({
+          isCluster: false,
           async query(statement) {
             if (statement.name !== 'find-old-denials') return tx.query(statement)
             rows.push(statement.values?.[2])

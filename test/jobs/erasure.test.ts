@@ -416,6 +416,7 @@ describe('goes on', () => {
         db.transaction(
           tx =>
             work({
+              isCluster: false,
               query: statement =>
                 statement.values?.[1] === broken ? Promise.reject(new Error('poison')) : tx.query(statement),
             }),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { createWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
-import type { Database, Queryable } from '../../src/db/connection/database.ts'
+import type { Database, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/connection/transaction-settings.ts'
 import { appendEvents } from '../../src/db/outbox/writes.ts'
@@ -251,7 +251,8 @@ describe('a page is read by keys', async () => {
 
   async function statements(): Promise<Statement[]> {
     const sent: Statement[] = []
-    const tx: Queryable = {
+    const tx: Transaction = {
+      isCluster: false,
       async query(one) {
         if (one.text !== BY_KEYS_IN_ORDER) sent.push(one)
         return []

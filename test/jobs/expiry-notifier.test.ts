@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import type { Database, Queryable } from '../../src/db/connection/database.ts'
+import type { Database, Queryable, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/connection/transaction-settings.ts'
 import { findShardsWithExpired, readExpired } from '../../src/db/quotas/expired.ts'
@@ -283,7 +283,8 @@ describe('it reads only quotas behind the position', async () => {
   /** The scans of a statement of the notifier, in a transaction with the notifier's planner settings. */
   async function scansOf(on: Database, work: (db: Database) => Promise<unknown>): Promise<string[]> {
     const sent: Statement[] = []
-    const recording = (tx: Queryable): Queryable => ({
+    const recording = (tx: Queryable): Transaction => ({
+      isCluster: false,
       query(statement) {
         sent.push(statement)
         return tx.query(statement)

@@ -202,6 +202,7 @@ describe('a shard that fails', () => {
   /** Fails in the transactions of one shard. */
   function failingIn(shard: number, error: Error): Database {
     const failing = (tx: Transaction): Transaction => ({
+      isCluster: false,
       query: statement => (statement.values?.[0] === shard ? Promise.reject(error) : tx.query(statement)),
     })
     return { ...db, transaction: (work, mode) => db.transaction(tx => work(failing(tx)), mode) }

@@ -1,6 +1,6 @@
 /** The event feed and webhooks across restarts of the database, and fail-overs that come between two steps. */
 import { expect, test } from 'vitest'
-import { ConnectionLost, type Database, type Queryable } from '../../src/db/connection/database.ts'
+import { ConnectionLost, type Database, type Queryable, type Transaction } from '../../src/db/connection/database.ts'
 import { readCursor } from '../../src/events/cursor.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
@@ -54,7 +54,8 @@ test('a page is not given if the fail-over comes between its keys and its events
   await server.disconnectStandby()
   await emit(10)
   let isOver = false
-  const interrupting = (inner: Queryable): Queryable => ({
+  const interrupting = (inner: Queryable): Transaction => ({
+    isCluster: false,
     async query(statement) {
       if (statement.name === 'outbox-events' && !isOver) {
         isOver = true

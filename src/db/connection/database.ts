@@ -25,11 +25,15 @@ interface Statement {
 export interface Queryable {
   /** Runs a statement and returns its rows. `R` is the type of a row. */
   query<R extends object>(statement: Statement): Promise<R[]>
-  /** In a transaction and on a connection: whether the tables may be distributed over a cluster (`runPerCitusShard`). */
-  readonly isCluster?: boolean
 }
 
-export type Transaction = Queryable
+/** What a connection knows of the tables. */
+export interface Store {
+  /** Whether they may be distributed over a cluster (`runPerCitusShard`). */
+  readonly isCluster: boolean
+}
+
+export interface Transaction extends Queryable, Store {}
 
 /** The connections of a pool. */
 export interface PoolUse {
@@ -57,6 +61,14 @@ export interface Database extends Queryable {
 /** An open transaction as a place for work that would begin its own. */
 export function joinTransaction(tx: Transaction): Pick<Database, 'transaction'> {
   return { transaction: work => work(tx) }
+}
+
+/** Runs a statement whose text depends on whether the tables are those of a cluster: only a connection knows. */
+export function inSnapshot<R extends object>(
+  db: Pick<Database, 'transaction'>,
+  statementFor: (store: Store) => Statement,
+): Promise<R[]> {
+  return db.transaction(tx => tx.query<R>(statementFor(tx)), 'snapshot')
 }
 
 /** The log for the operator; pino's loggers have this shape. */
@@ -242,7 +254,6 @@ class Connection implements Transaction {
   /** For statements that are transactions of their own. */
   get autocommit(): Queryable {
     return {
-      isCluster: this.isCluster,
       query: async <R extends object>(statement: Statement) => rowsOf(await this.sendLast<R>(statement)),
     }
   }

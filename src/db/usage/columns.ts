@@ -1,5 +1,5 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
-import type { Queryable } from '../connection/database.ts'
+import type { Store } from '../connection/database.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { OF_ALL_SHARDS, USAGE_KIND_CODES } from '../ledger/add-usage.ts'
 
@@ -126,6 +126,6 @@ export function entriesOf(batches: Sql): Sql {
  * That a batch of `usage_pending p` may hold usage of a shard's users. In a transaction on a cluster, where each batch is of one shard,
  * the statement has to stay in that; elsewhere the store is not known, and a shard without batches costs nothing.
  */
-export function ofShard({ isCluster }: Pick<Queryable, 'isCluster'>, shard: Sql): Sql {
+export function ofShard({ isCluster }: Store, shard: Sql): Sql {
   return isCluster ? sql`p.shard = ${shard}` : sql`p.shard in (${shard}, ${sqlInteger(OF_ALL_SHARDS)})`
 }

@@ -1,6 +1,6 @@
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
@@ -179,7 +179,7 @@ interface MovedPage {
 }
 
 async function movePage(
-  tx: Queryable,
+  tx: Transaction,
   shard: Shard,
   users: readonly number[],
   until: EpochMs,
@@ -196,13 +196,13 @@ async function movePage(
   return page
 }
 
-async function moveAtOnce(tx: Queryable, { level }: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
+async function moveAtOnce(tx: Transaction, { level }: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
   const [page] = await tx.query<MovedPage>({ name: `compact-${level}`, text: MOVE[level], values })
   if (page === undefined) throw new Error('the database returned no row')
   return page
 }
 
-async function moveByParts(tx: Queryable, step: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
+async function moveByParts(tx: Transaction, step: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
   // Without a period there are no rows, and Citus fails on a condition that nothing fulfills.
   if (step.starts.length === 0) return { rows: 0, last: null, periods: [] }
   const { page, add, remove } = MOVE_IN_CLUSTER[step.level]
@@ -217,7 +217,7 @@ async function moveByParts(tx: Queryable, step: CompactionStep, values: readonly
 
 /** Adds rows and deletes them. Returns the periods that they went to. */
 async function moveRows(
-  tx: Queryable,
+  tx: Transaction,
   { add, remove }: { add: Sql; remove: Sql },
   rows: readonly { place: string }[],
   where: readonly SqlValue[],
@@ -237,7 +237,7 @@ const ADD_PERIODS = sql`
   insert into usage_period (bucket, until) select * from unnest($1::timestamptz[], $2::timestamptz[])
   on conflict do nothing`
 
-async function addPeriods(tx: Queryable, { starts, before }: CompactionStep, periods: readonly EpochMs[]) {
+async function addPeriods(tx: Transaction, { starts, before }: CompactionStep, periods: readonly EpochMs[]) {
   if (periods.length === 0) return
   const ends = periods.map(period => starts.find(start => start > period) ?? before)
   await tx.query({
@@ -307,7 +307,7 @@ export function compactTotals(db: Database, step: CompactionStep, rows: number):
   })
 }
 
-async function totalsAtOnce(tx: Queryable, step: CompactionStep, rows: number): Promise<MovedTotals> {
+async function totalsAtOnce(tx: Transaction, step: CompactionStep, rows: number): Promise<MovedTotals> {
   const { from, to } = SPANS[step.level]
   const [page] = await tx.query<MovedTotals>({
     name: 'compact-totals',
@@ -318,7 +318,7 @@ async function totalsAtOnce(tx: Queryable, step: CompactionStep, rows: number): 
   return page
 }
 
-async function totalsByParts(tx: Queryable, step: CompactionStep, limit: number): Promise<MovedTotals> {
+async function totalsByParts(tx: Transaction, step: CompactionStep, limit: number): Promise<MovedTotals> {
   const { from, to } = SPANS[step.level]
   const { page, add, remove } = MOVE_TOTALS_IN_CLUSTER
   const values = [from, timestampParam(step.before), startsOf(step), limit]

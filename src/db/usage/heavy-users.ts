@@ -1,7 +1,7 @@
 /** Sums of users with very many rows of usage: by quarter of an hour, without quotas, countries and message types. */
 import type { Shard } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable } from '../connection/database.ts'
+import { type Database, inSnapshot, type Queryable } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -52,11 +52,11 @@ const FORGET = [
  * the engine adds to the current quarter of an hour only. So the rows of users before it are final.
  */
 export async function hasPendingBefore(db: Database, shard: Shard, before: EpochMs): Promise<boolean> {
-  const rows = await db.query({
+  const rows = await inSnapshot(db, store => ({
     name: 'has-pending-before',
-    text: sql`select 1 from usage_pending p where ${ofShard(db, sql`$1`)} and bucket < $2 limit 1`,
+    text: sql`select 1 from usage_pending p where ${ofShard(store, sql`$1`)} and bucket < $2 limit 1`,
     values: [shard, timestampParam(before)],
-  })
+  }))
   return rows.length > 0
 }
 

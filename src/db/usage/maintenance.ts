@@ -1,7 +1,7 @@
 /** The progress of the maintenance of usage in each shard: a walk over the shard's users for each task. */
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable } from '../connection/database.ts'
+import type { Database, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -31,7 +31,7 @@ export async function shardsBehind(db: Database, task: UpkeepTask, until: EpochM
  * Locks the upkeep of a shard until the commit, and returns how far each task has come; undefined if another process works
  * in the shard. Each task locks all rows of the shard, because the tasks change the same usage.
  */
-export async function lockUpkeep(tx: Queryable, shard: Shard): Promise<Map<UpkeepTask, Walk> | undefined> {
+export async function lockUpkeep(tx: Transaction, shard: Shard): Promise<Map<UpkeepTask, Walk> | undefined> {
   const rows = await tx.query<Walk & { task: UpkeepTask }>({
     name: 'lock-usage-upkeep',
     text: sql`select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
@@ -51,7 +51,7 @@ export function walk(
   shard: Shard,
   task: UpkeepTask,
   until: EpochMs,
-  work: (tx: Queryable, from: number, until: EpochMs) => Promise<number | null>,
+  work: (tx: Transaction, from: number, until: EpochMs) => Promise<number | null>,
 ): Promise<boolean> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
@@ -72,7 +72,7 @@ export function walk(
 
 /** The users of a shard who have rows in a table, ascending from one on: a page. It looks each up by the key. */
 export async function usersFrom(
-  tx: Queryable,
+  tx: Transaction,
   shard: Shard,
   table: 'usage' | 'usage_day' | 'usage_month',
   from: number,

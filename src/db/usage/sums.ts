@@ -2,7 +2,7 @@ import { FORECAST_DAYS, type PastUsage } from '../../domain/forecast.ts'
 import { shardOf } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { USAGE_BUCKET_MS, type UserUsageGroup, usageBucketOf } from '../../domain/usage.ts'
-import type { Queryable, SqlValue } from '../connection/database.ts'
+import { type Database, inSnapshot, type SqlValue, type Store } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -81,7 +81,7 @@ interface UserSql {
  * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
  * those instead of thousands of rows a day
  */
-export function usageOf(db: Queryable, { shard, user }: UserSql, sumsSuffice: boolean): Sql {
+export function usageOf(store: Store, { shard, user }: UserSql, sumsSuffice: boolean): Sql {
   const isUsers = sql`shard = ${shard} and user_id = ${user}`
   const rows = (table: Sql, from: Sql, to: Sql) => sql`
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
@@ -102,7 +102,7 @@ export function usageOf(db: Queryable, { shard, user }: UserSql, sumsSuffice: bo
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
       select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
       from usage_pending p, ${entriesOf(sql`p`)}
-      where ${ofShard(db, shard)} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
+      where ${ofShard(store, shard)} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
     ) pending`
 }
 
@@ -111,7 +111,7 @@ export function usageOf(db: Queryable, { shard, user }: UserSql, sumsSuffice: bo
  * @param group not `user`: there is one
  */
 export function sumUsage(
-  db: Queryable,
+  db: Pick<Database, 'transaction'>,
   userId: number,
   intervals: Intervals,
   group: UserUsageGroup | undefined,
@@ -122,13 +122,13 @@ export function sumUsage(
   const sumsSuffice = (group === undefined || group === 'user') && !isFiltered(filter)
   const values: SqlValue[] = [...intervalParams(intervals), maxRows, shardOf(userId), userId]
   const condition = whereClauseOf(filter, values)
-  return db.query<UsageRow>({
+  return inSnapshot<UsageRow>(db, tx => ({
     text: sql`
       select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
-      from (${usageOf(db, { shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
+      from (${usageOf(tx, { shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
       where ${condition} group by 1, 2 order by 1, 2 limit $4`,
     values,
-  })
+  }))
 }
 
 /** The beginning of a user's first usage in a table. */
@@ -139,7 +139,7 @@ const firstIn = (table: Sql) => sql`(select bucket from ${table}
  * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
  * covers less time than detail is kept.
  */
-const fundedOf = (db: Queryable) => sql`
+const fundedOf = (store: Store) => sql`
   select bucket, committed - refunded as units from usage
   where shard = $3 and user_id = $4 and quota_id is not null and bucket >= $1
     and bucket < least($2, coalesce((select since from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
@@ -153,26 +153,26 @@ const fundedOf = (db: Queryable) => sql`
   union all
   select p.bucket, case e.kind when 0 then e.units when 1 then -e.units else 0 end
   from usage_pending p, ${entriesOf(sql`p`)}
-  where ${ofShard(db, sql`$3`)} and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
+  where ${ofShard(store, sql`$3`)} and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
     and e.user_id = $4 and e.quota_id is not null`
 
 /** The basis of a forecast: units that grants paid for, net of refunds, by stretches of 24 hours back from `now`. */
-export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Promise<PastUsage> {
+export async function pastUsage(db: Pick<Database, 'transaction'>, userId: number, now: EpochMs): Promise<PastUsage> {
   // The current quarter of an hour counts; it belongs to the last day.
   const to = usageBucketOf(now) + USAGE_BUCKET_MS
-  const rows = await db.query<{ first: EpochMs | null; day: number | null; units: number }>({
+  const rows = await inSnapshot<{ first: EpochMs | null; day: number | null; units: number }>(db, tx => ({
     name: 'past-usage',
     text: sql`
       select (select least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)},
-          (select min(bucket) from usage_pending p where ${ofShard(db, sql`$3`)} and $4 = any(p.users)))) as first,
+          (select min(bucket) from usage_pending p where ${ofShard(tx, sql`$3`)} and $4 = any(p.users)))) as first,
         s.day, s.units
       from (select 1) one left join (
         select floor(extract(epoch from $2::timestamptz - bucket - interval '1 ms') / 86400)::int as day,
           sum(units)::bigint as units
-        from (${fundedOf(db)}) u group by 1
+        from (${fundedOf(tx)}) u group by 1
       ) s on true`,
     values: [timestampParam(to - FORECAST_DAYS * DAY_MS), timestampParam(to), shardOf(userId), userId],
-  })
+  }))
   const units = new Map(rows.map(row => [row.day, row.units]))
   return {
     first: rows[0]?.first ?? null,

@@ -1,7 +1,7 @@
 import { MAX_USAGE_READ } from '../../domain/bounds.ts'
 import { SHARDS, shardOf } from '../../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import type { Database, SqlValue, Store, Transaction } from '../connection/database.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -45,7 +45,7 @@ const CANDIDATES = sql`
   from summed s left join missed m on m.shard = s.shard
   order by most desc, s.user_id limit $4`
 
-function exactOf(db: Queryable, keys: Sql, shard: Sql, filter: UsageFilter, values: SqlValue[]): Sql {
+function exactOf(db: Store, keys: Sql, shard: Sql, filter: UsageFilter, values: SqlValue[]): Sql {
   const usage = usageOf(db, { shard, user: sql`k.user_id` }, !isFiltered(filter))
   return sql`
     select k.user_id, ${REPORTED} from ${keys}, lateral (${usage}) u where ${whereClauseOf(filter, values)}
@@ -111,7 +111,7 @@ interface Destination {
 
 /** The top users of a destination from all of its rows; null if they are too many. */
 async function topOfDestination(
-  tx: Queryable,
+  tx: Transaction,
   { from, to, limit, filter, maxRead }: Destination,
 ): Promise<TopUsers | null> {
   const intervals = { starts: [from], to }
@@ -129,7 +129,7 @@ async function topOfDestination(
 }
 
 /** What all users committed to a destination, or more; without one, no bound. */
-async function totalOf(tx: Queryable, from: EpochMs, to: EpochMs, filter: UsageFilter): Promise<number> {
+async function totalOf(tx: Transaction, from: EpochMs, to: EpochMs, filter: UsageFilter): Promise<number> {
   const totals = [Number.POSITIVE_INFINITY]
   for (const group of ['country', 'message_type'] as const) {
     const key = filter[group]
@@ -140,7 +140,7 @@ async function totalOf(tx: Queryable, from: EpochMs, to: EpochMs, filter: UsageF
   return Math.min(...totals)
 }
 
-async function candidatesOf(tx: Queryable, from: EpochMs, to: EpochMs, max: number) {
+async function candidatesOf(tx: Transaction, from: EpochMs, to: EpochMs, max: number) {
   const candidates = await tx.query<Candidate & { missed: number }>({
     name: 'top-user-candidates',
     text: CANDIDATES,
@@ -150,7 +150,7 @@ async function candidatesOf(tx: Queryable, from: EpochMs, to: EpochMs, max: numb
 }
 
 async function sumsOf(
-  tx: Queryable,
+  tx: Transaction,
   users: readonly Candidate[],
   from: EpochMs,
   to: EpochMs,

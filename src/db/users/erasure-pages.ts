@@ -4,7 +4,7 @@
  */
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, Transaction } from '../connection/database.ts'
+import { type Database, inSnapshot, type Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -249,20 +249,20 @@ export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | ty
 /* ── Usage that is not rolled up ────────────────────────────────────────────────────────────────────────────────── */
 
 /** The number of the newest batch of usage that holds the user's; null: none does. */
-export async function newestPendingUsage(db: Queryable, userId: number): Promise<number | null> {
-  const [row] = await db.query<{ number: number | null }>({
-    text: sql`select max(number) as number from usage_pending p where ${ofShard(db, sql`$1`)} and $2 = any(users)`,
+export async function newestPendingUsage(db: Database, userId: number): Promise<number | null> {
+  const [row] = await inSnapshot<{ number: number | null }>(db, store => ({
+    text: sql`select max(number) as number from usage_pending p where ${ofShard(store, sql`$1`)} and $2 = any(users)`,
     values: [shardOf(userId), userId],
-  })
+  }))
   return row?.number ?? null
 }
 
 /** Whether a batch up to a number holds usage of the user: one that is being rolled up counts until that is committed. */
-export async function hasPendingUsage(db: Queryable, userId: number, upTo: number): Promise<boolean> {
-  const rows = await db.query({
-    text: sql`select from usage_pending p where ${ofShard(db, sql`$1`)} and number <= $3 and $2 = any(users) limit 1`,
+export async function hasPendingUsage(db: Database, userId: number, upTo: number): Promise<boolean> {
+  const rows = await inSnapshot(db, store => ({
+    text: sql`select from usage_pending p where ${ofShard(store, sql`$1`)} and number <= $3 and $2 = any(users) limit 1`,
     values: [shardOf(userId), userId, upTo],
-  })
+  }))
   return rows.length > 0
 }
 

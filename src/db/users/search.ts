@@ -5,7 +5,7 @@ import type { Reservation } from '../../domain/reservation.ts'
 import { SHARDS } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
-import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
@@ -55,7 +55,7 @@ export function idRangesOf(text: string): IdRange[] {
 }
 
 /** Each search has an index whose order it reads; together they are at most four times the hits that are shown. */
-async function findQuotas(tx: Queryable, text: string, ranges: readonly IdRange[], size: number): Promise<Quota[]> {
+async function findQuotas(tx: Transaction, text: string, ranges: readonly IdRange[], size: number): Promise<Quota[]> {
   const found = [
     ...(await byId(tx, ranges, size, 'live')),
     ...(await byId(tx, ranges, size, 'deleted')),
@@ -69,7 +69,7 @@ async function findQuotas(tx: Queryable, text: string, ranges: readonly IdRange[
 }
 
 async function byId(
-  tx: Queryable,
+  tx: Transaction,
   ranges: readonly IdRange[],
   size: number,
   which: 'live' | 'deleted',
@@ -96,7 +96,7 @@ async function byId(
 }
 
 /** Finds quotas by the indexes of the lists over all users, which hold no deleted ones. */
-function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
+function byText(tx: Transaction, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
   return tx.query<Quota>({
     name: `search-quotas-by-${by}`,
     text: sql`select ${QUOTA_COLUMNS} from (${beginningWith(by, sql`$1::text`, sql`$2`)}) s

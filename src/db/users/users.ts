@@ -1,7 +1,7 @@
 /** Users: who has data here, and since when each has been active. */
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Queryable, SqlValue } from '../connection/database.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
@@ -55,7 +55,7 @@ export interface IdRange {
 
 /** Users whose ids lie in one of the ranges, by id: `size` at most of those there are. */
 export function findUsersIn(
-  tx: Queryable,
+  tx: Transaction,
   ranges: readonly IdRange[],
   size: number,
   now: EpochMs,
@@ -82,8 +82,8 @@ export function findUsersIn(
 }
 
 /** Whether anything is stored of a user, an empty account included. The record of a finished erasure does not count. */
-export async function isKnownUser(db: Queryable, userId: number): Promise<boolean> {
-  const [row] = await db.query<{ known: boolean }>({
+export async function isKnownUser(tx: Transaction, userId: number): Promise<boolean> {
+  const [row] = await tx.query<{ known: boolean }>({
     name: 'is-known-user',
     text: sql`select exists (select from account where shard = $1 and user_id = $2)
              or exists (select from reservation where shard = $1 and -user_id = -$2::bigint)
@@ -93,7 +93,7 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
              or exists (select from denial where shard = $1 and user_id = $2)
              or exists (select from event where shard = $1 and user_id = $2)
              or exists (select from event_sequence where shard = $1 and user_id = $2)
-             or exists (select from usage_pending p where ${ofShard(db, sql`$1`)} and $2 = any(users))
+             or exists (select from usage_pending p where ${ofShard(tx, sql`$1`)} and $2 = any(users))
              or exists (select from principal_name where user_id = $2) as known`,
     values: [shardOf(userId), userId],
   })
@@ -102,8 +102,8 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
 
 /** A user with zeros where there is nothing; undefined if nothing is stored of this user. */
 export async function findUser(db: Database, userId: number, now: EpochMs): Promise<UserRecord | undefined> {
-  if (!(await isKnownUser(db, userId))) return undefined
   return db.transaction(async tx => {
+    if (!(await isKnownUser(tx, userId))) return undefined
     await tx.query({ text: IN_INDEX_ORDER })
     const [row] = await tx.query<ListedUser & { expired: number; deleted: number }>({
       name: 'find-user',

@@ -75,7 +75,7 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
     handler: async (request, reply) => {
       exportSlots.hold(reply)
       const { user_id: userId } = request.params
-      if (!(await isKnownUser(db, userId))) throw noSuchUser(userId)
+      if (!(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot'))) throw noSuchUser(userId)
       return reply
         .type('application/x-ndjson')
         .header('content-disposition', `attachment; filename="user-${userId}.ndjson"`)
