@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { joinWrites } from './joined-writes.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -44,6 +45,7 @@ function requestsOf(socket: Socket): Requests {
     },
   }
   waiting.set(socket, requests)
+  joinWrites(socket, () => requests.count > 1)
   return requests
 }
 
