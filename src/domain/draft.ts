@@ -16,9 +16,9 @@ export interface Draft {
   /** The reservations that the batch's commands name, by id, as far as they exist. */
   reservations: Map<string, Reservation>
   /** Windows that this batch closed, with what settles in them afterwards. */
-  closed: Map<string, ClosedWindow & { quota_id: number }>
+  closed: (ClosedWindow & { quota_id: number })[]
   /** Changes to the counters of windows that earlier batches closed. */
-  corrections: Map<string, Correction>
+  corrections: Correction[]
   /** Units and messages committed, refunded and denied. */
   usage: UsageEntry[]
   /** The ids of the reservations whose released units a forced commit has taken again. */
@@ -50,12 +50,14 @@ export function createDraft(
   reservations: Iterable<Reservation>,
   { ended = [], explainsDenials = false }: Partial<Pick<Draft, 'ended' | 'explainsDenials'>> = {},
 ): Draft {
+  const known = new Map<string, Reservation>()
+  for (const reservation of reservations) known.set(reservation.id, reservation)
   return {
     user_id: userId,
     quotas: quotas.map(quota => ({ ...quota })),
-    reservations: new Map(Array.from(reservations, reservation => [reservation.id, reservation])),
-    closed: new Map(),
-    corrections: new Map(),
+    reservations: known,
+    closed: [],
+    corrections: [],
     usage: [],
     retaken: [],
     ended,
@@ -73,7 +75,7 @@ export function rolledQuotaAt(draft: Draft, index: number, now: EpochMs): Allowa
   const { quota, closed } = roll(stored, now)
   if (closed === null) return stored
   draft.quotas[index] = quota
-  draft.closed.set(windowKey(quota.id, closed.window_no), { ...closed, quota_id: quota.id })
+  draft.closed.push({ ...closed, quota_id: quota.id })
   return quota
 }
 
@@ -105,24 +107,19 @@ function addToCounters(
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
   if (index < 0) throw new Error(`quota ${quotaId} is drawn on, but was not loaded`)
   const quota = rolledQuotaAt(draft, index, now)
-  const key = windowKey(quotaId, windowNo)
-  const counters =
-    quota.window_no === windowNo ? quota : (draft.closed.get(key) ?? correctionAt(draft, key, quotaId, windowNo))
+  const counters = quota.window_no === windowNo ? quota : closedWindowAt(draft, quotaId, windowNo)
   counters.used += used
   counters.reserved += reserved
   // A mark counts as reached even if the same batch gives the units back.
   if (counters === quota && (used > 0 || reserved > 0)) quota.alerted = alertedBy(quota)
 }
 
-function correctionAt(draft: Draft, key: string, quotaId: number, windowNo: number): Correction {
-  let correction = draft.corrections.get(key)
-  if (correction === undefined) {
-    correction = { quota_id: quotaId, window_no: windowNo, used: 0, reserved: 0 }
-    draft.corrections.set(key, correction)
-  }
+/** A user has a handful of them at most, and nearly always none: a scan is cheaper than a key. */
+function closedWindowAt({ closed, corrections }: Draft, quotaId: number, windowNo: number): Correction {
+  const isAsked = ({ quota_id, window_no }: Correction) => quota_id === quotaId && window_no === windowNo
+  const known = closed.find(isAsked) ?? corrections.find(isAsked)
+  if (known !== undefined) return known
+  const correction = { quota_id: quotaId, window_no: windowNo, used: 0, reserved: 0 }
+  corrections.push(correction)
   return correction
-}
-
-function windowKey(quotaId: number, windowNo: number): string {
-  return `${quotaId}:${windowNo}`
 }

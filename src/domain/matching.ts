@@ -26,8 +26,8 @@ export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): M
     else if (quota.kind === 'grant') matches.grants.push(quota)
     else matches.caps.push(quota)
   }
-  matches.grants.sort(compareBurnOrder)
-  matches.caps.sort((one, other) => one.id - other.id)
+  if (matches.grants.length > 1) matches.grants.sort(compareBurnOrder)
+  if (matches.caps.length > 1) matches.caps.sort((one, other) => one.id - other.id)
   return matches
 }
 

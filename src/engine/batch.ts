@@ -67,7 +67,7 @@ export async function runLocked(
   const ready = performance.now()
   decided.outcomes = await commit(connection, batch, calls, decided.outcomes)
   decided.sample?.keep()
-  remember(memory, batch, states, decided.drafts)
+  remember(memory, states, decided)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
@@ -104,7 +104,7 @@ export async function runOptimistic(
   const ready = performance.now()
   if (calls.length > 0) decided.outcomes = await commit(connection, batch, [BEGIN, ...calls], decided.outcomes)
   decided.sample?.keep()
-  remember(memory, batch, states, decided.drafts)
+  remember(memory, states, decided)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
@@ -249,8 +249,8 @@ export function effectsOf(commands: readonly Command[], failure: ConnectionLost)
 }
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */
-function remember(memory: Memory, { firstSeq }: BatchInput, states: UserStates, drafts: Decisions['drafts']): void {
-  for (const [user, { quotas, reservations }] of states) {
+function remember(memory: Memory, states: UserStates, { drafts, changes }: Decisions): void {
+  for (const [user, { quotas }] of states) {
     const draft = entryOf(drafts, user)
     memory.rememberQuotas(
       user,
@@ -264,12 +264,10 @@ function remember(memory: Memory, { firstSeq }: BatchInput, states: UserStates, 
         return isWritten ? { ...after, seq: before.seq + 1 } : before
       }),
     )
-    for (const reservation of draft.reservations.values()) {
-      const before = reservations.get(reservation.id)
-      const seq = before === undefined ? firstSeq : before === reservation ? before.seq : before.seq + 1
-      memory.rememberReservation({ ...reservation, seq })
-    }
   }
+  for (const added of changes.added) memory.rememberReservation(added)
+  for (const settled of changes.settled) memory.rememberReservation({ ...settled, seq: settled.seq + 1 })
+  for (const unchanged of changes.unchanged.reservations) memory.rememberReservation(unchanged)
 }
 
 /** The report of a batch, for metrics. Times are in milliseconds. */
@@ -301,14 +299,14 @@ export function reportOf(
   { outcomes, stages }: CommittedBatch,
   retries: number,
 ): BatchReport {
-  const counts = new Map<string, CountedOutcome>()
+  // A handful of kinds, and most of the time one: a scan is cheaper than a key.
+  const counts: CountedOutcome[] = []
   for (const [index, { op }] of commands.entries()) {
     const outcome = outcomes[index]?.outcome ?? 'not_found'
     const reason = reasonOf(outcomes[index])
-    const kind = reason === null ? op + outcome : `${op} ${outcome} ${reason}`
-    const known = counts.get(kind)
-    if (known === undefined) counts.set(kind, { op, outcome, reason, count: 1 })
+    const known = counts.find(kind => kind.op === op && kind.outcome === outcome && kind.reason === reason)
+    if (known === undefined) counts.push({ op, outcome, reason, count: 1 })
     else known.count += 1
   }
-  return { mode, commands: commands.length, retries, stages, outcomes: [...counts.values()] }
+  return { mode, commands: commands.length, retries, stages, outcomes: counts }
 }

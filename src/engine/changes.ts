@@ -49,13 +49,13 @@ export function addChanges(
     if (after === undefined) throw new RangeError('a draft has lost a quota')
     addQuotaChange(changes, before, after)
   }
-  changes.closed.push(...sorted(draft.closed, byQuotaAndWindow))
-  for (const correction of sorted(draft.corrections, byQuotaAndWindow)) {
+  changes.closed.push(...draft.closed.sort(byQuotaAndWindow))
+  for (const correction of draft.corrections.sort(byQuotaAndWindow)) {
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
   for (const entry of draft.usage) changes.usage.push({ ...entry, sender: authorship.idOf(entry.sender) })
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
-  for (const reservation of sorted(draft.reservations, byId)) {
+  for (const reservation of sortedById(draft.reservations)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation, authorship, firstSeq)
   }
 }
@@ -86,11 +86,9 @@ function addReservationChange(
   }
 }
 
-const NONE: readonly never[] = []
-
-/** The values of a map, in order. Most maps of a batch are empty: for those it costs nothing. */
-function sorted<Value>(map: ReadonlyMap<string, Value>, order: (one: Value, other: Value) => number): readonly Value[] {
-  return map.size === 0 ? NONE : [...map.values()].sort(order)
+/** Most users of a batch have one reservation in it. */
+function sortedById(reservations: ReadonlyMap<string, Reservation>): Iterable<Reservation> {
+  return reservations.size < 2 ? reservations.values() : [...reservations.values()].sort(byId)
 }
 
 type WindowKey = Pick<Correction, 'quota_id' | 'window_no'>

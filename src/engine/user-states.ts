@@ -29,6 +29,9 @@ interface PartialState {
   reservations: Map<string, Stored<Reservation>>
 }
 
+/** Of most users of a batch. It stays empty: a map for each would be the largest part of their states. */
+const NO_RESERVATIONS = new Map<string, Stored<Reservation>>()
+
 type PartialStates = Map<number, PartialState>
 
 export type UserStates = ReadonlyMap<number, UserState>
@@ -87,12 +90,12 @@ export async function readStates(
     const remembered = memory.quotasOf(user) ?? []
     const isKnown = remembered.some(quota => isUnexpired(quota, batch.now))
     if (!isKnown) unknownUsers.push(user)
-    states.set(user, { quotas: isKnown ? remembered : [], reservations: new Map() })
+    states.set(user, { quotas: isKnown ? remembered : [], reservations: NO_RESERVATIONS })
   }
   const unread: Command[] = []
   for (const command of batch.commands) {
     const reservation = memory.reservation(command.user_id, command.id)
-    if (reservation !== undefined) entryOf(states, command.user_id).reservations.set(reservation.id, reservation)
+    if (reservation !== undefined) addReservation(states, reservation)
     else if (readsNewIds || !isDraw(command)) unread.push(command)
   }
   const named = namedBy(unread)
@@ -116,7 +119,7 @@ export async function rereadStates(
   decidedOn: UserStates,
 ): Promise<Set<number>> {
   const users = [...decidedOn.keys()]
-  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: new Map() }]))
+  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: NO_RESERVATIONS }]))
   const named = namedBy(batch.commands)
   const [quotas, reservations] = await runCalls(connection, [
     readQuotas.call(batch, users),
@@ -173,7 +176,7 @@ export async function lockStates(
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
   ])
   const [quotas, reservations] = results.slice(-2)
-  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: new Map() }]))
+  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: NO_RESERVATIONS }]))
   addRows(states, quotas, reservations)
   await addDrawnQuotas(connection, batch, states, loadDrawnQuotas)
   return states
@@ -185,9 +188,13 @@ function addRows(
   reservations: StatementResult | undefined,
 ): void {
   addQuotas(states, quotas)
-  for (const reservation of reservationsIn(reservations)) {
-    entryOf(states, reservation.user_id).reservations.set(reservation.id, reservation)
-  }
+  for (const reservation of reservationsIn(reservations)) addReservation(states, reservation)
+}
+
+function addReservation(states: PartialStates, reservation: Stored<Reservation>): void {
+  const state = entryOf(states, reservation.user_id)
+  if (state.reservations === NO_RESERVATIONS) state.reservations = new Map()
+  state.reservations.set(reservation.id, reservation)
 }
 
 function addQuotas(states: PartialStates, result: StatementResult | undefined): void {

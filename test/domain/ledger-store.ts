@@ -29,9 +29,13 @@ interface StoredWindow extends Counters {
 }
 
 export function openStore(quotas: readonly Allowance[]): Store {
-  const opening = quotas.map(({ id, window_no, used, reserved }) => [`${id}:${window_no}`, { used, reserved }] as const)
+  const opening = quotas.map(
+    ({ id, window_no, used, reserved }) => [keyOf({ quota_id: id, window_no }), { used, reserved }] as const,
+  )
   return deepFrozen({ quotas, windows: new Map(), reservations: new Map(), opening: new Map(opening) })
 }
+
+const keyOf = ({ quota_id, window_no }: { quota_id: number; window_no: number }) => `${quota_id}:${window_no}`
 
 /** A draft of everything in the store. It is frozen, so that a decision which changes its input throws. */
 export function draftOf(store: Store): Draft {
@@ -42,11 +46,13 @@ export function draftOf(store: Store): Draft {
 export function commit(store: Store, draft: Draft): Store {
   if (isUntouched(store, draft)) return store
   const windows = new Map(store.windows)
-  for (const [key, { used, reserved, carried, ...closed }] of draft.closed) {
+  for (const { used, reserved, carried, ...closed } of draft.closed) {
+    const key = keyOf(closed)
     expect(windows.has(key), `window ${key} closed once`).toBe(false)
     windows.set(key, { used, reserved, carried, max: maxOf(closed) })
   }
-  for (const [key, correction] of draft.corrections) {
+  for (const correction of draft.corrections) {
+    const key = keyOf(correction)
     const window = store.windows.get(key)
     // The statement that corrects windows finds only windows closed by earlier batches; otherwise the batch fails.
     if (window === undefined) throw new Error(`window ${key} is corrected, but was not closed before`)
@@ -57,7 +63,8 @@ export function commit(store: Store, draft: Draft): Store {
 }
 
 function isUntouched({ quotas, reservations }: Store, draft: Draft): boolean {
-  if (draft.closed.size > 0 || draft.corrections.size > 0 || draft.reservations.size > reservations.size) return false
+  if (draft.closed.length > 0 || draft.corrections.length > 0 || draft.reservations.size > reservations.size)
+    return false
   for (const [id, reservation] of draft.reservations) if (reservations.get(id) !== reservation) return false
   return quotas.every((before, index) => {
     const after = draft.quotas[index]

@@ -13,7 +13,7 @@ test('corrections of closed windows are sorted by quota and window, not in the o
     const draft = createDraft(user, [], [])
     for (const quota_id of quotas) {
       for (const window_no of [10, 9]) {
-        draft.corrections.set(`${quota_id}:${window_no}`, { quota_id, window_no, used: 1, reserved: -1 })
+        draft.corrections.push({ quota_id, window_no, used: 1, reserved: -1 })
       }
     }
     addChanges(changes, state, draft, authorshipOf([], [], new Map()), 0)
