@@ -1,8 +1,9 @@
 /** Answers to requests that a client sends ahead: those that are ready at once take one write. */
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { boundPipelining } from '../../src/http/platform/pipelining.ts'
+import { boundPipelining, MAX_PIPELINED } from '../../src/http/platform/pipelining.ts'
 import { closeOf } from '../support/sockets.ts'
 
 const GET = 'GET / HTTP/1.1\r\nhost: test\r\n\r\n'
@@ -62,6 +63,19 @@ test('answers that are ready in one tick are written at once, in their order', a
   expect(writes()).toBe(2)
 })
 
+test('an answer of several parts stays behind those that are held', async () => {
+  const { client, bodies, responses } = await startServer()
+  client.write(GET.repeat(4))
+  const [first, second, ...others] = await responses(4)
+  first?.end('<0>')
+  second?.writeHead(200, { 'content-length': 6 })
+  second?.write('<1')
+  second?.write('...')
+  second?.end('>')
+  for (const response of others) response.end('<2>')
+  await expect.poll(bodies).toEqual(['<0>', '<1...>', '<2>', '<2>'])
+})
+
 test('an answer that no other waits behind is written without delay', async () => {
   const { client, writes, bodies, responses } = await startServer()
   for (let count = 1; count <= 3; count++) {
@@ -82,6 +96,25 @@ test('answers that are larger than what may be held arrive whole and in order, a
   await expect.poll(bodies, { timeout: 10_000 }).toHaveLength(20)
   await expect.poll(() => bodies().at(-1)).toHaveLength(800_000)
   expect(bodies().every((body, index) => body === `${index}`.repeat(400_000))).toBe(true)
+})
+
+test('once the system takes no more, an answer is not written before the client reads', async () => {
+  const { client, responses } = await startServer()
+  client.pause()
+  const open: ServerResponse[] = []
+  let isFull = false
+  for (let round = 0; round < 8 && !isFull; round++) {
+    const asked = MAX_PIPELINED - open.length
+    client.write(GET.repeat(asked))
+    open.push(...(await responses(asked)))
+    // The last one stays open: the client is ahead all the time.
+    for (const response of open.splice(0, MAX_PIPELINED - 1)) {
+      response.end('x'.repeat(60_000))
+      await nextTick()
+      isFull ||= !response.writableFinished
+    }
+  }
+  expect(isFull).toBe(true)
 })
 
 test('what is held is written before the connection closes', async () => {
