@@ -73,6 +73,17 @@ const CATALOG = {
     title: 'Too many webhooks',
     means: 'The maximum number of webhooks already exists. Delete one that is not needed.',
   },
+  not_transferable: {
+    status: 422,
+    title: 'Not transferable',
+    means:
+      'The quota is a cap, has no limit, is suspended, has not begun or has ended: it has no units that could change hands.',
+  },
+  not_enough_units: {
+    status: 422,
+    title: 'Not enough units',
+    means: 'Fewer units than asked for are neither used nor reserved. `available` says how many are.',
+  },
   exceeds_reservation: {
     status: 422,
     title: 'Exceeds the reservation',

@@ -768,6 +768,58 @@ export type GiveRecord =
       readonly failed: number
     }
 
+/** Units to hand on. */
+export type TransferReq = {
+  /** Who gets the units. May be the same user. */ readonly toUserId: number
+  /** How many units move. */
+  readonly units: number
+  /** For the histories of both quotas. */
+  readonly reason?: string | null
+  /** When the units end for the receiver. By default, and at the latest, when they would have ended for the giver: with the current window of the grant, or at its expiry. */
+  readonly expiresAt?: string | null
+}
+
+/** Units to give back. */
+export type ReturnReq = {
+  /** How many units go back. By default all that are neither used nor reserved. */ readonly units?: number
+}
+
+/** Units that changed hands. The giver has them as the reservation `_transfer:{id}`, which is no message and not in usage. */
+export type Transfer = {
+  readonly id: number
+  /** The giver. */
+  readonly userId: number
+  /** The grant that gave. */
+  readonly quotaId: number
+  /** The start of the window that the units came from, and go back to. */
+  readonly windowStart: string
+  /** The receiver; null once erased. */
+  readonly toUserId: number | null
+  /** The one-time grant that was made of the units; null once its user was erased. */
+  readonly toQuotaId: number | null
+  /** Units that moved. */
+  readonly units: number
+  /** Units of these that were given back. */
+  readonly returned: number
+  readonly reason: string | null
+  /** The end of the grant when it was made; null: never. */
+  readonly expiresAt: string | null
+  readonly at: string
+  /** The `sub` of the administrator's token. */
+  readonly actor: string
+}
+
+/** A transfer, and the grant that gave. */
+export type TransferAnswer = { readonly transfer: Transfer; readonly quota: SmsQuota }
+
+/** Transfers, newest first. */
+export type TransferPage = {
+  readonly items: ReadonlyArray<Transfer>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -1674,7 +1726,7 @@ export type User = {
   readonly erasure: Erasure | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -1687,6 +1739,7 @@ export type ExportRecord = {
     | 'usage_day'
     | 'usage_month'
     | 'event'
+    | 'transfer'
     | 'principal_name'
     | 'end'
 }
@@ -1813,6 +1866,56 @@ export type ReservationExpiredEvent = {
   }
 }
 
+/** Units of a grant became a grant of another user. Giver and receiver get an event each, with their own quota. */
+export type TransferMadeEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'transfer.made'
+  readonly at: string
+  readonly userId: number
+  /** Numbers the user's events, from 1. */
+  readonly sequence: number
+  readonly data: {
+    /** Who is on the other side is read by `GET /api/sms/admin/transfers/{id}`: erasures leave the events of others. */
+    readonly transfer: {
+      readonly id: number
+      readonly units: number
+      readonly returned: number
+      readonly reason: string | null
+      readonly expiresAt: string | null
+    }
+    /** Units that moved now. */
+    readonly units: number
+    /** Whether they came into this user's quota, or left it. */
+    readonly direction: 'in' | 'out'
+    readonly quota: SmsQuota
+  }
+}
+
+/** Units of a transfer were given back. Giver and receiver get an event each, with their own quota. */
+export type TransferReturnedEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'transfer.returned'
+  readonly at: string
+  readonly userId: number
+  /** Numbers the user's events, from 1. */
+  readonly sequence: number
+  readonly data: {
+    /** Who is on the other side is read by `GET /api/sms/admin/transfers/{id}`: erasures leave the events of others. */
+    readonly transfer: {
+      readonly id: number
+      readonly units: number
+      readonly returned: number
+      readonly reason: string | null
+      readonly expiresAt: string | null
+    }
+    /** Units that moved now. */
+    readonly units: number
+    /** Whether they came into this user's quota, or left it. */
+    readonly direction: 'in' | 'out'
+    readonly quota: SmsQuota
+  }
+}
+
 /** The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410. */
 export type WebhookDisabledEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
@@ -1855,6 +1958,8 @@ export type Event =
   | QuotaThresholdReachedEvent
   | QuotaExpiredEvent
   | ReservationExpiredEvent
+  | TransferMadeEvent
+  | TransferReturnedEvent
   | WebhookDisabledEvent
   | UserErasedEvent
 
@@ -1875,6 +1980,8 @@ export type CreateWebhookReq = {
     | 'quota.threshold_reached'
     | 'quota.expired'
     | 'reservation.expired'
+    | 'transfer.made'
+    | 'transfer.returned'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -1895,6 +2002,8 @@ export type UpdateWebhookReq = {
     | 'quota.threshold_reached'
     | 'quota.expired'
     | 'reservation.expired'
+    | 'transfer.made'
+    | 'transfer.returned'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -2131,6 +2240,8 @@ export type Problem = {
     | 'below_usage'
     | 'too_many_quotas'
     | 'too_many_webhooks'
+    | 'not_transferable'
+    | 'not_enough_units'
     | 'exceeds_reservation'
     | 'exceeds_committed'
     | 'conflict'
@@ -2361,6 +2472,12 @@ export interface Api<Options> {
    */
   adjustQuota(input: { readonly id: number } & AdjustReq, options?: Options): Promise<SmsQuota>
   /**
+   * Move units to another user.
+   *
+   * Units of the current window of a grant, neither used nor reserved, become a one-time grant of the receiver for the same messages. Both sides change in one transaction: units are neither made nor lost. Caps do not count it, and it is no message in usage.
+   */
+  transferUnits(input: { readonly id: number } & TransferReq, options?: Options): Promise<TransferAnswer>
+  /**
    * Read the history of a quota.
    *
    * All changes by administrators, newest first; also of deleted quotas.
@@ -2477,6 +2594,29 @@ export interface Api<Options> {
     } & GiveReq,
     options?: Options,
   ): Promise<AsyncIterable<GiveRecord>>
+  /**
+   * List transfers.
+   *
+   * Newest first. The cursor fixes the filter.
+   */
+  listTransfers(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Only transfers from or to this user. */
+      readonly userId?: number
+    },
+    options?: Options,
+  ): Promise<TransferPage>
+  /** Read a transfer. */
+  getTransfer(input: { readonly id: number }, options?: Options): Promise<Transfer>
+  /**
+   * Give units of a transfer back.
+   *
+   * What the receiver has neither used nor reserved goes back to the very window that it came from. If that window is over, its history shows it.
+   */
+  returnUnits(input: { readonly id: number } & ReturnReq, options?: Options): Promise<TransferAnswer>
   /**
    * List users.
    *
@@ -2936,6 +3076,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   checkQuotasOfUser: { method: 'POST', path: '/api/sms/admin/quota/check', hasBody: true },
   createQuota: { method: 'POST', path: '/api/sms/admin/quota', hasBody: true, takesKey: true },
   adjustQuota: { method: 'POST', path: '/api/sms/admin/quota/{id}/adjust', hasBody: true, takesKey: true },
+  transferUnits: { method: 'POST', path: '/api/sms/admin/quota/{id}/transfer', hasBody: true, takesKey: true },
   listChangesOfQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}/history', query: ['pageSize', 'cursor'] },
   listWindowsOfQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}/windows', query: ['pageSize', 'cursor'] },
   listReservations: {
@@ -2970,6 +3111,9 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     takesKey: true,
     isLines: true,
   },
+  listTransfers: { method: 'GET', path: '/api/sms/admin/transfers', query: ['pageSize', 'cursor', 'userId'] },
+  getTransfer: { method: 'GET', path: '/api/sms/admin/transfers/{id}' },
+  returnUnits: { method: 'POST', path: '/api/sms/admin/transfers/{id}/return', hasBody: true, takesKey: true },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
   getUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}' },
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },

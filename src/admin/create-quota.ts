@@ -47,6 +47,6 @@ export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Au
   if (forbidden !== undefined) return forbidden
 
   const change = { action: 'created', before: null, after: quota } as const
-  await recordChange(tx, { change, closed: [], opening: openingOf(quota), others }, author)
+  await recordChange(tx, { change, closed: [], booking: openingOf(quota), others }, author)
   return { outcome: 'created', quota }
 }

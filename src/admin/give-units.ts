@@ -268,5 +268,5 @@ function addExtra(
   const draft = { ...extraGrant(gift, { name: `${name} ${of}`, reason }), external_ref: gift.reference }
   const created = createQuota(draft, context)
   if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
-  return user.add({ change: { action: 'created', before: null, after: created.quota }, closed: [], opening: null })
+  return user.add({ change: { action: 'created', before: null, after: created.quota }, closed: [] })
 }

@@ -215,7 +215,7 @@ function create(user: UserChanges, row: ByReference, author: Author, id: number)
   if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
   const { quota } = created
   const change = { action: 'created', before: null, after: quota } as const
-  return user.add({ change, closed: [], opening: openingOf(quota) }) ?? { outcome: 'created' }
+  return user.add({ change, closed: [], booking: openingOf(quota) }) ?? { outcome: 'created' }
 }
 
 function update(user: UserChanges, before: Quota, row: ImportedQuota, author: Author): ImportOutcome {

@@ -7,7 +7,7 @@ import { replaceAlerts } from '../db/quotas/alerts.ts'
 import { insertChanges, type RecordedChange } from '../db/quotas/history.ts'
 import { fenceQuotas, insertQuotas, replaceQuotas, setLiveQuotas } from '../db/quotas/quotas.ts'
 import { newAlerts } from '../domain/alerts.ts'
-import { type Change, eventsOfChange } from '../domain/outbox-event.ts'
+import { type Change, eventsOfChange, type OutboxEvent } from '../domain/outbox-event.ts'
 import type { ClosedWindow, Quota } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import { type Shard, shardOf, shardOfQuota } from '../domain/shard.ts'
@@ -21,8 +21,10 @@ export interface Decision {
   change: Change
   /** Windows that the change closes, oldest first. */
   closed: readonly ClosedWindow[]
-  /** Units that were used elsewhere before the quota was created, as a reservation. */
-  opening?: Reservation | null
+  /** Units that the change itself uses, as a reservation of the service's own: used elsewhere before the quota was created, or handed on. */
+  booking?: Reservation | null
+  /** What it tells beside the change of the quota. */
+  events?: readonly OutboxEvent[]
 }
 
 /** The changes of one user's quotas, at most one for each quota. */
@@ -61,11 +63,11 @@ export async function recordChanges(tx: Transaction, users: readonly DecisionsOf
   if (created.length > 0) await insertQuotas(tx, created)
   if (changed.length > 0) await replaceQuotas(tx, changed)
 
-  // Their ids name the quota, so none is used again: any `seq` will do.
-  const openings = decisions.flatMap(({ opening }) =>
-    opening ? [{ ...opening, seq: 0, made_by: null, settled_by: null }] : [],
+  // Their ids name the quota or the transfer, so none is used again: any `seq` will do.
+  const bookings = decisions.flatMap(({ booking }) =>
+    booking ? [{ ...booking, seq: 0, made_by: null, settled_by: null }] : [],
   )
-  if (openings.length > 0) await runLedgerCalls(tx, [addReservations.call(scope, openings)])
+  if (bookings.length > 0) await runLedgerCalls(tx, [addReservations.call(scope, bookings)])
   const windows = decisions.flatMap(({ change: { after }, closed }) =>
     closed.map(window => ({ ...window, quota_id: after.id })),
   )
@@ -85,7 +87,7 @@ export async function recordChanges(tx: Transaction, users: readonly DecisionsOf
     tx,
     changes.map(change => auditEntryOf(change, author)),
   )
-  await emitChanges(tx, changes, now)
+  await emitChanges(tx, decisions, now)
 }
 
 /** How many quotas of each user are neither deleted nor expired after the changes. */
@@ -99,14 +101,14 @@ function liveQuotasOf(users: readonly DecisionsOfUser[], now: EpochMs): Map<numb
   )
 }
 
-async function emitChanges(tx: Transaction, changes: readonly Change[], now: EpochMs): Promise<void> {
-  const totals = totalsOf(changes)
+async function emitChanges(tx: Transaction, decisions: readonly Decision[], now: EpochMs): Promise<void> {
+  const totals = totalsOf(decisions.map(({ change }) => change))
   const positions = await lockExpiryPositions(tx, [...totals.keys()])
-  const events = changes.flatMap(change => {
+  const events = decisions.flatMap(({ change, events: others = [] }) => {
     const shard = shardOf(change.after.user_id)
     const position = positions.get(shard)
     if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
-    return eventsOfChange(change, now, position)
+    return [...eventsOfChange(change, now, position), ...others]
   })
   await appendEvents(tx, events, now, totals)
 }

@@ -71,6 +71,11 @@ const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
     holds: 'usage reports what their windows used',
     notProvable: 'because they or their earlier windows are removed, or too much usage is not rolled up yet',
   },
+  transfers: {
+    unit: 'transfers',
+    holds: 'giver and receiver have what moved and what came back',
+    notProvable: 'because the reservation of the giver or the creation of the quota is removed',
+  },
   live: {
     unit: 'accounts',
     holds: 'their numbers of unexpired quotas are right',

@@ -15,6 +15,7 @@ import { QUOTA_COMPONENTS } from './quotas.ts'
 import { RESERVATION_COMPONENTS } from './reservations.ts'
 import { SEARCH_COMPONENTS } from './search.ts'
 import { SENDER_COMPONENTS } from './sender.ts'
+import { TRANSFER_COMPONENTS } from './transfers.ts'
 import { USAGE_COMPONENTS } from './usage.ts'
 import { USER_COMPONENTS } from './users.ts'
 import { WEBHOOK_COMPONENTS } from './webhooks.ts'
@@ -30,6 +31,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...IMPORT_COMPONENTS,
   ...BULK_COMPONENTS,
   ...GIVE_COMPONENTS,
+  ...TRANSFER_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

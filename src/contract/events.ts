@@ -94,6 +94,25 @@ const systemEvent = <const Name extends SystemEventType, Data extends TPropertie
 
 const quota = Type.Ref('SmsQuota#')
 
+const transferData = {
+  transfer: Type.Object(
+    {
+      id: positive(),
+      units: positive(),
+      returned: uint(),
+      reason: nullable(Type.String()),
+      expires_at: nullable(time()),
+    },
+    {
+      description:
+        'Who is on the other side is read by `GET /api/sms/admin/transfers/{id}`: erasures leave the events of others.',
+    },
+  ),
+  units: positive({ description: 'Units that moved now.' }),
+  direction: Type.Enum(['in', 'out'], { description: "Whether they came into this user's quota, or left it." }),
+  quota,
+}
+
 /**
  * The schema of each event of the domain's table: when it is emitted, and its data. The feed, its OpenAPI document, the payloads of
  * webhooks and the list of events are made from it.
@@ -133,6 +152,16 @@ export const EVENTS = {
       released: uint({ description: 'Outstanding units that were released.' }),
       committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
     },
+  ),
+  'transfer.made': userEvent(
+    'transfer.made',
+    'Units of a grant became a grant of another user. Giver and receiver get an event each, with their own quota.',
+    transferData,
+  ),
+  'transfer.returned': userEvent(
+    'transfer.returned',
+    'Units of a transfer were given back. Giver and receiver get an event each, with their own quota.',
+    transferData,
   ),
   'webhook.disabled': systemEvent(
     'webhook.disabled',

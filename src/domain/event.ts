@@ -5,6 +5,15 @@ import type { Webhook } from './webhook.ts'
 type QuotaView = ReturnType<typeof viewOf>
 type ReservationView = ReturnType<typeof reservationViewOf>
 
+interface TransferEventData {
+  transfer: { id: number; units: number; returned: number; reason: string | null; expires_at: string | null }
+  /** The units that this event moved. */
+  units: number
+  /** Whether they left this user's grant, or came into it. */
+  direction: 'in' | 'out'
+  quota: QuotaView
+}
+
 /** A row of the table: whose event it is. `data` is only a type. No event holds the number or the text of a message. */
 interface Row<Owner, Data> {
   readonly owner: Owner
@@ -27,6 +36,9 @@ const EVENTS = {
   'quota.expired': ofUser<{ quota: QuotaView }>(),
   /** The units that were outstanding, by what happened to them. */
   'reservation.expired': ofUser<{ reservation: ReservationView; released: number; committed: number }>(),
+  /** Each side gets its own, with its own quota. It names the other side by the transfer's id only: an erasure leaves events of others. */
+  'transfer.made': ofUser<TransferEventData>(),
+  'transfer.returned': ofUser<TransferEventData>(),
   /** Without the URL, which may hold a secret: other receivers read this event. */
   'webhook.disabled': ofSystem<{
     webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }

@@ -4,6 +4,7 @@ import type { EventData, EventType, SystemEventType, UserEventType } from './eve
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
+import type { Transfer } from './transfer.ts'
 import { reservationViewOf, viewOf } from './view.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -94,6 +95,24 @@ export function closingOf(before: Reservation, after: Reservation): OutboxEvent 
       committed: isCommitted ? units : 0,
     },
   }
+}
+
+/** The events of a transfer or of its return: that of the giver, and that of the receiver. */
+export function transferEvents(
+  type: 'transfer.made' | 'transfer.returned',
+  { id, units, returned, reason, expires_at }: Transfer,
+  moved: number,
+  { giver, receiver }: { giver: Quota; receiver: Quota },
+  now: EpochMs,
+): [OutboxEvent, OutboxEvent] {
+  const transfer = { id, units, returned, reason, expires_at: formatTimestampOrNull(expires_at) }
+  const isMade = type === 'transfer.made'
+  const eventOf = (quota: Quota, direction: 'in' | 'out'): OutboxEvent => ({
+    user_id: quota.user_id,
+    type,
+    data: { transfer, units: moved, direction, quota: viewOf(quota, now) },
+  })
+  return [eventOf(giver, isMade ? 'out' : 'in'), eventOf(receiver, isMade ? 'in' : 'out')]
 }
 
 /** The event of a webhook that the service has disabled. */

@@ -33,6 +33,7 @@ import { adminQuotaRoutes, quotaCheckRoutes, userQuotaRoutes } from './quotas/ro
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
+import { transferRoute, transferRoutes } from './transfers/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { erasureRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
@@ -63,11 +64,13 @@ const API: readonly Scope[] = [
       quotaCheckRoutes,
       quotaChangeRoutes,
       quotaStepRoutes,
+      transferRoute,
       quotaHistoryRoutes,
       adminReservationRoutes,
       adminUsageRoutes,
     ],
   },
+  { prefix: '/api/sms/admin/transfers', access: 'read', routes: [transferRoutes] },
   { prefix: '/api/sms/admin/users', access: 'read', routes: [userRoutes, userDataRoutes, erasureRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },

@@ -7,6 +7,7 @@ import {
   eraseEvents,
   eraseNames,
   eraseQuota,
+  eraseReceived,
   eraseReservations,
   eraseRows,
   eraseTopUsers,
@@ -42,6 +43,7 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => size.run(rows => eraseQuota(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseEvents(db, erasure, rows)))
   yield* repeat(() => eraseAnswers(db, erasure))
+  yield* repeat(() => size.run(rows => eraseReceived(db, erasure, rows)))
   yield* repeat(() => eraseNames(db, erasure))
   yield* pendingUsagePages(db, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))

@@ -39,7 +39,15 @@ test.each(REMOTE_COMMANDS.map(command => [command.name, command] as const))('the
 
 test('a change that can be repeated takes a key', () => {
   const takers = REMOTE_COMMANDS.filter(({ options }) => 'idempotency-key' in options).map(({ name }) => name)
-  expect(takers).toEqual(['quota create', 'quota update', 'quota adjust', 'quota bulk', 'quota give'])
+  expect(takers).toEqual([
+    'quota create',
+    'quota update',
+    'quota adjust',
+    'quota bulk',
+    'quota give',
+    'transfer',
+    'transfer return',
+  ])
 })
 
 test('every line of the document works, and every example of the help is accepted', async () => {

@@ -4,12 +4,14 @@ import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { listTransfers } from '../../src/db/quotas/transfers.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/reservations/retention.ts'
 import { pastUsageOf, recentUsage } from '../../src/db/usage/export.ts'
 import { listErasures } from '../../src/db/users/erasure.ts'
 import {
   eraseEvents,
   eraseQuota,
+  eraseReceived,
   eraseReservations,
   eraseRows,
   eraseTopUsers,
@@ -53,6 +55,11 @@ await db.query({
          select shard, user_id, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
            array[key * 64 + shard, 0, 0, 1, 0, 1], at, at, at, null
          from ${ROWS}`,
+  values: at,
+})
+await db.query({
+  text: rawSql`insert into transfer (shard, id, user_id, quota_id, window_no, window_start, to_user_id, to_quota_id, units, at, actor, request_id)
+         select shard, key * 64 + shard, user_id, key * 64 + shard, 0, at, user_id + 1, key, 1, at, 'a', 'r' from ${ROWS}`,
   values: at,
 })
 await db.query({
@@ -129,6 +136,7 @@ const TABLES = [
   'quota_change',
   'idempotency',
   'account',
+  'transfer',
 ]
 const ROLLED_BACK = new Error('rolled back')
 
@@ -184,6 +192,9 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a search for a reference that most quotas begin with', on => search(on, 'ref-', 21, NOW)],
   ['a search for what stands for no name', on => search(on, '\u{10FFFF}', 21, NOW)],
   ['a search for an id that all users have', on => search(on, 'm1', 21, NOW)],
+  ['a page of transfers of all', on => listTransfers(on, { userId: undefined, before: 2 ** 53 - 1, size: 20 })],
+  ['a page of transfers of a user', on => listTransfers(on, { userId: BUSY, before: 9_000_000, size: 20 })],
+  ['transfers to a user who is erased', erasing(77, on => eraseReceived(on, erasure(77), 500))],
   ['a page of users', on => listUsers(on, 2_000, 20, NOW)],
   ['a user', on => findUser(on, 77, NOW)],
   ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],

@@ -62,6 +62,11 @@ async function emitAll(): Promise<void> {
   const path = `/api/sms/admin/quota/${quotaId}`
   await call('PUT', path, { body: { expires_at: new Date(clock.now).toISOString() } })
   await call('DELETE', path)
+  const moved = { headers: { 'idempotency-key': 'moved' }, body: { to_user_id: someone(), units: 3 } }
+  const giving = await allow({ user_id: user, limit: 10 })
+  const { id } = (await call('POST', `/api/sms/admin/quota/${giving}/transfer`, moved)).body.transfer
+  const back = { headers: { 'idempotency-key': 'back' }, body: {} }
+  await call('POST', `/api/sms/admin/transfers/${id}/return`, back)
   const other = (await call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url, enabled: true } })).body
   await db.transaction(tx => disableWebhook(tx, other.id, 'gone', clock.now))
   const erased = someone()

@@ -46,6 +46,8 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   reportUsage: { query: `${PERIOD}&interval=day` },
   listTopUsers: { query: PERIOD },
   checkQuotasOfUser: { body: { user_id: 7, units: 1 } },
+  transferUnits: { body: { to_user_id: 8, units: 1 }, key: 'every-route' },
+  returnUnits: { body: {}, key: 'every-route' },
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },
   updateWebhook: { body: { enabled: false } },

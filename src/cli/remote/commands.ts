@@ -14,6 +14,7 @@ import { type ReservationRecord, SenderReservationsQuery } from '../../contract/
 import { NoQuery } from '../../contract/schemas.ts'
 import { SearchQuery } from '../../contract/search.ts'
 import { SENDER_COMPONENTS } from '../../contract/sender.ts'
+import { ReturnReq, type Transfer, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
 import { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
@@ -121,6 +122,48 @@ const QUOTA_COMMANDS: readonly Command[] = [
     takesVersion: true,
     show: done(({ request }) => `Quota ${request.id} is deleted.`),
     examples: ['sms-quota quota delete 164', 'sms-quota quota delete 164 --if-match 3'],
+  }),
+]
+
+const TRANSFER_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'transfer',
+    summary: 'Moves units of a grant to another user.',
+    more: LOCAL_TIMES,
+    operation: 'transferUnits',
+    requests: [QuotaParams, TransferReq],
+    operands: { id: 'QUOTA', to_user_id: 'USER' },
+    show: record,
+    examples: ['sms-quota transfer 164 8 --units 500 --reason "Branch in Lyon"'],
+  }),
+  remoteCommand({
+    name: 'transfer return',
+    summary: 'Gives units of a transfer back that are neither used nor reserved.',
+    operation: 'returnUnits',
+    requests: [TransferParams, ReturnReq],
+    operands: { id: 'TRANSFER' },
+    show: record,
+    examples: ['sms-quota transfer return 1042', 'sms-quota transfer return 1042 --units 200'],
+  }),
+  remoteCommand({
+    name: 'transfer list',
+    summary: 'Lists transfers, newest first: of all users, or from and to one.',
+    operation: 'listTransfers',
+    requests: [TransfersQuery],
+    show: list(
+      columns<Transfer>(
+        'id',
+        'at',
+        'user_id',
+        'quota_id',
+        withNone('to_user_id', 'erased'),
+        withNone('to_quota_id', 'erased'),
+        'units',
+        'returned',
+        'reason',
+      ),
+    ),
+    examples: ['sms-quota transfer list --user-id 7'],
   }),
 ]
 
@@ -345,6 +388,7 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   GIVE_COMMAND,
   IMPORT_COMMAND,
   EXPORT_COMMAND,
+  ...TRANSFER_COMMANDS,
   ...READ_COMMANDS,
   ...SENDER_COMMANDS,
   AGENT_COMMAND,

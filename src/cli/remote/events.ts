@@ -22,6 +22,8 @@ const COLUMNS: readonly Column<Event>[] = columns<Event>(
 
 function whatOf({ data }: Event): string {
   if ('percent' in data) return `quota ${data.quota.id}: ${data.percent} % used`
+  if ('transfer' in data)
+    return `quota ${data.quota.id}: ${data.units} units ${data.direction} by transfer ${data.transfer.id}`
   if ('quota' in data) return `quota ${data.quota.id}${data.quota.name === null ? '' : `: ${data.quota.name}`}`
   if ('reservation' in data) {
     return `reservation ${data.reservation.id}: ${data.released} released, ${data.committed} committed`

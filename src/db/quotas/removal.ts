@@ -6,8 +6,11 @@ import type { Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { TOTALS } from './conditions.ts'
 
-/** Tables whose key begins with shard and quota_id, beside windows and the archive, which are removed together. */
-const TABLES_OF_QUOTA = ['quota_change', 'quota_alert'] as const
+/**
+ * Tables that are found by shard and quota_id, in the order in which they are removed, beside windows and the archive, which go together.
+ * Transfers come after the history, without which `verify` expects nothing of them.
+ */
+const TABLES_OF_QUOTA = ['quota_change', 'quota_alert', 'transfer'] as const
 
 export interface RemovedRows {
   /** The number of rows that were removed, by table. */
@@ -37,8 +40,11 @@ export async function removeQuota(tx: Transaction, shard: Shard, id: number, row
   const removed: Record<string, number> = {
     quota_window: await countOf(tx, 'remove-windows', REMOVE_WINDOWS, [shard, id, rows]),
   }
-  for (const table of TABLES_OF_QUOTA) removed[table] = await removeFrom(tx, table, shard, id, rows)
-  if (Object.values(removed).some(count => count >= rows)) return { rows: removed, isDone: false }
+  for (const table of TABLES_OF_QUOTA) {
+    removed[table] = await removeFrom(tx, table, shard, id, rows)
+    if (removed[table] >= rows) return { rows: removed, isDone: false }
+  }
+  if ((removed.quota_window ?? 0) >= rows) return { rows: removed, isDone: false }
 
   const values = [shard, id]
   await tx.query({ name: 'remove-archive', text: sql`delete from archive where shard = $1 and quota_id = $2`, values })

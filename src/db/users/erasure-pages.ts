@@ -4,6 +4,7 @@
  */
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
+import { shardFilter } from '../cluster/parts.ts'
 import { type Database, inSnapshot, type Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
@@ -123,6 +124,7 @@ const TABLES_OF_USER = [
   'denial',
   'reservation_action',
   'event_sequence',
+  'transfer',
 ] as const
 
 /**
@@ -224,11 +226,30 @@ async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<Pag
 /** Whether nothing is left behind a page. Of a row that another transaction changed meanwhile, the next page decides. */
 const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && removed === read
 
-/** Removes the answers to calls with an Idempotency-Key that hold a quota of the user. There are a few, of the last days. */
+/** Blanks a page of the transfers that the user received: the givers keep theirs. Resolves to whether that was all. */
+export function eraseReceived(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const received = await tx.query<{ shard: number; id: number }>({
+      text: sql`select shard, id from transfer where to_user_id = $1 order by id limit $2`,
+      values: [erasure.user_id, rows],
+    })
+    if (received.length === 0) return { removed: {}, result: true }
+    await tx.query({
+      text: sql`update transfer t set to_user_id = null, to_quota_id = null, reason = null
+             from unnest($1::smallint[], $2::bigint[]) k (shard, id)
+             where t.shard = k.shard and t.id = k.id ${shardFilter(tx, sql`t.shard`, sql`$1`)}`,
+      values: [received.map(({ shard }) => shard), received.map(({ id }) => id)],
+    })
+    return { removed: { transfer: received.length }, result: received.length < rows }
+  })
+}
+
+/** Removes the answers to calls with an Idempotency-Key that name the user. There are a few, of the last days. */
 export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
   return page(db, erasure, async tx => {
     const removed = await tx.query({
-      text: sql`delete from idempotency where (answer ->> 'user_id')::bigint = $1 returning 1`,
+      text: sql`delete from idempotency where $1 in ((answer ->> 'user_id')::bigint,
+               (answer -> 'transfer' ->> 'user_id')::bigint, (answer -> 'transfer' ->> 'to_user_id')::bigint) returning 1`,
       values: [erasure.user_id],
     })
     return { removed: { idempotency: removed.length }, result: true }

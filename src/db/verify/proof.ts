@@ -7,6 +7,7 @@ export const PROOFS = [
   'draws',
   'rollover',
   'usage',
+  'transfers',
   'live',
   'sequences',
   'totals',

@@ -11,7 +11,7 @@ export const MAX_PENDING = 2_000
 
 /**
  * What usage reports of a grant, committed less refunded, is what its windows used, without the units that it was created
- * with. No cap pays for anything.
+ * with, and those that it handed on. No cap pays for anything.
  *
  * Not provable: usage of quotas that are not stored any more, or whose creation is not; more than a lower bound where the oldest windows are not
  * stored any more; all of it while the usage rollup is far behind.
@@ -46,6 +46,9 @@ export const usageIn = (store: { isCluster: boolean }): RangeProof => ({
           select (c.after ->> 'used')::bigint from quota_change c
           where c.shard = $1 and c.quota_id = spent.quota_id and c.version = 1
         ) end as opening,
+        (
+          select coalesce(sum(t.units - t.returned), 0)::bigint from transfer t where t.shard = $1 and t.quota_id = spent.quota_id
+        ) as transferred,
         case when kind is null then (
           select q.user_id from quota q where q.shard = $1 and q.id = booked.quota_id
         ) end as owner
@@ -55,12 +58,13 @@ export const usageIn = (store: { isCluster: boolean }): RangeProof => ({
       when (select count(*) from pending) > ${sqlInteger(MAX_PENDING)} then null
       when kind is null and owner is not null then
         format('User %s: usage reports %s units for quota %s, which belongs to user %s.', user_id, booked, quota_id, owner)
-      when kind is null or (spent > 0 and opening is null) or (not is_complete and booked >= spent - coalesce(opening, 0)) then null
+      when kind is null or (spent > 0 and opening is null) or (not is_complete and booked >= spent - coalesce(opening, 0) - transferred) then null
       when kind = 'cap' then
         format('Quota %s of user %s: usage reports %s units for it, and it is a cap.', quota_id, user_id, booked)
-      else format('Quota %s of user %s: usage reports %s units, and its windows used %s, of which %s were used before its creation.',
-        quota_id, user_id, booked, spent, coalesce(opening, 0)) end as message
+      else format('Quota %s of user %s: usage reports %s units, and its windows used %s, of which %s were used before its creation%s.',
+        quota_id, user_id, booked, spent, coalesce(opening, 0),
+        case when transferred > 0 then format(' and %s were transferred', transferred) end) end as message
     from compared_usage
-    where kind is null or booked <> spent - coalesce(opening, 0) or not is_complete
+    where kind is null or booked <> spent - coalesce(opening, 0) - transferred or not is_complete
       or (select count(*) from pending) > ${sqlInteger(MAX_PENDING)}`,
 })

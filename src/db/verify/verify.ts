@@ -18,6 +18,7 @@ import { TABLES } from './ledger.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
 import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
+import { receivers, transfers } from './transfers.ts'
 import { usageIn } from './usage.ts'
 
 export interface Proved {
@@ -55,6 +56,7 @@ const rangeIn = (store: { isCluster: boolean }) =>
     draws,
     rollover,
     usageIn(store),
+    transfers,
     live,
     sequences,
   ])
@@ -128,6 +130,7 @@ function checkRange(db: Database, { shard, after, upTo }: Range, max: number, ma
 async function* checkShard(db: Database, shard: Shard, max: number): AsyncGenerator<Conclusion[]> {
   yield* checkOrphans(db, shard, max)
   yield await checkTotals(db, shard)
+  yield* checkReceivers(db, shard)
   yield* checkNumbers(db, shard)
 }
 
@@ -152,6 +155,15 @@ async function checkTotals(db: Database, shard: Shard): Promise<Conclusion[]> {
   } catch (error) {
     if (!isStatementTimeout(error)) throw error
     return [{ proof: 'totals', checked: 0, not_provable: 1, differences: [] }]
+  }
+}
+
+async function* checkReceivers(db: Database, shard: Shard): AsyncGenerator<Conclusion[]> {
+  for (let after: number | null = -1; after !== null; ) {
+    const from: number = after
+    const { conclusion, last } = await db.transaction(tx => receivers(tx, shard, from), 'keyed snapshot')
+    yield [conclusion]
+    after = last
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ExportRecord } from '../../contract/users.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
+import { listTransfers } from '../../db/quotas/transfers.ts'
 import { listReservations, type ReservationKey } from '../../db/reservations/lists.ts'
 import { exportUsage } from '../../db/usage/export.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
@@ -12,6 +13,7 @@ import { closedWindowViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
 import { denialViewOf } from '../denials/responses.ts'
 import { recordViewOf } from '../reservations/responses.ts'
+import { transferView } from '../transfers/responses.ts'
 import { countsOf } from '../usage/responses.ts'
 
 /** Rows that are read at a time: what an export holds in memory. */
@@ -39,6 +41,7 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   yield* denialPages(db, userId)
   yield* usagePages(db, userId, now)
   yield* eventPages(db, userId)
+  yield* transferPages(db, userId)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
 }
@@ -118,6 +121,15 @@ async function* usagePages(db: Database, userId: number, now: EpochMs): AsyncGen
       message_type,
       ...countsOf(sums),
     }))
+  }
+}
+
+async function* transferPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let before = MAX_INTEGER; ; ) {
+    const transfers = await listTransfers(db, { userId, before, size: PAGE })
+    yield transfers.map(transfer => ({ record: 'transfer', ...transferView(transfer) }))
+    if (transfers.length < PAGE) return
+    before = transfers.at(-1)?.id ?? before
   }
 }
 

@@ -63,6 +63,12 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       const text = committed > 0 ? events.expiredCommitted(committed) : events.expiredReleased(released)
       return { subject: events.reservation(reservation.id), tone: 'over', text, kind: kinds.expired }
     }
+    case 'transfer.made':
+    case 'transfer.returned': {
+      const { units, direction } = data
+      const text = events.transferred[type][direction](units)
+      return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.transferred[type] }
+    }
     case 'webhook.disabled': {
       const { id, description, disabled_reason } = data.webhook
       const text = disabled_reason === 'gone' ? events.disabledGone : events.disabledFailing

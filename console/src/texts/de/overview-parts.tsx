@@ -116,6 +116,10 @@ export const overviewParts: typeof english = {
       exhausted: 'Kontingent aufgebraucht',
       ended: 'Kontingent abgelaufen',
       expired: 'Reservierung abgelaufen',
+      transferred: {
+        'transfer.made': 'Einheiten übertragen',
+        'transfer.returned': 'Einheiten zurückgegeben',
+      },
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
@@ -139,6 +143,16 @@ export const overviewParts: typeof english = {
     reached: (percent, remaining) =>
       `hat ${percent} % erreicht${remaining === null ? '' : `: ${values.units(remaining)} übrig`}`,
     ended: 'abgelaufen',
+    transferred: {
+      'transfer.made': {
+        in: units => `kam durch eine Übertragung, ${values.units(units)}`,
+        out: units => `hat ${values.units(units)} abgegeben`,
+      },
+      'transfer.returned': {
+        in: units => `hat ${values.units(units)} zurückbekommen`,
+        out: units => `hat ${values.units(units)} zurückgegeben`,
+      },
+    },
     expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
     expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,
     disabledGone: 'abgeschaltet: der Empfänger antwortete 410 Gone',

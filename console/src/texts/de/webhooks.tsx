@@ -120,6 +120,8 @@ export const webhooks: typeof english = {
     'quota.threshold_reached': 'Ein Kontingent hat eine seiner Warnschwellen erreicht.',
     'quota.expired': 'Ein Kontingent ist abgelaufen.',
     'reservation.expired': 'Eine Reservierung ist abgelaufen; ihre Einheiten wurden freigegeben oder bestätigt.',
+    'transfer.made': 'Einheiten wurden an einen anderen Benutzer übertragen.',
+    'transfer.returned': 'Übertragene Einheiten wurden zurückgegeben.',
     'webhook.disabled':
       'Ein Webhook wurde abgeschaltet, weil alle Zustellungen fehlschlugen oder sein Empfänger 410 Gone antwortete.',
     'user.erased': 'Die Daten eines Benutzers wurden gelöscht.',

@@ -121,6 +121,10 @@ export const overviewParts = {
       exhausted: 'quota exhausted',
       ended: 'quota ended',
       expired: 'reservation expired',
+      transferred: {
+        'transfer.made': 'units transferred',
+        'transfer.returned': 'units given back',
+      },
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
@@ -146,6 +150,16 @@ export const overviewParts = {
     reached: (percent: number, remaining: number | null) =>
       `reached ${percent}%${remaining === null ? '' : `: ${values.units(remaining)} left`}`,
     ended: 'ended',
+    transferred: {
+      'transfer.made': {
+        in: (units: number) => `came by a transfer, ${values.units(units)}`,
+        out: (units: number) => `gave ${values.units(units)} away`,
+      },
+      'transfer.returned': {
+        in: (units: number) => `got ${values.units(units)} back`,
+        out: (units: number) => `gave ${values.units(units)} back`,
+      },
+    },
     expiredCommitted: (units: number) => `expired, ${values.units(units)} committed`,
     expiredReleased: (units: number) => `expired, ${values.units(units)} released`,
     disabledGone: 'disabled: the receiver answered 410 Gone',

@@ -118,6 +118,8 @@ export const webhooks = {
     'quota.threshold_reached': 'A quota reached one of its alert thresholds.',
     'quota.expired': 'A quota expired.',
     'reservation.expired': 'A reservation expired, and its units were released or committed.',
+    'transfer.made': 'Units of a user became a grant of another one.',
+    'transfer.returned': 'Units of a transfer were given back.',
     'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
     'user.erased': "A user's data was erased.",
   } satisfies Record<EventType, string>,

@@ -1,0 +1,243 @@
+/** Units that change hands: a transaction over the accounts of both users. */
+import type { Database, Transaction } from '../db/connection/database.ts'
+import { withNumbers } from '../db/connection/sequences.ts'
+import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
+import { runLedgerCalls } from '../db/ledger/cluster-statements.ts'
+import { correctWindows } from '../db/ledger/windows.ts'
+import { settleReservations } from '../db/ledger/write-reservations.ts'
+import { findQuota, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
+import {
+  findTransfer,
+  hasWindow,
+  insertTransfer,
+  seqOfBooking,
+  setReturned,
+  unarchive,
+} from '../db/quotas/transfers.ts'
+import { usersBeingErased } from '../db/users/erasure.ts'
+import { transferEvents } from '../domain/outbox-event.ts'
+import { createQuota, type Quota, type QuotaChange } from '../domain/quota.ts'
+import { quotaIdOf, shardOf } from '../domain/shard.ts'
+import {
+  type DecidedReturn,
+  decideReturn,
+  decideTransfer,
+  type NotTransferred,
+  type Transfer,
+  type TransferTerms,
+} from '../domain/transfer.ts'
+import type { Author } from './author.ts'
+import { type KeyedCall, once, type Repeated } from './idempotency.ts'
+import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
+import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
+
+/** A transfer, and the grant that gave as it is after it. */
+export interface Moved {
+  transfer: Transfer
+  quota: Quota
+}
+
+export type Transferred =
+  | ({ outcome: 'transferred' } & Moved)
+  | { outcome: 'not_found' }
+  | { outcome: 'being_erased' }
+  | NotTransferred
+  | ForbiddenByOthers
+
+export type Returned =
+  | ({ outcome: 'returned' } & Moved)
+  | { outcome: 'not_found' }
+  | NotTransferred
+  | Extract<QuotaChange, { outcome: 'immutable_field' | 'below_usage' }>
+
+/** Moves units of a grant to a new grant of a user, once under its key. */
+export function transferOnce(
+  db: Database,
+  quotaId: number,
+  terms: TransferTerms,
+  author: Author,
+  key: string,
+): Promise<Transferred | Repeated<Moved>> {
+  const call = { key, request: { operation: 'transfer', quotaId, ...terms }, answerOf: movedOf }
+  return withNumbers(db, () => onceOrUndone<Transferred>(db, call, author, tx => transfer(tx, quotaId, terms, author)))
+}
+
+/** Gives units of a transfer back, once under its key. @param units null: all that are left over */
+export function returnOnce(
+  db: Database,
+  id: number,
+  units: number | null,
+  author: Author,
+  key: string,
+): Promise<Returned | Repeated<Moved>> {
+  const call = { key, request: { operation: 'return', id, units }, answerOf: movedOf }
+  return onceOrUndone<Returned>(db, call, author, tx => giveBack(tx, id, units, author))
+}
+
+const movedOf = (done: Transferred | Returned): Moved | undefined =>
+  done.outcome === 'transferred' || done.outcome === 'returned'
+    ? { transfer: done.transfer, quota: done.quota }
+    : undefined
+
+/** Undoes what a refused change has written: locks make the account of a receiver that there was none of. */
+class Undone<Outcome> extends Error {
+  readonly outcome: Outcome
+  constructor(outcome: Outcome) {
+    super('refused')
+    this.outcome = outcome
+  }
+}
+
+async function onceOrUndone<Done extends Transferred | Returned>(
+  db: Database,
+  call: KeyedCall<Done, Moved>,
+  author: Author,
+  change: (tx: Transaction) => Promise<Done>,
+): Promise<Done | Repeated<Moved>> {
+  try {
+    return await once(db, call, author, async tx => {
+      const done = await change(tx)
+      if (movedOf(done) === undefined) throw new Undone(done)
+      return done
+    })
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+    // The first call under the key may have committed meanwhile, and may be what this one is refused for.
+    return once(db, call, author, async () => error.outcome as Done)
+  }
+}
+
+/** Locks the accounts in ascending order, as batches do, and then the quotas that the change depends on. */
+async function lockBoth(
+  tx: Transaction,
+  quotas: readonly Pick<Quota, 'user_id' | 'id'>[],
+  userIds: readonly number[],
+  author: Author,
+) {
+  await tx.query({ text: BY_KEYS_IN_ORDER })
+  const users = [...new Set(userIds)].sort((one, other) => one - other)
+  await lockAccounts(tx, users)
+  const erased = await usersBeingErased(tx, users)
+  const concerned = users.flatMap(user_id => {
+    const own = quotas.filter(quota => quota.user_id === user_id)
+    return own.length === 0 ? [{ user_id }] : own
+  })
+  return { erased, stored: await quotasOfUsers(tx, concerned, author.now, 'lock') }
+}
+
+async function transfer(tx: Transaction, quotaId: number, terms: TransferTerms, author: Author): Promise<Transferred> {
+  const found = await findQuota(tx, quotaId)
+  if (found === undefined || found.deleted_at !== null) return { outcome: 'not_found' }
+  const { erased, stored } = await lockBoth(tx, [found], [found.user_id, terms.to_user_id], author)
+  if (erased.size > 0) return { outcome: 'being_erased' }
+  const giver = stored.find(({ id }) => id === quotaId)
+  if (giver === undefined) return { outcome: 'not_found' }
+  const [number = 0, quotaNumber = 0] = await nextQuotaNumbers(tx, 2)
+  const decided = decideTransfer(giver, terms, { ...author, id: quotaIdOf(number, shardOf(giver.user_id)) })
+  if (decided.outcome !== 'transferred') return decided
+  const created = createQuota(decided.draft, { ...author, id: quotaIdOf(quotaNumber, shardOf(terms.to_user_id)) })
+  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  const others = stored.filter(({ id, user_id }) => id !== quotaId && user_id === terms.to_user_id)
+  const forbidden = forbiddenByOthers(
+    created.quota,
+    giver.user_id === terms.to_user_id ? [...others, giver] : others,
+    author.now,
+  )
+  if (forbidden !== undefined) return forbidden
+
+  const made = { ...decided.transfer, to_quota_id: created.quota.id }
+  await insertTransfer(tx, made, author.requestId)
+  const reason = terms.reason === null ? {} : { reason: terms.reason }
+  const [out, into] = transferEvents(
+    'transfer.made',
+    made,
+    made.units,
+    { giver: decided.giver, receiver: created.quota },
+    author.now,
+  )
+  await recordBoth(
+    tx,
+    stored,
+    [
+      {
+        change: { action: 'updated', before: giver, after: decided.giver, ...reason },
+        closed: decided.closed,
+        booking: decided.booking,
+        events: [out],
+      },
+      { change: { action: 'created', before: null, after: created.quota }, closed: [], events: [into] },
+    ],
+    author,
+  )
+  return { outcome: 'transferred', transfer: made, quota: decided.giver }
+}
+
+async function giveBack(tx: Transaction, id: number, units: number | null, author: Author): Promise<Returned> {
+  const found = await findTransfer(tx, id)
+  if (found?.to_user_id == null || found.to_quota_id === null) return { outcome: 'not_found' }
+  const quotas = [
+    { user_id: found.user_id, id: found.quota_id },
+    { user_id: found.to_user_id, id: found.to_quota_id },
+  ]
+  const { stored } = await lockBoth(tx, quotas, [found.user_id, found.to_user_id], author)
+  const known = await findTransfer(tx, id, 'lock')
+  const [giver, receiver] = quotas.map(quota => stored.find(one => one.id === quota.id))
+  if (known === undefined || giver === undefined || receiver === undefined) return { outcome: 'not_found' }
+  const decided = decideReturn(known, { giver, receiver }, units, author)
+  if (decided.outcome !== 'returned') return decided
+
+  await setReturned(tx, decided.transfer)
+  await writeBooking(tx, decided, author)
+  const [out, into] = transferEvents(
+    'transfer.returned',
+    decided.transfer,
+    decided.units,
+    { giver: decided.giver, receiver: decided.receiver },
+    author.now,
+  )
+  await recordBoth(
+    tx,
+    stored,
+    [
+      { change: { action: 'updated', before: giver, after: decided.giver }, closed: decided.closed, events: [out] },
+      {
+        change: { action: 'updated', before: receiver, after: decided.receiver },
+        closed: decided.receiverClosed,
+        events: [into],
+      },
+    ],
+    author,
+  )
+  return { outcome: 'returned', transfer: decided.transfer, quota: decided.giver }
+}
+
+/** What goes back on the giver's side. Of a window that is over it is history, as long as that is kept. */
+async function writeBooking(tx: Transaction, { transfer, units, booking, corrections }: DecidedReturn, author: Author) {
+  const seq = await seqOfBooking(tx, transfer.user_id, booking.id)
+  if (seq !== undefined)
+    await runLedgerCalls(tx, [settleReservations.call(author, [{ ...booking, seq, settled_by: null }])])
+  else await unarchive(tx, transfer, units)
+  if (corrections.length > 0 && (await hasWindow(tx, transfer)))
+    await runLedgerCalls(tx, [correctWindows.call(author, corrections)])
+}
+
+/** The last step: the decisions of both users, or of the one who is both, in the order of users. */
+function recordBoth(
+  tx: Transaction,
+  stored: readonly Quota[],
+  decisions: readonly Decision[],
+  author: Author,
+): Promise<void> {
+  const changed = new Set(decisions.map(({ change }) => change.after.id))
+  const users = [...Map.groupBy(decisions, ({ change }) => change.after.user_id)].sort(([one], [other]) => one - other)
+  return recordChanges(
+    tx,
+    users.map(
+      ([userId, ofUser]): DecisionsOfUser => ({
+        decisions: ofUser,
+        others: stored.filter(({ id, user_id }) => user_id === userId && !changed.has(id)),
+      }),
+    ),
+    author,
+  )
+}

@@ -1,0 +1,112 @@
+/** Rows of transfers. Each lies in the shard of its giver, as does its reservation. */
+import { shardOf, shardOfQuota } from '../../domain/shard.ts'
+import type { Transfer } from '../../domain/transfer.ts'
+import type { Queryable, Transaction } from '../connection/database.ts'
+import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+
+const COLUMNS = [
+  'id',
+  'user_id',
+  'quota_id',
+  'window_no',
+  'window_start',
+  'to_user_id',
+  'to_quota_id',
+  'units',
+  'returned',
+  'reason',
+  'expires_at',
+  'at',
+  'actor',
+] as const satisfies readonly (keyof Transfer)[]
+
+const TRANSFER_COLUMNS = joinSql(COLUMNS.map(sqlName))
+
+export async function insertTransfer(tx: Transaction, transfer: Transfer, requestId: string): Promise<void> {
+  const { window_start, expires_at, at } = transfer
+  const row = {
+    ...transfer,
+    shard: shardOf(transfer.user_id),
+    window_start: timestampParam(window_start),
+    expires_at: timestampParam(expires_at),
+    at: timestampParam(at),
+    request_id: requestId,
+  }
+  await tx.query({
+    text: sql`insert into transfer (shard, ${TRANSFER_COLUMNS}, request_id)
+           select shard, ${TRANSFER_COLUMNS}, request_id from json_populate_record(null::transfer, $1::json)`,
+    values: [JSON.stringify(row)],
+  })
+}
+
+/** A transfer by its id, which names the giver's shard. `lock`: until the transaction ends. */
+export async function findTransfer(db: Queryable, id: number, lock: 'lock' | '' = ''): Promise<Transfer | undefined> {
+  const [transfer] = await db.query<Transfer>({
+    text: sql`select ${TRANSFER_COLUMNS} from transfer where shard = $1 and id = $2
+           ${lock === 'lock' ? sql`for update` : sql``}`,
+    values: [shardOfQuota(id), id],
+  })
+  return transfer
+}
+
+export async function setReturned(tx: Transaction, { id, returned }: Transfer): Promise<void> {
+  await tx.query({
+    text: sql`update transfer set returned = $3 where shard = $1 and id = $2`,
+    values: [shardOfQuota(id), id, returned],
+  })
+}
+
+/** Transfers from or to a user, or of all users, newest first: at most `size` below the id `before`. */
+export async function listTransfers(
+  db: Queryable,
+  { userId, before, size }: { userId: number | undefined; before: number; size: number },
+): Promise<Transfer[]> {
+  const page = sql`id < $1 order by id desc limit $2`
+  if (userId === undefined)
+    return db.query<Transfer>({
+      text: sql`select ${TRANSFER_COLUMNS} from transfer where ${page}`,
+      values: [before, size],
+    })
+  return db.query<Transfer>({
+    text: sql`select ${TRANSFER_COLUMNS} from (
+        (select ${TRANSFER_COLUMNS} from transfer where shard = $3 and user_id = $4 and ${page})
+        union
+        (select ${TRANSFER_COLUMNS} from transfer where to_user_id = $4 and ${page})
+      ) t order by id desc limit $2`,
+    values: [before, size, shardOf(userId), userId],
+  })
+}
+
+/** The `seq` of the reservation on the giver's side; undefined once retention has removed it. */
+export async function seqOfBooking(tx: Transaction, userId: number, id: string): Promise<number | undefined> {
+  const [row] = await tx.query<{ seq: number }>({
+    text: sql`select seq from reservation where shard = $1 and user_id = $2 and id = $3`,
+    values: [shardOf(userId), userId, id],
+  })
+  return row?.seq
+}
+
+/** Takes units out of what removed reservations used of a window. */
+export async function unarchive(
+  tx: Transaction,
+  { quota_id, window_no }: Pick<Transfer, 'quota_id' | 'window_no'>,
+  units: number,
+): Promise<void> {
+  await tx.query({
+    text: sql`update archive set used = used - $4 where shard = $1 and quota_id = $2 and window_no = $3`,
+    values: [shardOfQuota(quota_id), quota_id, window_no, units],
+  })
+}
+
+/** Whether a window that was closed is still in the history. */
+export async function hasWindow(
+  tx: Transaction,
+  { quota_id, window_no }: Pick<Transfer, 'quota_id' | 'window_no'>,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: sql`select from quota_window where shard = $1 and quota_id = $2 and window_no = $3`,
+    values: [shardOfQuota(quota_id), quota_id, window_no],
+  })
+  return rows.length > 0
+}

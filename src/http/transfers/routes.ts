@@ -1,0 +1,148 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import type { Repeated } from '../../admin/idempotency.ts'
+import { type Moved, type Returned, returnOnce, type Transferred, transferOnce } from '../../admin/transfer.ts'
+import { QuotaParams } from '../../contract/quotas.ts'
+import { ReturnReq, TransferHeaders, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
+import { findTransfer, listTransfers } from '../../db/quotas/transfers.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { viewOf } from '../../domain/view.ts'
+import { Problem } from '../../errors.ts'
+import type { RouteContext } from '../context.ts'
+import { cursorInteger, cursorsOf } from '../platform/cursors.ts'
+import { timestampOf } from '../platform/formats.ts'
+import { operation } from '../platform/openapi.ts'
+import { keyMismatch } from '../platform/problems.ts'
+import { change, get } from '../platform/routes.ts'
+import { authorOf } from '../quotas/requests.ts'
+import { noSuchQuota, refusal } from '../quotas/responses.ts'
+import { transferView } from './responses.ts'
+
+const shownAnswer = Type.Ref('TransferAnswer#')
+
+/** `POST /api/sms/admin/quota/{id}/transfer`. */
+export function transferRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'POST', '/:id/transfer', {
+    ...operation(
+      'Administrator',
+      'transferUnits',
+      'Move units to another user',
+      'Units of the current window of a grant, neither used nor reserved, become a one-time grant of the receiver for the same messages. Both sides change in one transaction: units are neither made nor lost. Caps do not count it, and it is no message in usage.',
+    ),
+    params: QuotaParams,
+    headers: TransferHeaders,
+    body: TransferReq,
+    answer: { 201: shownAnswer },
+    errors: [
+      'not_found',
+      'not_transferable',
+      'not_enough_units',
+      'too_many_quotas',
+      'idempotency_mismatch',
+      'being_erased',
+    ],
+    handler: async (request, reply) => {
+      const { id } = request.params
+      const { to_user_id, units, reason = null, expires_at = null } = request.body
+      const terms = { to_user_id, units, reason, expires_at: expires_at === null ? null : timestampOf(expires_at) }
+      const author = authorOf(request, now())
+      const done = await transferOnce(db, id, terms, author, request.headers['idempotency-key'])
+      const moved = movedOrThrow(done, author.now, () => noSuchQuota(id))
+      reply.code(201).header('location', `/api/sms/admin/transfers/${moved.transfer.id}`)
+      return answerOf(moved)
+    },
+  })
+}
+
+/** The last transfer of a page, and the filter of the list. */
+const cursors = cursorsOf(
+  Type.Object({ before: cursorInteger, user: Type.Optional(cursorInteger) }, { additionalProperties: false }),
+)
+
+/** `/api/sms/admin/transfers`. */
+export function transferRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  get(server, '', {
+    ...operation('Administrator', 'listTransfers', 'List transfers', 'Newest first. The cursor fixes the filter.'),
+    query: TransfersQuery,
+    answer: 'TransferPage',
+    handler: async request => {
+      const { page_size: size = DEFAULT_PAGE_SIZE, cursor, user_id } = request.query
+      const { before, user } = cursor === undefined ? { before: MAX_INTEGER, user: user_id } : cursors.read(cursor)
+      const found = await listTransfers(db, { userId: user, before, size: size + 1 })
+      const shown = found.slice(0, size)
+      const last = found.length > size ? shown.at(-1) : undefined
+      return {
+        items: shown.map(transferView),
+        page_size: size,
+        next_cursor: last === undefined ? null : cursors.write({ before: last.id, user }),
+      }
+    },
+  })
+
+  get(server, '/:id', {
+    ...operation('Administrator', 'getTransfer', 'Read a transfer'),
+    params: TransferParams,
+    answer: 'Transfer',
+    errors: ['not_found'],
+    handler: async request => {
+      const transfer = await findTransfer(db, request.params.id)
+      if (transfer === undefined) throw noSuchTransfer(request.params.id)
+      return transferView(transfer)
+    },
+  })
+
+  change(server, 'POST', '/:id/return', {
+    ...operation(
+      'Administrator',
+      'returnUnits',
+      'Give units of a transfer back',
+      'What the receiver has neither used nor reserved goes back to the very window that it came from. If that window is over, its history shows it.',
+    ),
+    params: TransferParams,
+    headers: TransferHeaders,
+    body: ReturnReq,
+    answer: { 200: shownAnswer },
+    errors: ['not_found', 'not_transferable', 'not_enough_units', 'idempotency_mismatch'],
+    handler: async request => {
+      const { id } = request.params
+      const author = authorOf(request, now())
+      const key = request.headers['idempotency-key']
+      const done = await returnOnce(db, id, request.body.units ?? null, author, key)
+      return answerOf(movedOrThrow(done, author.now, () => noSuchTransfer(id)))
+    },
+  })
+}
+
+/** @throws Problem for any other outcome */
+function movedOrThrow(
+  done: Transferred | Returned | Repeated<Moved>,
+  now: EpochMs,
+  notFound: () => Problem,
+): Moved & { at: EpochMs } {
+  switch (done.outcome) {
+    case 'transferred':
+    case 'returned':
+      return { ...done, at: now }
+    case 'replayed':
+      return { ...done.answer, at: done.at }
+    case 'mismatch':
+      throw keyMismatch(done.fields)
+    case 'not_found':
+      throw notFound()
+    case 'not_transferable':
+      throw new Problem('not_transferable', done.detail)
+    case 'not_enough_units':
+      throw new Problem('not_enough_units', `${done.available} units are neither used nor reserved.`, {
+        members: { available: done.available },
+      })
+    default:
+      throw refusal(done)
+  }
+}
+
+function answerOf({ transfer, quota, at }: Moved & { at: EpochMs }) {
+  return { transfer: transferView(transfer), quota: viewOf(quota, at) }
+}
+
+const noSuchTransfer = (id: number) => new Problem('not_found', `Transfer ${id} does not exist.`)
