@@ -11,6 +11,9 @@ const MAX_QUOTAS_PER_USER = 8
 /** How much more the hot user may send than others: less than it tries to. */
 const HOT_SCALE = 8
 
+/** Why units may not move: others were faster. */
+const REFUSED = new Set(['not_found', 'not_enough_units', 'not_transferable', 'too_many_quotas'])
+
 export interface Administrators {
   /** Creates each user's first quotas: some are exhausted in every window, some never expire. */
   createInitialQuotas(): Promise<void>
@@ -106,12 +109,38 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
     record.count('changes of quotas')
   }
 
+  /** Moves units to another user, and half of the time some of them back. Both calls are repeated until they are answered. */
+  async function transfer({ id, user }: ManagedQuota): Promise<void> {
+    keys += 1
+    const [key, to] = [`chaos-transfer-${keys}`, below(USERS)]
+    const both = { user: to, from: performance.now(), to: Number.POSITIVE_INFINITY }
+    record.changes.push(both)
+    const body = { to_user_id: to, units: 1 + below(3) }
+    const made = await call(user, { method: 'POST', path: `${QUOTA}/${id}/transfer`, body, key })
+    if (made.status === 201) {
+      const { transfer } = made.body
+      record.transfers.set(transfer.id, transfer)
+      record.count('transfers')
+      if (random() < 0.5) {
+        const path = `/api/sms/admin/transfers/${transfer.id}/return`
+        const back = await call(user, { method: 'POST', path, body: {}, key: `${key}-back` })
+        if (back.status === 200) record.transfers.set(transfer.id, back.body.transfer)
+        else if (!REFUSED.has(back.body.code))
+          record.contradictions.push(`returning ${transfer.id}: ${JSON.stringify(back)}`)
+      }
+    } else if (!REFUSED.has(made.body.code)) {
+      record.contradictions.push(`transferring from ${id}: ${JSON.stringify(made)}`)
+    }
+    both.to = performance.now()
+  }
+
   async function administrator(): Promise<void> {
     while (!isStopped) {
       const user = random() < 0.3 ? HOT_USER : below(USERS)
       const own = quotas.filter(quota => quota.user === user)
       const chosen = oneOf(own)
       if (chosen === undefined || (own.length < MAX_QUOTAS_PER_USER && random() < 0.4)) await add(user)
+      else if (random() < 0.3) await transfer(chosen)
       else if (random() < 0.7) await change(chosen)
       else await remove(chosen)
       await pause(below(80))

@@ -152,10 +152,19 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
   }
 
   const there = new Map(rows.map(row => [`${row.user_id} ${row.id}`, row]))
-  for (const key of there.keys()) {
-    if (record.entries.get(key)?.shown === undefined) findings.unknown.push(key)
-  }
   const used = new Map<string, number>()
+  for (const { user_id, id, ...row } of rows) {
+    const transfer = record.transfers.get(Number(/^_transfer:(\d+)$/.exec(id)?.[1]))
+    if (transfer === undefined && record.entries.get(`${user_id} ${id}`)?.shown === undefined)
+      findings.unknown.push(`${user_id} ${id}`)
+    if (transfer !== undefined && (row.committed !== transfer.units || row.refunded !== transfer.returned))
+      findings.different.push(`${id}: shown ${JSON.stringify(transfer)}, is ${JSON.stringify(row)}`)
+  }
+  for (const { quota_id, window_start, units, returned } of record.transfers.values())
+    used.set(
+      `${quota_id} ${Date.parse(window_start)}`,
+      (used.get(`${quota_id} ${Date.parse(window_start)}`) ?? 0) + units - returned,
+    )
   const forced = new Map<string, number>()
   for (const [key, entry] of record.entries) {
     const { shown } = entry

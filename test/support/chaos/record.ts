@@ -62,6 +62,7 @@ export const KINDS = [
   'found',
   'not found',
   'changes of quotas',
+  'transfers',
   'unanswered',
   'unavailable',
   'unavailable while held',
@@ -100,6 +101,8 @@ export interface RunRecord {
   readonly limiting: Map<number, { user: number; kind: 'cap' | 'grant' }>
   /** Rows that strangers held locked: from before the lock, which they got at `lockedAt`, until after its end. */
   readonly holds: (Interval & { readonly user: number; lockedAt: number })[]
+  /** Transfers that were answered, by id: what the giver's window counts. */
+  readonly transfers: Map<number, { quota_id: number; window_start: string; units: number; returned: number }>
   /** Calls of administrators that change quotas of a user, whose rows they lock in between. */
   readonly changes: (Interval & { readonly user: number })[]
   /** When backends of the engine were killed, at which its commits may have an unknown outcome. */
@@ -144,6 +147,7 @@ export function createRunRecord(): RunRecord {
       if (typeof reservation.expires_at === 'string') entry.expiresAt = Date.parse(reservation.expires_at)
     },
     limiting: new Map(),
+    transfers: new Map(),
     holds: [],
     changes: [],
     losses: [],
