@@ -52,6 +52,21 @@ test('while the clock is in doubt nothing is served, and once the database confi
   expect((await call('GET', '/api/sms/quota/summary')).statusCode).toBe(200)
 })
 
+test('a clock in doubt is a reason against readiness, until two synchronizations agree', async () => {
+  let jump = 0
+  const machine = { monotonic: () => performance.now() + jump, system: Date.now }
+  const { call } = await startApp({}, { runJobs: false, machine })
+  const ready = () => call('GET', '/readyz')
+
+  expect((await ready()).statusCode).toBe(200)
+  const jumping = async () => {
+    jump += DAY_MS
+    return (await ready()).json()
+  }
+  await expect.poll(jumping).toMatchObject({ detail: expect.stringContaining('have jumped apart') })
+  await expect.poll(async () => (await ready()).statusCode).toBe(200)
+})
+
 describe('people, jobs and readiness do not wait for connections of each other', async () => {
   const { app, db, call } = await startApp({ DATABASE_POOL_SIZE: '2' }, {})
 
