@@ -183,6 +183,22 @@ describe('deleted quotas', () => {
     await expectEqual(user)
   })
 
+  test('stay, too, if the sender’s process was ahead of the administrator’s', async () => {
+    const ahead = bench.engine({ now: () => clock.now + 500 })
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await ahead.submit(reserve(user, 'open', 3, { ttl_ms: DAY_MS }))
+    await remove(id)
+    later(100 * DAY_MS)
+    await retire(KEPT)
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 3 })
+    await ahead.submit(settle('commit', user, 'open', 2))
+    await expectEqual(user)
+    later(36 * DAY_MS)
+    await retire(KEPT)
+    expect(await count('quota', id, 'id')).toBe(0)
+  })
+
   test('with many windows are removed in several pages', async () => {
     const { id, user_id } = await bench.quota({ user_id: someone(), period: 'hour' })
     await db.query({
