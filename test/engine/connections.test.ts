@@ -17,12 +17,16 @@ const connections = createConnections({
 })
 afterAll(() => connections.close())
 
+/** The engine's sessions, the oldest first. */
+const sessions = () =>
+  db.query<{ pid: number; query: string }>({
+    text: sql`select pid, query from pg_stat_activity
+      where datname = current_database() and application_name = 'sms-quota engine' order by backend_start`,
+  })
+
 /** The last statement of the engine's only session. */
 async function lastStatement(): Promise<string | undefined> {
-  const rows = await db.query<{ query: string }>({
-    text: sql`select query from pg_stat_activity
-      where datname = current_database() and application_name = 'sms-quota engine'`,
-  })
+  const rows = await sessions()
   expect(rows).toHaveLength(1)
   return rows[0]?.query
 }
@@ -44,4 +48,12 @@ test('plans are made again as the connection grows older, and every minute at th
   expect(await forgetsAfter(3_600_000)).toBe(true)
   expect(await forgetsAfter(60_000)).toBe(false)
   expect(await forgetsAfter(1)).toBe(true)
+})
+
+test('when one is lost, the idle ones are closed: what ended it may have ended them', async () => {
+  await connections.use(() => connections.use(async () => {}))
+  const [first, second] = await sessions()
+  expect(second).toBeDefined()
+  await db.query({ text: sql`select pg_terminate_backend($1)`, values: [first?.pid ?? null] })
+  await expect.poll(sessions).toEqual([])
 })

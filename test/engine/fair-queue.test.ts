@@ -83,6 +83,16 @@ describe('a batch', () => {
     expect(sizes(lone.queue)).toEqual({ G: 30 })
   })
 
+  test('that has ended leads to no command: what still names it keeps none of them in memory', () => {
+    const { queue, add } = openQueue()
+    add('P:a1 P:b1')
+    const batch = queue.take()
+    add('P:a2')
+    expect(queue.take()).toBeUndefined()
+    finish(queue, batch)
+    expect(batch).toMatchObject({ entries: [], followers: [] })
+  })
+
   test('is left to a principal with few commands while one of each other is on its way', () => {
     const { queue, add } = openQueue({ batchSize: 100, batchShare: 4 })
     add(`${flood('G', 30)} ${flood('H', 30)} P:y1`)

@@ -86,6 +86,15 @@ describe('a user’s rows are locked for longer than commands may wait', () => {
     expect(await waiting).toBe('granted')
   })
 
+  test('for a second: so long its commands wait, however short the wait of others is', async () => {
+    const engine = bench.engine({ lockTimeoutMs: 10 })
+    const [user = 0] = await withQuotas([someone()])
+    await lock('quota', user)
+    const began = performance.now()
+    expect(await became(engine.submit(reserve(user, 'm1', 1)))).toBe('Unavailable')
+    expect(performance.now() - began).toBeGreaterThan(1_000)
+  })
+
   test('a lock that is gone in time: all commands are answered', async () => {
     const engine = bench.engine({ lockTimeoutMs: 100 })
     const [held = 0, ...free] = await withQuotas(neighbours(3))
@@ -137,6 +146,8 @@ describe('a command that the database refuses fails alone', () => {
     const answers = await Promise.all(calls)
     expect(answers[1]).toBeInstanceOf(Error)
     expect(answers.toSpliced(1, 1)).toEqual(Array(users.length * 3 - 1).fill('granted'))
+    // The batch is halved until one user is left, whose commands run one by one.
+    expect(engine.reports.map(({ commands }) => commands).sort((a, b) => b - a)).toEqual([12, 6, 3, 1, 1])
     // Later commands are not affected.
     expect(await became(engine.submit(reserve(poisoned, 'next', 1)))).toBe('granted')
   })

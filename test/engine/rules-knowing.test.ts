@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { STORED_COLUMNS } from '../../src/db/quotas/quotas.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,
   createBench,
@@ -109,6 +111,23 @@ test('unchanged quotas are guarded too: a grant that another process has freed p
   await other.submit(settle('release', user, 'all'))
   const granted = await one.submit(reserve(user, 'm1', 5))
   expect(granted).toMatchObject({ reservation: { draws: [{ quota_id: first.id }] } })
+  expect(await countersOf(db, second.id)).toEqual({ used: 0, reserved: 0 })
+})
+
+test('also one that is freed while the batch waits for a lock: the guards see what came until then', async () => {
+  const [one, other] = [bench.engine(UNTIL_RELEASED), bench.engine()]
+  const user = someone()
+  const first = await bench.quota({ user_id: user, limit: 10, priority: 1 })
+  const second = await bench.quota({ user_id: user, priority: 2 })
+  await one.submit(reserve(user, 'all', 10))
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [second.id])
+  const asked = one.submit(reserve(user, 'm1', 5))
+  await untilWaiting(db, 1)
+  await other.submit(settle('release', user, 'all'))
+  await stranger.query('rollback')
+  expect(await asked).toMatchObject({ reservation: { draws: [{ quota_id: first.id }] } })
   expect(await countersOf(db, second.id)).toEqual({ used: 0, reserved: 0 })
 })
 
@@ -218,6 +237,47 @@ describe('after conflicts with another process', () => {
     const modes = engine.reports.map(({ mode }) => mode)
     expect(modes.filter(mode => mode === 'locked')).toHaveLength(49)
     expect(modes.slice(-1)).toEqual(['optimistic'])
+  })
+
+  test.each([
+    ['40001', 1, 'optimistic'],
+    ['40P01', 1, 'optimistic'],
+    ['40001', 5, 'locked'],
+  ] as const)(
+    'that PostgreSQL reports as %s, %i times, the batch goes again as a whole, in %s mode',
+    async (code, times, mode) => {
+      const engine = bench.engine()
+      const users = neighbours(2)
+      for (const user of users) await bench.quota({ user_id: user })
+      for (const user of users) await warm(engine, user)
+      const [user = 0] = users
+      const place = bench.placeOf(shardOf(user))
+      const node = openDatabase({ url: place.url, maxConnections: 1 })
+      const [table = ''] = place.on(sql`from quota`).split(' ').slice(1)
+      await node.query({
+        text: rawSql`create sequence updates_${user};
+        create function fail_${user}() returns trigger language plpgsql as $$ begin
+          if nextval('updates_${user}') <= ${times} then raise 'not now' using errcode = '${code}'; end if;
+          return new;
+        end $$;
+        create trigger fail_${user} before update on ${table}
+          for each row when (new.user_id = ${user}) execute function fail_${user}()`,
+      })
+      await node.close()
+      engine.reports.length = 0
+      await Promise.all(users.map(user => engine.submit(reserve(user, 'm1', 1))))
+      expect(engine.reports).toMatchObject([{ mode, commands: 2 }])
+    },
+  )
+
+  test('over few users of a large batch, the next batches do not run in locked mode', async () => {
+    const engine = bench.engine()
+    const users = neighbours(65)
+    for (const user of users) await bench.quota({ user_id: user })
+    await Promise.all(users.map(user => warm(engine, user)))
+    await db.query({ text: sql`update quota set seq = seq + 1 where user_id = any($1)`, values: [users.slice(0, 4)] })
+    await Promise.all(users.map(user => warm(engine, user)))
+    expect(engine.reports.at(-1)).toMatchObject({ mode: 'optimistic', commands: 65, retries: 1 })
   })
 
   test('over many users at once, the next 50 batches run in locked mode', async () => {

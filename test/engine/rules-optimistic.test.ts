@@ -194,6 +194,15 @@ describe('a settlement', () => {
     expect(await countersOf(db, quota)).toEqual({ used: 4, reserved: 0 })
   })
 
+  test('needs one attempt each time: memory has the rows as the last one left them', async () => {
+    const { user } = await aUser()
+    await one.submit(reserve(user, 'm1', 5))
+    for (const total of [1, 2]) {
+      await ask(settle('commit', user, 'm1', total))
+      expect(one.reports.at(-1)?.retries).toBe(0)
+    }
+  })
+
   test('that is refused tells of the reservation as another process has left it', async () => {
     const { user } = await aUser()
     await one.submit(reserve(user, 'm1', 5))

@@ -34,6 +34,21 @@ async function engineFor(user: number, options: { lockTimeoutMs?: number } = {})
 const reservations = (user: number) =>
   db.query({ text: sql`select id, units, committed from reservation where user_id = $1 order by id`, values: [user] })
 
+/** Keeps the account locked, for which a repetition waits and no first attempt: its session is set up when its commit comes. */
+async function holdRepetition(user: number) {
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from account where shard = $1 and user_id = $2 for update', [shardOf(user), user])
+  return {
+    async loseConfirmation() {
+      await untilWaiting(db, 1)
+      const { lost } = network.loseNextConfirmation()
+      await stranger.query('rollback')
+      await lost
+    },
+  }
+}
+
 describe('a commit that succeeded and whose confirmation was lost', () => {
   test('charges the reservation once and answers its caller', async () => {
     const user = someone()
@@ -62,6 +77,19 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     ])
     await lost
     expect(await asked).toMatchObject([{ replayed: true }, { replayed: false }, { replayed: false }])
+  })
+
+  test('stays a first answer if the confirmation of its repetition is lost, too', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    const repetition = await holdRepetition(user)
+    const { lost } = network.loseNextConfirmation()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    await lost
+    await repetition.loseConfirmation()
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
   })
 
   test('is answered from a transaction that itself writes', async () => {
@@ -198,6 +226,37 @@ describe('a commit that arrives late', () => {
     expect(await asked).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
     await stray.arrive()
     expect(await reservations(user)).toEqual([])
+  })
+
+  test('does not hide that the confirmation of its repetition was lost: that is a first answer', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    const repetition = await holdRepetition(user)
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    await stranding
+    // So that what the two attempts make differs.
+    clock.now += 1
+    await repetition.loseConfirmation()
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+  })
+
+  test('does not make its own what another process has reserved with the same id meanwhile', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const [engine, other] = [bench.engine({ through: network, giveUpMs: 60_000 }), bench.engine()]
+    await warm(engine, user)
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    await stranding
+    network.cut()
+    clock.now += 1
+    expect(await other.submit(reserve(user, 'm1', 5))).toMatchObject({ outcome: 'granted', replayed: false })
+    network.restore()
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: true })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
   })
 
   test('while its retry waits for the same lock, succeeds, and the retry finds it done', async () => {

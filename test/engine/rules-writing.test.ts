@@ -11,6 +11,8 @@ import {
   countersOf,
   createBench,
   differences,
+  draw,
+  makeLocked,
   neighbours,
   reserve,
   settle,
@@ -236,6 +238,69 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   await expectNoDeadlock(before, [one, other])
 })
 
+test('accounts are sorted, too, whether a batch locks or writes them', async () => {
+  await detectDeadlocksEarly()
+  const users = neighbours(3)
+  for (const user of users) await bench.quota({ user_id: user })
+  const before = await countSessions(db)
+  const [locking, writing] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
+  await makeLocked(locking, bench)
+  for (const user of users) await writing.submit(reserve(user, 'm1', 1))
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  const [, second = 0] = users
+  await stranger.query('select 1 from account where shard = $1 and user_id = $2 for update', [shardOf(second), second])
+  // Repetitions write the accounts and nothing else.
+  const asked = [locking, writing].flatMap(engine => users.map(user => engine.submit(reserve(user, 'm1', 1))))
+  await untilWaiting(db, 2)
+  await stranger.query('rollback')
+  const answers = await Promise.allSettled(asked)
+  expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'granted', replayed: true } }))
+  await expectNoDeadlock(before, [locking, writing])
+})
+
+test('the heads of outboxes are locked in the order of shards, not in that of the users', async () => {
+  await detectDeadlocksEarly()
+  const shards = [...new Set(Array.from({ length: 200 }, () => shardOf(someone())))].sort((a, b) => a - b).slice(0, 3)
+  const before = await countSessions(db)
+  const [one, other] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
+  const batches = [shards, shards.toReversed()].map(order => order.map(shard => someone(shard)))
+  for (const user of batches.flat()) await bench.quota({ user_id: user, limit: 10, alert_at: [50] })
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from shard_head where shard = $1 for update', [shards[1]])
+  const asked = [one, other].flatMap((engine, n) =>
+    (batches[n] ?? []).map(user => engine.submit(draw('consume', user, 'm1', 5))),
+  )
+  await untilWaiting(db, 2)
+  await stranger.query('rollback')
+  const answers = await Promise.allSettled(asked)
+  expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
+  await expectNoDeadlock(before, [one, other])
+})
+
+test('reservations are sorted, too: those of a user without a quota have no other lock before them', async () => {
+  await detectDeadlocksEarly()
+  const user = someone()
+  const ids = ['a', 'b', 'c']
+  const before = await countSessions(db)
+  const [one, other] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
+  for (const id of ids) await one.submit(draw('consume', user, id, 2, { force: true }))
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  const held = `select 1 from reservation where shard = $1 and user_id = $2 and id = 'b' for update`
+  await stranger.query(held, [shardOf(user), user])
+  const asked = [
+    ...ids.map(id => one.submit(settle('refund', user, id, 1))),
+    ...ids.toReversed().map(id => other.submit(settle('refund', user, id, 2))),
+  ]
+  await untilWaiting(db, 2)
+  await stranger.query('rollback')
+  const answers = await Promise.allSettled(asked)
+  expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'settled' } }))
+  await expectNoDeadlock(before, [one, other])
+})
+
 test('a batch that rolls some quotas and increments others locks all of them in one order', async () => {
   await detectDeadlocksEarly()
   const [first = 0, second = 0] = neighbours(2)
@@ -243,21 +308,22 @@ test('a batch that rolls some quotas and increments others locks all of them in 
   await bench.quota({ user_id: second, period: 'day' })
   await fillShard(first)
   const before = await countSessions(db)
-  const [rolling, locking] = [bench.engine(UNTIL_RELEASED), bench.engine(UNTIL_RELEASED)]
+  const rolling = bench.engine(UNTIL_RELEASED)
+  const incrementing = bench.engine({ ...UNTIL_RELEASED, now: () => clock.now - DAY_MS })
   for (const user of [first, second]) await warm(rolling, user)
   clock.now += DAY_MS
   const stranger = await bench.stranger()
   await stranger.query('begin')
   await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [id])
-  // It has nothing in memory, so it locks in the order of users, and is first to get the quota that both wait for.
-  const asked = [first, second].map(user => locking.submit(reserve(user, 'locking', 1)))
+  // Its clock is behind, so it only increments, in the order of users, and is first to get the quota that both wait for.
+  const asked = [first, second].map(user => incrementing.submit(reserve(user, 'incrementing', 1)))
   await untilWaiting(db, 1)
   asked.push(...[first, second].map(user => rolling.submit(reserve(user, 'rolling', 1))))
   await untilWaiting(db, 2)
   await stranger.query('rollback')
   const answers = await Promise.allSettled(asked)
   expect(answers).toMatchObject(Array(4).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
-  await expectNoDeadlock(before, [rolling, locking])
+  await expectNoDeadlock(before, [rolling, incrementing])
 })
 
 test('after all of these tests the counters equal the ledger', async () => {
