@@ -17,7 +17,7 @@ const CATALOG = {
   not_found: {
     status: 404,
     title: 'Not found',
-    means: 'The route, quota, reservation, user or webhook does not exist.',
+    means: 'The route, quota, reservation, user, plan or webhook does not exist.',
   },
   method_not_allowed: {
     status: 405,
@@ -51,7 +51,7 @@ const CATALOG = {
     status: 412,
     title: 'Version mismatch',
     means:
-      '`If-Match` names a version that the quota no longer has, because it was changed meanwhile. Read the quota again, then repeat the change.',
+      '`If-Match` names a version that the quota or plan no longer has, because it was changed meanwhile. Read it again, then repeat the change.',
   },
   immutable_field: {
     status: 422,
@@ -84,6 +84,11 @@ const CATALOG = {
     title: 'Not enough units',
     means: 'Fewer units than asked for are neither used nor reserved. `available` says how many are.',
   },
+  too_many_plans: {
+    status: 422,
+    title: 'Too many plans',
+    means: 'The maximum number of plans already exists. Archive one that is not needed.',
+  },
   exceeds_reservation: {
     status: 422,
     title: 'Exceeds the reservation',
@@ -112,6 +117,11 @@ const CATALOG = {
     title: 'Reservation closed',
     means:
       'The reservation no longer allows this operation, because its units are already committed or given back. `reservation` shows the current state. Use a new id for a new attempt.',
+  },
+  plan_archived: {
+    status: 409,
+    title: 'Plan archived',
+    means: 'The plan is archived, so it can neither be given nor changed. Use another plan.',
   },
   open_reservations: {
     status: 409,

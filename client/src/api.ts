@@ -820,6 +820,187 @@ export type TransferPage = {
   readonly nextCursor: string | null
 }
 
+/** A quota of a plan: the fields of a new quota, but for those of a single one. */
+export type PlanSlotReq = {
+  /** Names the quota within the plan: a later version changes the quota that has the same slot. */
+  readonly slot: string
+  /** How many days of 24 hours a user has the quota, from its `starts_at`. null: until it is ended. */
+  readonly lastsDays?: number | null
+  /** Units per window; null is unlimited (grants only). */
+  readonly limit: number | null
+  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+  readonly kind?: 'grant' | 'cap'
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
+  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor?: string | null
+  /** An IANA time zone name. Offsets are refused. */
+  readonly timeZone?: string
+  /** A display name. */
+  readonly name?: string | null
+  /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
+  readonly rolloverLimit?: number
+  /** How far past its limit a grant may be drawn; 0 is a hard limit. */
+  readonly overageLimit?: number
+  /** Grants with a lower number are drawn first. */
+  readonly priority?: number
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
+  readonly countries?: ReadonlyArray<string> | null
+  /** The message types it covers; null is all. */
+  readonly messageTypes?: ReadonlyArray<string> | null
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  readonly alertAt?: ReadonlyArray<number>
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+/** A quota of a plan. */
+export type PlanSlot = {
+  /** Names the quota within the plan: a later version changes the quota that has the same slot. */
+  readonly slot: string
+  /** How many days of 24 hours a user has the quota, from its `starts_at`. null: until it is ended. */
+  readonly lastsDays: number | null
+  /** Units per window; null is unlimited (grants only). */
+  readonly limit: number | null
+  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+  readonly kind: 'grant' | 'cap'
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
+  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  readonly anchor: string | null
+  /** An IANA time zone name. Offsets are refused. */
+  readonly timeZone: string
+  /** A display name. */
+  readonly name: string | null
+  /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
+  readonly rolloverLimit: number
+  /** How far past its limit a grant may be drawn; 0 is a hard limit. */
+  readonly overageLimit: number
+  /** Grants with a lower number are drawn first. */
+  readonly priority: number
+  /** The destinations it covers (ISO 3166 alpha-2, or `001` for numbers of no country, such as satellites and free phone); null is all. A cap also counts a number that may belong to one of its countries: one of a shared calling code that numbering plans do not list. */
+  readonly countries: ReadonlyArray<string> | null
+  /** The message types it covers; null is all. */
+  readonly messageTypes: ReadonlyArray<string> | null
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  readonly alertAt: ReadonlyArray<number>
+  /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** A new plan. There are 1,000 at most, without archived ones. */
+export type CreatePlanReq = {
+  /** A display name. Users see it. */ readonly name: string
+  /** The quotas of the plan, 20 at most. */
+  readonly slots: ReadonlyArray<PlanSlotReq>
+  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
+  readonly isDefault?: boolean
+}
+
+/** Omitted fields keep their value. `slots` replaces all slots: a slot that is not named is dropped. */
+export type UpdatePlanReq = {
+  /** A display name. Users see it. */ readonly name?: string
+  /** The quotas of the plan, 20 at most. */
+  readonly slots?: ReadonlyArray<PlanSlotReq>
+  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
+  readonly isDefault?: boolean
+}
+
+/** A versioned list of quotas that users get as a whole. A new version changes no quota until it is given. */
+export type Plan = {
+  readonly id: number
+  /** Grows by one with each change of `name` or `slots`. The ETag. */
+  readonly version: number
+  /** A display name. Users see it. */
+  readonly name: string
+  /** The quotas of the plan, 20 at most. */
+  readonly slots: ReadonlyArray<PlanSlot>
+  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
+  readonly isDefault: boolean
+  /** An archived plan is given to no further user; those who have it keep it. */
+  readonly archived: boolean
+  readonly createdAt: string
+  /** The subject of the token. */
+  readonly createdBy: string
+  readonly updatedAt: string
+  /** The subject of the token. */
+  readonly updatedBy: string
+}
+
+/** A plan, and who has it. */
+export type PlanDetail = {
+  readonly id: number
+  /** Grows by one with each change of `name` or `slots`. The ETag. */
+  readonly version: number
+  /** A display name. Users see it. */
+  readonly name: string
+  /** The quotas of the plan, 20 at most. */
+  readonly slots: ReadonlyArray<PlanSlot>
+  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
+  readonly isDefault: boolean
+  /** An archived plan is given to no further user; those who have it keep it. */
+  readonly archived: boolean
+  readonly createdAt: string
+  /** The subject of the token. */
+  readonly createdBy: string
+  readonly updatedAt: string
+  /** The subject of the token. */
+  readonly updatedBy: string
+  /** How many users have which version, the newest first. Versions without users are left out. */
+  readonly users: ReadonlyArray<{ readonly version: number; readonly users: number }>
+}
+
+/** Plans, newest first. */
+export type PlanPage = {
+  readonly items: ReadonlyArray<Plan>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
+/** The plan as the API showed it at the time. Fields that were added later are missing. */
+export type PlanAsShown = {
+  readonly id?: number
+  /** Grows by one with each change of `name` or `slots`. The ETag. */
+  readonly version?: number
+  /** A display name. Users see it. */
+  readonly name?: string
+  /** The quotas of the plan, 20 at most. */
+  readonly slots?: ReadonlyArray<PlanSlot>
+  /** Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it. */
+  readonly isDefault?: boolean
+  /** An archived plan is given to no further user; those who have it keep it. */
+  readonly archived?: boolean
+  readonly createdAt?: string
+  /** The subject of the token. */
+  readonly createdBy?: string
+  readonly updatedAt?: string
+  /** The subject of the token. */
+  readonly updatedBy?: string
+}
+
+/** A change of a plan: who, when, from what to what. */
+export type PlanChange = {
+  /** Numbers the changes of the plan, from 1. It is not the version of the plan. */ readonly version: number
+  readonly action: 'created' | 'updated' | 'archived'
+  readonly at: string
+  /** The `sub` of the administrator's token. */
+  readonly actor: string
+  /** The `X-Request-Id` of the call. */
+  readonly requestId: string
+  /** null for a creation. */
+  readonly before: PlanAsShown | null
+  readonly after: PlanAsShown
+}
+
+/** Changes of a plan, newest first. */
+export type PlanHistory = {
+  readonly items: ReadonlyArray<PlanChange>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -2163,15 +2344,25 @@ export type WebhookHistory = {
 
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
-  /** What was changed. */ readonly resource: 'user' | 'webhook' | 'quota'
+  /** What was changed. */ readonly resource: 'user' | 'webhook' | 'plan' | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
   readonly webhookId: number | null
-  /** The quota's user, or the user that was erased; null for a webhook. */
+  /** The plan; null if something else was changed. */
+  readonly planId: number | null
+  /** The quota's user, or the user that was erased; null for a webhook or a plan. */
   readonly userId: number | null
-  readonly action: 'created' | 'updated' | 'secret_rotated' | 'secret_discarded' | 'disabled' | 'deleted' | 'erased'
-  /** As in the history of the quota or webhook; null for an erasure. */
+  readonly action:
+    | 'created'
+    | 'updated'
+    | 'secret_rotated'
+    | 'secret_discarded'
+    | 'disabled'
+    | 'deleted'
+    | 'archived'
+    | 'erased'
+  /** As in the history of the quota, webhook or plan; null for an erasure. */
   readonly version: number | null
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
@@ -2180,9 +2371,9 @@ export type AuditEntry = {
   readonly requestId: string | null
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
-  /** The quota or webhook as the API showed it before, without secrets; null if there was none. */
+  /** The quota, webhook or plan as the API showed it before, without secrets; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota or webhook as the API showed it afterwards, without secrets; null if there is none. */
+  /** The quota, webhook or plan as the API showed it afterwards, without secrets; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -2242,11 +2433,13 @@ export type Problem = {
     | 'too_many_webhooks'
     | 'not_transferable'
     | 'not_enough_units'
+    | 'too_many_plans'
     | 'exceeds_reservation'
     | 'exceeds_committed'
     | 'conflict'
     | 'idempotency_mismatch'
     | 'reservation_closed'
+    | 'plan_archived'
     | 'open_reservations'
     | 'being_erased'
     | 'events_lost'
@@ -2662,6 +2855,51 @@ export interface Api<Options> {
    */
   getErasure(input: { readonly userId: number }, options?: Options): Promise<Erasure>
   /**
+   * List plans.
+   *
+   * Newest first.
+   */
+  listPlans(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Whether to list those that are archived instead. */
+      readonly archived?: 'true' | 'false'
+    },
+    options?: Options,
+  ): Promise<PlanPage>
+  /** Create a plan. */
+  createPlan(input: CreatePlanReq, options?: Options): Promise<Plan>
+  /** Read a plan, and how many users have which version. */
+  getPlan(input: { readonly id: number }, options?: Options): Promise<PlanDetail>
+  /**
+   * Update a plan.
+   *
+   * A change of `name` or `slots` makes a new version. No quota of a user changes before the version is given.
+   */
+  updatePlan(input: { readonly id: number } & UpdatePlanReq, options?: Options): Promise<Plan>
+  /**
+   * Archive a plan.
+   *
+   * It is given to no further user. Those who have it keep it, with their quotas. To archive it again changes nothing.
+   */
+  archivePlan(input: { readonly id: number }, options?: Options): Promise<undefined>
+  /**
+   * Read the history of a plan.
+   *
+   * All changes, newest first.
+   */
+  listChangesOfPlan(
+    input: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      readonly id: number
+    },
+    options?: Options,
+  ): Promise<PlanHistory>
+  /**
    * Export quotas.
    *
    * By ascending id. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
@@ -2815,7 +3053,7 @@ export interface Api<Options> {
   /**
    * List all changes by administrators.
    *
-   * Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
+   * Changes of quotas, webhooks and plans, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
    */
   listAudit(
     input?: {
@@ -2823,7 +3061,7 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'webhook' | 'quota'
+      readonly resource?: 'user' | 'webhook' | 'plan' | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -2831,6 +3069,7 @@ export interface Api<Options> {
         | 'secret_discarded'
         | 'disabled'
         | 'deleted'
+        | 'archived'
         | 'erased'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
@@ -2842,6 +3081,8 @@ export interface Api<Options> {
       readonly quotaId?: number
       /** Only changes of this webhook. */
       readonly webhookId?: number
+      /** Only changes of this plan. */
+      readonly planId?: number
       /** Changed at this time or later. */
       readonly from?: string
       /** Changed before this time. */
@@ -3119,6 +3360,12 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },
   eraseUser: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/data', query: ['force'] },
   getErasure: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data/erasure' },
+  listPlans: { method: 'GET', path: '/api/sms/admin/plans', query: ['pageSize', 'cursor', 'archived'] },
+  createPlan: { method: 'POST', path: '/api/sms/admin/plans', hasBody: true, takesKey: true },
+  getPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}' },
+  updatePlan: { method: 'PUT', path: '/api/sms/admin/plans/{id}', hasBody: true, takesKey: true },
+  archivePlan: { method: 'DELETE', path: '/api/sms/admin/plans/{id}' },
+  listChangesOfPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}/history', query: ['pageSize', 'cursor'] },
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',
@@ -3185,6 +3432,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'userId',
       'quotaId',
       'webhookId',
+      'planId',
       'from',
       'to',
     ],

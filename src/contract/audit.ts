@@ -54,6 +54,7 @@ export const AuditQuery = Type.Object(
     user_id: Type.Optional(uint({ description: "Only changes of this user's quotas, and the user's erasures." })),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
     webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
+    plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
     from: Type.Optional(time({ description: 'Changed at this time or later.' })),
     to: Type.Optional(time({ description: 'Changed before this time.' })),
   },
@@ -68,9 +69,14 @@ export const AuditEntry = Type.Object(
     resource: Type.Enum([...AUDITED_RESOURCES], { description: 'What was changed.' }),
     quota_id: nullable(positive(), { description: 'The quota; null if something else was changed.' }),
     webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
-    user_id: nullable(uint(), { description: "The quota's user, or the user that was erased; null for a webhook." }),
+    plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
+    user_id: nullable(uint(), {
+      description: "The quota's user, or the user that was erased; null for a webhook or a plan.",
+    }),
     action: Type.Enum([...AUDITED_ACTIONS]),
-    version: nullable(positive(), { description: 'As in the history of the quota or webhook; null for an erasure.' }),
+    version: nullable(positive(), {
+      description: 'As in the history of the quota, webhook or plan; null for an erasure.',
+    }),
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
     request_id: nullable(Type.String(), {
@@ -78,8 +84,10 @@ export const AuditEntry = Type.Object(
         'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
     }),
     reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
-    before: asShown('The quota or webhook as the API showed it before, without secrets; null if there was none.'),
-    after: asShown('The quota or webhook as the API showed it afterwards, without secrets; null if there is none.'),
+    before: asShown('The quota, webhook or plan as the API showed it before, without secrets; null if there was none.'),
+    after: asShown(
+      'The quota, webhook or plan as the API showed it afterwards, without secrets; null if there is none.',
+    ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },
 )

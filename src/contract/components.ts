@@ -8,6 +8,7 @@ import { EXPORT_COMPONENTS } from './exports.ts'
 import { GIVE_COMPONENTS } from './give.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { NAME_COMPONENTS } from './names.ts'
+import { PLAN_COMPONENTS } from './plans.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
 import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
 import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
@@ -32,6 +33,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...BULK_COMPONENTS,
   ...GIVE_COMPONENTS,
   ...TRANSFER_COMPONENTS,
+  ...PLAN_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

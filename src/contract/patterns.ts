@@ -17,6 +17,10 @@ export const PATTERNS = {
     pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
     accepts: 'a type such as "otp": 1 to 64 of a-z, 0-9, "_" and "-", of which "_" and "-" do not come first',
   },
+  slot: {
+    pattern: '^[a-z0-9_-]{1,40}$',
+    accepts: 'a slot such as "monthly": 1 to 40 of a-z, 0-9, "_" and "-"',
+  },
   metadataKey: { pattern: '^[A-Za-z0-9_.:-]{1,64}$', accepts: '1 to 64 of A-Z, a-z, 0-9 and "_.:-"' },
   reservationId: {
     pattern: RESERVATION_ID_PATTERN,

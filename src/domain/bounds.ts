@@ -12,6 +12,11 @@ export const MAX_UNITS = 1_000_000_000_000
 /** Undeleted, unexpired quotas per user. */
 export const MAX_QUOTAS_PER_USER = 200
 
+/** Plans that are not archived, quotas of one plan, and for how many days such a quota may be given. */
+export const MAX_PLANS = 1_000
+export const MAX_SLOTS = 20
+export const MAX_LASTS_DAYS = 3_650
+
 /** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
 /** Messages that one commit pays. Those of a batch must fit into 32 bits. */

@@ -58,6 +58,8 @@ interface Setting<Value> {
   readonly decides: boolean
   /** Whether it is the administrators' own: users read its default in its place. */
   readonly isOwn?: true
+  /** Whether it is of one quota, so that a plan does not say it. */
+  readonly isOfOne?: true
 }
 type Checked<Value> = Setting<Value> & { readonly nullable: null extends Value ? true : false }
 
@@ -71,13 +73,13 @@ export const QUOTA_SETTINGS = {
   rollover_limit: { type: 'number', nullable: false, default: 0, decides: true },
   overage_limit: { type: 'number', nullable: false, default: 0, decides: true },
   priority: { type: 'number', nullable: false, default: 100, decides: true },
-  starts_at: { type: 'time', nullable: false, decides: true },
-  expires_at: { type: 'time', nullable: true, default: null, decides: true },
+  starts_at: { type: 'time', nullable: false, decides: true, isOfOne: true },
+  expires_at: { type: 'time', nullable: true, default: null, decides: true, isOfOne: true },
   countries: { type: 'texts', nullable: true, default: null, decides: true },
   message_types: { type: 'texts', nullable: true, default: null, decides: true },
   alert_at: { type: 'numbers', nullable: false, default: [80, 100], decides: true },
-  enabled: { type: 'boolean', nullable: false, default: true, decides: true },
-  external_ref: { type: 'text', nullable: true, default: null, decides: false },
+  enabled: { type: 'boolean', nullable: false, default: true, decides: true, isOfOne: true },
+  external_ref: { type: 'text', nullable: true, default: null, decides: false, isOfOne: true },
   metadata: { type: 'map', nullable: false, default: {}, decides: false, isOwn: true },
 } as const satisfies { readonly [Name in SettingName]: Checked<QuotaSettings[Name]> }
 type Table = typeof QUOTA_SETTINGS
@@ -103,6 +105,11 @@ export const TEXT_NAMES = SETTING_NAMES.filter(isText)
 export type DetailName = SettingWith<{ decides: false }>
 const isDetail = (name: SettingName): name is DetailName => !settingOf(name).decides
 export const DETAIL_NAMES = SETTING_NAMES.filter(isDetail)
+
+/** The settings that a plan says for the quotas of all who have it. */
+export type PlannedName = Exclude<SettingName, SettingWith<{ isOfOne: true }>>
+const isPlanned = (name: SettingName): name is PlannedName => settingOf(name).isOfOne !== true
+export const PLANNED_NAMES = SETTING_NAMES.filter(isPlanned)
 
 type DefaultsOf<Name extends SettingName> = {
   readonly [N in Name]: Table[N] extends { readonly default: infer D } ? D : never

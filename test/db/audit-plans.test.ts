@@ -27,6 +27,12 @@ await db.query({
   values: [NOW],
 })
 await db.query({
+  text: sql`insert into plan_change (shard, plan_id, version, action, at, actor, request_id, after)
+         select 0, 1, n, 'updated', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'p' || n, '{}'
+         from generate_series(1, 8000) n`,
+  values: [NOW],
+})
+await db.query({
   text: sql`insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
          select n % 64, n, to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'e' || n, false
          from generate_series(1, 8000) n`,
@@ -41,7 +47,7 @@ const SCAN = 2_500
 
 describe.each([
   ['before any statistics', sql``],
-  ['with statistics', sql`analyze quota_change, webhook_change, erasure`],
+  ['with statistics', sql`analyze quota_change, webhook_change, plan_change, erasure`],
 ])('%s', (_when, statement) => {
   beforeAll(async () => {
     if (statement !== '') await db.query({ text: statement })
@@ -53,6 +59,7 @@ describe.each([
     ['of a day long ago', { from: NOW - 22_000_000, to: NOW - 20_000_000 }, undefined, FEW],
     ['of a quota', { quota_id: 64 + 1 }, undefined, FEW],
     ['of a webhook', { webhook_id: 64 }, undefined, FEW],
+    ['of a plan', { plan_id: 1 }, undefined, FEW],
     ['of a user', { user_id: 7 }, undefined, FEW],
     ['of a request', { request_id: 'r7', resource: 'quota' }, undefined, FEW],
     ['of a busy actor', { actor: 'busy' }, undefined, FEW],
@@ -66,10 +73,13 @@ describe.each([
     expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(limit)
   })
 
-  test.each(['quota_change', 'webhook_change'] as const)('a page of the retention of %s', async table => {
-    const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))
-    const plans = await plansOf(db, statements)
-    expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
-    expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(FEW)
-  })
+  test.each(['quota_change', 'webhook_change', 'plan_change'] as const)(
+    'a page of the retention of %s',
+    async table => {
+      const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))
+      const plans = await plansOf(db, statements)
+      expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
+      expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(FEW)
+    },
+  )
 })

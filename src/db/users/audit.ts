@@ -1,5 +1,5 @@
 /**
- * The list of all administrators' changes, newest first: of quotas, of webhooks, and the erasures of users. Each kind is
+ * The list of all administrators' changes, newest first: of quotas, of webhooks, of plans, and the erasures of users. Each kind is
  * in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
@@ -11,13 +11,14 @@ import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { PLAN_SHARD } from '../plans/plans.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
 export interface AuditKey {
   at: EpochMs
   resource: AuditedResource
   shard: number
-  /** The id of the quota, webhook or user. */
+  /** The id of the quota, webhook, plan or user. */
   id: number
   /** 0 for an erasure, which has none. */
   version: number
@@ -29,7 +30,7 @@ export interface AuditedChange extends AuditKey {
   request_id: string | null
   user_id: number | null
   reason: string | null
-  /** The quota or webhook as the API showed it; null for an erasure. */
+  /** The quota, webhook or plan as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
 }
@@ -43,6 +44,7 @@ export interface AuditFilter {
   user_id?: number
   quota_id?: number
   webhook_id?: number
+  plan_id?: number
   from?: EpochMs
   to?: EpochMs
 }
@@ -81,6 +83,13 @@ const SOURCES: readonly Source[] = [
       null::bigint as user_id, null as reason, before, after`,
   },
   {
+    resource: 'plan',
+    table: sql`plan_change`,
+    key: [sql`at`, sql`shard`, sql`plan_id`, sql`version`],
+    columns: sql`at, 'plan' as resource, shard, plan_id as id, version, action, actor, request_id,
+      null::bigint as user_id, null as reason, before, after`,
+  },
+  {
     resource: 'user',
     table: sql`erasure`,
     key: [sql`requested_at`, sql`shard`, sql`user_id`],
@@ -113,7 +122,8 @@ function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.resource !== undefined && filter.resource !== resource) return false
   if (filter.quota_id !== undefined && resource !== 'quota') return false
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
-  return filter.user_id === undefined || resource !== 'webhook'
+  if (filter.plan_id !== undefined && resource !== 'plan') return false
+  return filter.user_id === undefined || resource === 'quota' || resource === 'user'
 }
 
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
@@ -186,10 +196,10 @@ async function endOfScan(
   return ends.length === 2 ? (ends[0] ?? null) : null
 }
 
-/** Selects the rows that an index finds, in its order: of a quota, webhook or user, a request, an actor, or all. */
+/** Selects the rows that an index finds, in its order: of a quota, webhook, plan or user, a request, an actor, or all. */
 function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
   const conditions = accessOf(source, filter, values)
-  // The changes of one quota or webhook are in the order of their versions, which is that of the primary key.
+  // The changes of one quota, webhook or plan are in the order of their versions, which is that of the primary key.
   const key = isOfOne(filter) ? [sql`version`] : source.key
   const [time] = source.key
   if (!isOfOne(filter)) {
@@ -206,15 +216,17 @@ function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined
   return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
-/** Whether the list is that of one quota or webhook. */
-const isOfOne = ({ quota_id, webhook_id }: AuditFilter) => quota_id !== undefined || webhook_id !== undefined
+/** The quota, webhook or plan of which the list is; undefined: of several. */
+const oneOf = ({ quota_id, webhook_id, plan_id }: AuditFilter) => quota_id ?? webhook_id ?? plan_id
+const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
 function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
-  const { quota_id, webhook_id, user_id, request_id, actor } = filter
-  const id = quota_id ?? webhook_id
+  const { user_id, request_id, actor } = filter
+  const id = oneOf(filter)
+  const shard = id === undefined || resource === 'plan' ? PLAN_SHARD : shardOfQuota(id)
   if (id !== undefined)
-    return [sql`shard = ${bind(values, shardOfQuota(id))}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
+    return [sql`shard = ${bind(values, shard)}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
   if (resource === 'user') {
     if (user_id === undefined) return []
     return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
@@ -235,7 +247,7 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
   const { action, actor, request_id, user_id, from, to, ...others } = filter
-  const { resource: _resource, quota_id: _quota, webhook_id: _webhook, ...none } = others
+  const { resource: _resource, quota_id: _quota, webhook_id: _webhook, plan_id: _plan, ...none } = others
   none satisfies Record<string, never>
   const conditions: Sql[] = []
   for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {

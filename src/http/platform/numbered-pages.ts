@@ -1,4 +1,4 @@
-/** Pages of what is numbered within one quota or webhook, such as its changes: newest first. */
+/** Pages of what is numbered within one quota, webhook or plan, such as its changes: newest first. */
 import Type from 'typebox'
 import type { HistoryQuery } from '../../contract/quota-history.ts'
 import type { Slice } from '../../db/connection/slice.ts'
@@ -6,13 +6,14 @@ import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { invalidRequest } from '../../errors.ts'
 import { cursorsOf } from './cursors.ts'
 
-type Resource = 'quota' | 'webhook'
+const RESOURCES = ['quota', 'webhook', 'plan'] as const
+type Resource = (typeof RESOURCES)[number]
 
-/** The quota or webhook, and the number before which the next page begins. */
+/** The quota, webhook or plan, and the number before which the next page begins. */
 const cursors = cursorsOf(
   Type.Object(
     {
-      resource: Type.Enum(['quota', 'webhook']),
+      resource: Type.Enum([...RESOURCES]),
       id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
       before: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
     },
@@ -20,7 +21,7 @@ const cursors = cursorsOf(
   ),
 )
 
-/** Where a page begins. @throws Problem `invalid_request` if the cursor belongs to another quota or webhook */
+/** Where a page begins. @throws Problem `invalid_request` if the cursor belongs to another one */
 export function startOf(resource: Resource, id: number, query: HistoryQuery): { before: number; size: number } {
   const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = query
   if (cursor === undefined) return { before: MAX_INTEGER, size }

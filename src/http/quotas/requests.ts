@@ -82,7 +82,7 @@ function localTimesOf({ starts_at, expires_at }: ImportRow): LocalTimes {
  * Converts timestamps to numbers, time zone names to their canonical spelling, and sorts the lists that are sets. Only
  * fields of the schema are taken: any other would become one of the quota's own, such as `used`.
  */
-function canonical<Body extends UpdateQuotaReq>(given: Body, { properties }: { properties: object }) {
+export function canonical<Body extends UpdateQuotaReq>(given: Body, { properties }: { properties: object }) {
   const known = Object.entries(given).filter(([name]) => Object.hasOwn(properties, name))
   const body = Object.fromEntries(known) as Body
   const { starts_at, expires_at, time_zone, countries, message_types, alert_at, ...rest } = body

@@ -1,0 +1,166 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
+import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
+import { CreateQuotaReq } from './quotas.ts'
+import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, text, time } from './schemas.ts'
+
+/** Plans: lists of quotas that users get as a whole. */
+
+/** The fields of a new quota that a slot has, with the same bounds and defaults. */
+const {
+  user_id: _user,
+  starts_at: _start,
+  expires_at: _expiry,
+  enabled: _enabled,
+  external_ref: _reference,
+  opening_used: _opening,
+  ...planned
+} = CreateQuotaReq.properties
+planned satisfies Record<keyof PlannedFields, TSchema>
+
+const slot = patterned('slot', {
+  description: 'Names the quota within the plan: a later version changes the quota that has the same slot.',
+  examples: ['monthly'],
+})
+const lastsDays = nullable(Type.Integer({ minimum: 1, maximum: MAX_LASTS_DAYS }), {
+  description: 'How many days of 24 hours a user has the quota, from its `starts_at`. null: until it is ended.',
+})
+
+const SlotReq = Type.Object(
+  { slot, lasts_days: Type.Optional(Type.With(lastsDays, { default: null })), ...planned },
+  {
+    $id: 'PlanSlotReq',
+    ...closed,
+    description: 'A quota of a plan: the fields of a new quota, but for those of a single one.',
+  },
+)
+
+export const PlanSlot = Type.Object(
+  { slot, lasts_days: lastsDays, ...Type.Required(Type.Object(planned)).properties },
+  { $id: 'PlanSlot', description: 'A quota of a plan.' },
+)
+
+const name = text(120, { minLength: 1, description: 'A display name. Users see it.', examples: ['Basic'] })
+const slotList = <Slot extends TSchema>(items: Slot) =>
+  Type.Array(items, { minItems: 1, maxItems: MAX_SLOTS, description: `The quotas of the plan, ${MAX_SLOTS} at most.` })
+const isDefault = Type.Boolean({
+  description:
+    'Whether users who never had a quota get this plan. One plan at most is the default: another one ends to be it.',
+})
+
+const EXAMPLE = {
+  name: 'Basic',
+  slots: [
+    { slot: 'monthly', limit: 1000, period: 'month', name: 'Monthly package' },
+    { slot: 'daily', kind: 'cap', limit: 200, period: 'day', name: 'Daily cap' },
+  ],
+}
+
+const createPlanReq = <Slot extends TSchema>(items: Slot) =>
+  Type.Object(
+    { name, slots: slotList(items), is_default: Type.Optional(Type.With(isDefault, { default: false })) },
+    {
+      $id: 'CreatePlanReq',
+      ...closed,
+      description: `A new plan. There are ${MAX_PLANS.toLocaleString('en')} at most, without archived ones.`,
+      examples: [EXAMPLE],
+    },
+  )
+export const CreatePlanReq = createPlanReq(SlotReq)
+
+const updatePlanReq = <Slot extends TSchema>(items: Slot) =>
+  Type.Object(
+    { name: Type.Optional(name), slots: Type.Optional(slotList(items)), is_default: Type.Optional(isDefault) },
+    {
+      $id: 'UpdatePlanReq',
+      ...closed,
+      description: 'Omitted fields keep their value. `slots` replaces all slots: a slot that is not named is dropped.',
+      examples: [{ is_default: true }],
+    },
+  )
+export const UpdatePlanReq = updatePlanReq(SlotReq)
+
+const plan = {
+  id: positive(),
+  version: positive({ description: 'Grows by one with each change of `name` or `slots`. The ETag.' }),
+  name,
+  slots: slotList(Type.Ref('PlanSlot#')),
+  is_default: isDefault,
+  archived: Type.Boolean({ description: 'An archived plan is given to no further user; those who have it keep it.' }),
+  created_at: time(),
+  created_by: Type.String({ description: 'The subject of the token.' }),
+  updated_at: time(),
+  updated_by: Type.String({ description: 'The subject of the token.' }),
+}
+export const Plan = Type.Object(plan, {
+  $id: 'Plan',
+  description:
+    'A versioned list of quotas that users get as a whole. A new version changes no quota until it is given.',
+})
+
+export const PlanDetail = Type.Object(
+  {
+    ...plan,
+    users: Type.Array(Type.Object({ version: positive(), users: positive() }), {
+      description: 'How many users have which version, the newest first. Versions without users are left out.',
+    }),
+  },
+  { $id: 'PlanDetail', description: 'A plan, and who has it.' },
+)
+
+export const PlanParams = Type.Object({ id: positive() })
+
+export const PlansQuery = Type.Object(
+  {
+    ...cursorQuery,
+    archived: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        default: 'false',
+        description: 'Whether to list those that are archived instead.',
+      }),
+    ),
+  },
+  closed,
+)
+
+export const PlanPage = cursorPageOf('Plan', { $id: 'PlanPage', description: 'Plans, newest first.' })
+
+export const PlanAsShown = Type.Partial(Type.Object(plan, { additionalProperties: true }), {
+  $id: 'PlanAsShown',
+  description: 'The plan as the API showed it at the time. Fields that were added later are missing.',
+})
+
+export const PlanChange = Type.Object(
+  {
+    version: positive({ description: 'Numbers the changes of the plan, from 1. It is not the version of the plan.' }),
+    action: Type.Enum([...PLAN_ACTIONS]),
+    at: time(),
+    actor: Type.String({ description: "The `sub` of the administrator's token." }),
+    request_id: Type.String({ description: 'The `X-Request-Id` of the call.' }),
+    before: nullable(Type.Ref('PlanAsShown#'), { description: 'null for a creation.' }),
+    after: Type.Ref('PlanAsShown#'),
+  },
+  { $id: 'PlanChange', description: 'A change of a plan: who, when, from what to what.' },
+)
+
+export const PlanHistory = cursorPageOf('PlanChange', {
+  $id: 'PlanHistory',
+  description: 'Changes of a plan, newest first.',
+})
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const PLAN_COMPONENTS = {
+  PlanSlotReq: SlotReq,
+  PlanSlot,
+  CreatePlanReq: createPlanReq(Type.Ref('PlanSlotReq#')),
+  UpdatePlanReq: updatePlanReq(Type.Ref('PlanSlotReq#')),
+  Plan,
+  PlanDetail,
+  PlanPage,
+  PlanAsShown,
+  PlanChange,
+  PlanHistory,
+} satisfies Record<string, TSchema>
+
+export type CreatePlanReq = Static<typeof CreatePlanReq>
+export type UpdatePlanReq = Static<typeof UpdatePlanReq>

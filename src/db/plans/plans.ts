@@ -1,0 +1,109 @@
+/** Rows of plans. There are few, all in one shard: see the migration `plans`. */
+import { MAX_PLANS } from '../../domain/bounds.ts'
+import { type Plan, type PlanVersion, slotOf } from '../../domain/plan.ts'
+import { shardFrom } from '../../domain/shard.ts'
+import type { Database, Queryable, Transaction } from '../connection/database.ts'
+import { type Slice, sliceOf } from '../connection/slice.ts'
+import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
+import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
+import { timestampParam } from '../connection/values.ts'
+
+/** The shard of all plans. */
+export const PLAN_SHARD = shardFrom(0)
+
+const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.archived_at, p.created_at, p.created_by, p.updated_at, p.updated_by`
+const VERSION = sql`join plan_version v on v.shard = p.shard and v.plan_id = p.id and v.version = p.version`
+
+/** A later version of the service may have added fields of slots. */
+const withSlots = <Row extends PlanVersion>(row: Row): Row => ({ ...row, slots: row.slots.map(slotOf) })
+
+async function plansOf(db: Queryable, condition: Sql, values: number[] = []): Promise<Plan[]> {
+  const rows = await db.query<Plan>({
+    text: sql`select ${COLUMNS} from plan p ${VERSION} where p.shard = ${sqlInteger(PLAN_SHARD)} and ${condition}`,
+    values,
+  })
+  return rows.map(withSlots)
+}
+
+export async function findPlan(db: Queryable, id: number): Promise<Plan | undefined> {
+  const [plan] = await plansOf(db, sql`p.id = $1`, [id])
+  return plan
+}
+
+/** The plan that users get who never had a quota. */
+export async function findDefaultPlan(db: Queryable): Promise<Plan | undefined> {
+  const [plan] = await plansOf(db, sql`p.is_default`)
+  return plan
+}
+
+/** A page of plans, newest first, before an id. */
+export function listPlans(db: Database, archived: boolean, before: number, size: number): Promise<Slice<Plan>> {
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const state = archived ? sql`is not null` : sql`is null`
+    const plans = await plansOf(tx, sql`p.id < $1 and p.archived_at ${state} order by p.id desc limit $2`, [
+      before,
+      size + 1,
+    ])
+    return sliceOf(plans, size)
+  }, 'snapshot')
+}
+
+/**
+ * Lets one transaction at a time change plans. To give one to a user takes no such lock, and takes the version that is committed.
+ */
+export async function lockPlans(tx: Transaction): Promise<void> {
+  await tx.query({ text: sql`select from shard_head where shard = $1 for update`, values: [PLAN_SHARD] })
+}
+
+/** An id for a plan to be made; undefined if there are `MAX_PLANS`. The plans are locked. */
+export async function nextPlanId(tx: Transaction): Promise<number | undefined> {
+  const [row] = await tx.query<{ last: number; present: number }>({
+    text: sql`select coalesce(max(id), 0) as last, count(*) filter (where archived_at is null) as present from plan where shard = $1`,
+    values: [PLAN_SHARD],
+  })
+  return row === undefined || row.present >= MAX_PLANS ? undefined : row.last + 1
+}
+
+/** Writes a plan that is new, or that has changed from `before`. */
+export async function writePlan(tx: Transaction, plan: Plan, before: Plan | null): Promise<void> {
+  const { id, version, name, slots, is_default, archived_at, created_at, created_by, updated_at, updated_by } = plan
+  if (version !== before?.version) {
+    await tx.query({
+      text: sql`insert into plan_version (shard, plan_id, version, name, slots) values ($1, $2, $3, $4, $5)`,
+      values: [PLAN_SHARD, id, version, name, JSON.stringify(slots)],
+    })
+  }
+  await tx.query({
+    text: sql`insert into plan (shard, id, version, is_default, archived_at, created_at, created_by, updated_at, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+           on conflict (shard, id) do update set version = excluded.version, is_default = excluded.is_default,
+             archived_at = excluded.archived_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by`,
+    values: [
+      PLAN_SHARD,
+      id,
+      version,
+      is_default,
+      timestampParam(archived_at),
+      timestampParam(created_at),
+      created_by,
+      timestampParam(updated_at),
+      updated_by,
+    ],
+  })
+}
+
+/** How many users have a version of a plan. */
+export interface VersionUsers {
+  version: number
+  users: number
+}
+
+/** How many users have which version, the newest first. It reads an index, and takes a second for some ten million users. */
+export function usersByVersion(db: Queryable, planId: number): Promise<VersionUsers[]> {
+  return db.query<VersionUsers>({
+    text: sql`select plan_version as version, count(*) as users from account where plan_id = $1
+           group by plan_version order by plan_version desc`,
+    values: [planId],
+  })
+}

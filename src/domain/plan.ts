@@ -1,0 +1,117 @@
+import type { ValidationIssue } from '../errors.ts'
+import { namedValues } from './named-values.ts'
+import { createQuota } from './quota.ts'
+import {
+  isDeepEqual,
+  PLANNED_NAMES,
+  type PlannedName,
+  QUOTA_DEFAULTS,
+  type QuotaIdentity,
+  type QuotaSettings,
+} from './quota-settings.ts'
+import { type EpochMs, formatTimestamp } from './time.ts'
+
+/** The fields of a quota that a plan says: those that are fixed at its creation, but for the user, and settings. */
+export type PlannedFields = Omit<QuotaIdentity, 'user_id'> & Pick<QuotaSettings, PlannedName>
+
+/** A quota of a plan. */
+export interface PlanSlot extends PlannedFields {
+  /** Names the quota within the plan, also in later versions. */
+  slot: string
+  /** For how many days of 24 hours a user has the quota; null: until it is ended. */
+  lasts_days: number | null
+}
+
+/** What a user gets: a version of a plan. */
+export interface PlanVersion {
+  id: number
+  version: number
+  name: string
+  slots: readonly PlanSlot[]
+}
+
+/** A list of quotas that users get as a whole. `version` grows with each change of name or slots. */
+export interface Plan extends PlanVersion {
+  /** Whether users who never had a quota get it with their first reservation. One plan at most is the default. */
+  is_default: boolean
+  /** From then on no further user gets it. Those who have it keep it. */
+  archived_at: EpochMs | null
+  created_at: EpochMs
+  created_by: string
+  updated_at: EpochMs
+  updated_by: string
+}
+
+/** A slot as it is asked for. Omitted fields take the defaults of quotas. */
+export type SlotDraft = Pick<PlanSlot, 'slot' | 'limit'> & Partial<Omit<PlanSlot, 'slot' | 'limit'>>
+export interface PlanDraft {
+  name: string
+  slots: readonly SlotDraft[]
+  is_default?: boolean
+}
+/** A requested change. Omitted fields stay; `slots` replaces all of them. */
+export type PlanPatch = Partial<PlanDraft>
+
+export const PLAN_ACTIONS = ['created', 'updated', 'archived'] as const
+export type PlanAction = (typeof PLAN_ACTIONS)[number]
+
+const IDENTITY_NAMES = ['kind', 'period', 'anchor', 'time_zone'] as const satisfies readonly (keyof QuotaIdentity)[]
+/** The fields of a quota that a plan says, in the order in which the API shows them. */
+const PLANNED_FIELDS: readonly (keyof PlannedFields)[] = [...IDENTITY_NAMES, ...PLANNED_NAMES]
+
+/** A slot with all its fields. One that was stored before a field existed takes the default. */
+export function slotOf(draft: SlotDraft): PlanSlot {
+  const fields: SlotDraft & Partial<PlannedFields> = { ...QUOTA_DEFAULTS, ...draft }
+  const { slot, lasts_days = null } = draft
+  return { slot, lasts_days, ...namedValues<PlannedFields>(PLANNED_FIELDS, name => fields[name]) }
+}
+
+/** The fields of a slot's quota. */
+function plannedFieldsOf(slot: PlanSlot): PlannedFields {
+  return namedValues<PlannedFields>(PLANNED_FIELDS, name => slot[name])
+}
+
+/** Every rule that the slots break. Each must make a quota. */
+export function slotIssues(slots: readonly PlanSlot[]): ValidationIssue[] {
+  return slots.flatMap((slot, index) => {
+    const made = createQuota({ user_id: 0, ...plannedFieldsOf(slot) }, { id: 0, now: 0, actor: '' })
+    const issues = 'issues' in made ? [...made.issues] : []
+    const first = slots.findIndex(other => other.slot === slot.slot)
+    if (first < index)
+      issues.push({ path: '/slot', message: `is that of /slots/${first}; each slot has a name of its own` })
+    return issues.map(({ path, message }) => ({ path: `/slots/${index}${path}`, message }))
+  })
+}
+
+type Changed = { outcome: 'changed'; plan: Plan } | { outcome: 'unchanged' }
+type PlanContext = { now: EpochMs; actor: string }
+
+/** Changes a plan that is not archived. What users have stays as it is. */
+export function changePlan(current: Plan, patch: PlanPatch, { now, actor }: PlanContext): Changed {
+  const { name = current.name, is_default = current.is_default } = patch
+  const slots = patch.slots?.map(slotOf) ?? current.slots
+  const isSame = name === current.name && isDeepEqual(slots, current.slots)
+  if (isSame && is_default === current.is_default) return { outcome: 'unchanged' }
+  const version = current.version + (isSame ? 0 : 1)
+  return {
+    outcome: 'changed',
+    plan: { ...current, version, name, slots, is_default, updated_at: now, updated_by: actor },
+  }
+}
+
+/** Archives a plan, which is no default any more. */
+export function archivePlan(current: Plan, { now, actor }: PlanContext): Changed {
+  if (current.archived_at !== null) return { outcome: 'unchanged' }
+  const marks = { archived_at: now, is_default: false, updated_at: now, updated_by: actor }
+  return { outcome: 'changed', plan: { ...current, ...marks } }
+}
+
+/** A plan as the API shows it. */
+export function planViewOf({ archived_at, created_at, updated_at, ...plan }: Plan) {
+  return {
+    ...plan,
+    archived: archived_at !== null,
+    created_at: formatTimestamp(created_at),
+    updated_at: formatTimestamp(updated_at),
+  }
+}

@@ -1,0 +1,156 @@
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { archivePlanIf, createPlanOnce, updatePlanOnce } from '../../admin/plans.ts'
+import { CreatePlanReq, PlanParams, PlansQuery, UpdatePlanReq } from '../../contract/plans.ts'
+import { HistoryQuery } from '../../contract/quota-history.ts'
+import { ChangeHeaders, IfMatchHeaders } from '../../contract/quotas.ts'
+import { IdempotencyHeaders } from '../../contract/schemas.ts'
+import { changesOfPlan } from '../../db/plans/history.ts'
+import { findPlan, listPlans, usersByVersion } from '../../db/plans/plans.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
+import { planViewOf, type SlotDraft } from '../../domain/plan.ts'
+import { formatTimestamp } from '../../domain/time.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { RouteContext } from '../context.ts'
+import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
+import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
+import { authorOf, canonical, versionCheck } from '../quotas/requests.ts'
+import { foundPlan, notChangeable, planOrThrow, taggedPlan } from './responses.ts'
+
+/** Plans: `/api/sms/admin/plans…`. */
+export function planRoutes(server: FastifyInstance, context: RouteContext): void {
+  readRoutes(server, context)
+  createRoute(server, context)
+  updateRoute(server, context)
+  archiveRoute(server, context)
+}
+
+/** The last plan of a page, and which list it is. */
+const cursors = cursorsOf(
+  Type.Object({ archived: PlansQuery.properties.archived, before: cursorInteger }, { additionalProperties: false }),
+)
+
+function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  get(server, '', {
+    ...operation('Administrator', 'listPlans', 'List plans', 'Newest first.'),
+    query: PlansQuery,
+    answer: 'PlanPage',
+    handler: async request => {
+      const { archived: asked, page_size: size = DEFAULT_PAGE_SIZE, cursor } = request.query
+      const page = cursor === undefined ? { archived: asked ?? 'false', before: MAX_INTEGER } : cursors.read(cursor)
+      const issues = issuesWithCursor(['archived'], { archived: asked }, page)
+      if (issues.length > 0) throw invalidRequest(issues)
+      const { items, hasMore } = await listPlans(db, page.archived === 'true', page.before, size)
+      const last = hasMore ? items.at(-1) : undefined
+      return {
+        items: items.map(planViewOf),
+        page_size: size,
+        next_cursor: last === undefined ? null : cursors.write({ archived: page.archived, before: last.id }),
+      }
+    },
+  })
+
+  get(server, '/:id', {
+    ...operation('Administrator', 'getPlan', 'Read a plan, and how many users have which version'),
+    params: PlanParams,
+    answer: 'PlanDetail',
+    errors: ['not_found'],
+    handler: async (request, reply) => {
+      const { id } = request.params
+      const plan = foundPlan(await findPlan(db, id), id)
+      return { ...taggedPlan(reply, plan), users: await usersByVersion(db, id) }
+    },
+  })
+}
+
+/** The plan, with the slots in the form in which they are stored and compared. */
+function withSlots<Body extends Static<typeof UpdatePlanReq>>(body: Body): Body & { slots?: SlotDraft[] } {
+  const { slots } = body
+  return slots === undefined ? body : { ...body, slots: slots.map(slotDraftOf) }
+}
+
+function slotDraftOf({ slot, lasts_days = null, ...fields }: CreatePlanReq['slots'][number]): SlotDraft {
+  return { slot, lasts_days, ...canonical(fields, { properties: fields }) }
+}
+
+function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'POST', '', {
+    ...operation('Administrator', 'createPlan', 'Create a plan'),
+    headers: IdempotencyHeaders,
+    body: CreatePlanReq,
+    answer: { 201: Type.Ref('Plan#') },
+    errors: ['too_many_plans', 'idempotency_mismatch'],
+    handler: async (request, reply) => {
+      const key = request.headers['idempotency-key']
+      const draft = { ...request.body, slots: request.body.slots.map(slotDraftOf) }
+      const plan = planOrThrow(await createPlanOnce(db, draft, authorOf(request, now()), key))
+      reply.code(201).header('location', `/api/sms/admin/plans/${plan.id}`)
+      return taggedPlan(reply, plan)
+    },
+  })
+}
+
+function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'PUT', '/:id', {
+    ...operation(
+      'Administrator',
+      'updatePlan',
+      'Update a plan',
+      'A change of `name` or `slots` makes a new version. No quota of a user changes before the version is given.',
+    ),
+    params: PlanParams,
+    headers: ChangeHeaders,
+    body: UpdatePlanReq,
+    answer: { 200: Type.Ref('Plan#') },
+    errors: ['not_found', 'version_mismatch', 'plan_archived', 'idempotency_mismatch'],
+    handler: async (request, reply) => {
+      const { id } = request.params
+      const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
+      const author = authorOf(request, now())
+      const updated = await updatePlanOnce(db, id, withSlots(request.body), author, versionCheck(ifMatch), key)
+      return taggedPlan(reply, planOrThrow(updated, id))
+    },
+  })
+}
+
+function archiveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'DELETE', '/:id', {
+    ...operation(
+      'Administrator',
+      'archivePlan',
+      'Archive a plan',
+      'It is given to no further user. Those who have it keep it, with their quotas. To archive it again changes nothing.',
+    ),
+    params: PlanParams,
+    headers: IfMatchHeaders,
+    answer: null,
+    errors: ['not_found', 'version_mismatch'],
+    handler: async (request, reply) => {
+      const { id } = request.params
+      const check = versionCheck(request.headers['if-match'])
+      const archived = await archivePlanIf(db, id, authorOf(request, now()), check)
+      if (archived.outcome !== 'archived') throw notChangeable(archived, id)
+      return reply.code(204).send(null)
+    },
+  })
+}
+
+/** The past of a plan: `/api/sms/admin/plans/{id}/history`. */
+export function planHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  get(server, '/:id/history', {
+    ...operation('Administrator', 'listChangesOfPlan', 'Read the history of a plan', 'All changes, newest first.'),
+    params: PlanParams,
+    query: HistoryQuery,
+    answer: 'PlanHistory',
+    errors: ['not_found'],
+    handler: async request => {
+      const { id } = request.params
+      const { before, size } = startOf('plan', id, request.query)
+      const slice = foundPlan(await changesOfPlan(db, id, before, size), id)
+      const items = slice.items.map(recorded => ({ ...recorded, at: formatTimestamp(recorded.at) }))
+      return { items, page_size: size, next_cursor: cursorAfter('plan', id, slice, ({ version }) => version) }
+    },
+  })
+}
