@@ -55,6 +55,16 @@ export type SmsQuota = {
   readonly windowEnd: string | null
   /** Derived when the quota is read. If several apply, the first of this list. */
   readonly status: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  /** The plan that the quota is of; null: it is the user's own, or of no plan any more. */
+  readonly plan: {
+    readonly id: number
+    /** As it was when this version was given. */
+    readonly name: string
+    /** The version of the plan that was given last. */
+    readonly version: number
+    /** What the quota is called in the plan. */
+    readonly slot: string
+  } | null
   /** Grows by one with each change by an administrator. */
   readonly version: number
   readonly createdAt: string
@@ -324,6 +334,16 @@ export type QuotaAsShown = {
   readonly windowEnd?: string | null
   /** Derived when the quota is read. If several apply, the first of this list. */
   readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  /** The plan that the quota is of; null: it is the user's own, or of no plan any more. */
+  readonly plan?: {
+    readonly id: number
+    /** As it was when this version was given. */
+    readonly name: string
+    /** The version of the plan that was given last. */
+    readonly version: number
+    /** What the quota is called in the plan. */
+    readonly slot: string
+  } | null
   /** Grows by one with each change by an administrator. */
   readonly version?: number
   readonly createdAt?: string
@@ -447,6 +467,16 @@ export type ImportRow = {
   readonly windowEnd?: string | null
   /** Derived when the quota is read. If several apply, the first of this list. */
   readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  /** The plan that the quota is of; null: it is the user's own, or of no plan any more. */
+  readonly plan?: {
+    readonly id: number
+    /** As it was when this version was given. */
+    readonly name: string
+    /** The version of the plan that was given last. */
+    readonly version: number
+    /** What the quota is called in the plan. */
+    readonly slot: string
+  } | null
   /** Grows by one with each change by an administrator. */
   readonly version?: number
   readonly createdAt?: string
@@ -999,6 +1029,36 @@ export type PlanHistory = {
   readonly pageSize: number
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null
+}
+
+export type GivePlanReq = {
+  readonly planId: number
+  /** Whether fields that administrators have changed by hand are set to what the plan says. */
+  readonly reset?: boolean
+}
+
+/** The plan of a user, with its quotas. */
+export type UserPlan = {
+  readonly userId: number
+  /** null: the user has no plan. */
+  readonly plan: {
+    readonly id: number
+    /** As it was when this version was given. */
+    readonly name: string
+    /** The version of the plan that was given last. */
+    readonly version: number
+  } | null
+  /** The quotas of the plan. */
+  readonly slots: ReadonlyArray<{
+    readonly slot: string
+    readonly quotaId: number
+    /** `changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made. */
+    readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
+    /** The fields that stay as an administrator has changed them by hand. */
+    readonly kept: ReadonlyArray<string>
+  }>
+  /** The ids of the quotas that the call has ended. */
+  readonly ended: ReadonlyArray<number>
 }
 
 /** What a user sent, gave back and was denied in a stretch of time. */
@@ -2830,6 +2890,24 @@ export interface Api<Options> {
    */
   getUser(input: { readonly userId: number }, options?: Options): Promise<User>
   /**
+   * Read the plan of a user.
+   *
+   * Of any user: without one, `plan` is null.
+   */
+  getPlanOfUser(input: { readonly userId: number }, options?: Options): Promise<UserPlan>
+  /**
+   * Give a user a plan.
+   *
+   * Gives the current version, in one transaction: makes the quotas that the user lacks, changes those of the same slots in place, and ends those of slots that the plan does not have. A limit below what is used takes nothing back. A user has one plan at most: another one is replaced. Quotas of the user's own stay. To give the same version again changes nothing.
+   */
+  givePlan(input: { readonly userId: number } & GivePlanReq, options?: Options): Promise<UserPlan>
+  /**
+   * Take the plan of a user away.
+   *
+   * Ends the quotas of the plan now. Without a plan, it changes nothing.
+   */
+  takePlan(input: { readonly userId: number }, options?: Options): Promise<undefined>
+  /**
    * Export the data of a user.
    *
    * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
@@ -3357,6 +3435,9 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   returnUnits: { method: 'POST', path: '/api/sms/admin/transfers/{id}/return', hasBody: true, takesKey: true },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
   getUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}' },
+  getPlanOfUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/plan' },
+  givePlan: { method: 'PUT', path: '/api/sms/admin/users/{user_id}/plan', hasBody: true },
+  takePlan: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/plan' },
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },
   eraseUser: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/data', query: ['force'] },
   getErasure: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data/erasure' },

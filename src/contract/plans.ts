@@ -1,8 +1,20 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
+import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
 import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
 import { CreateQuotaReq } from './quotas.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, text, time } from './schemas.ts'
+import {
+  closed,
+  cursorPageOf,
+  cursorQuery,
+  givenPlan,
+  nullable,
+  patterned,
+  positive,
+  text,
+  time,
+  uint,
+} from './schemas.ts'
 
 /** Plans: lists of quotas that users get as a whole. */
 
@@ -148,6 +160,45 @@ export const PlanHistory = cursorPageOf('PlanChange', {
   description: 'Changes of a plan, newest first.',
 })
 
+/* ── Users ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+export const GivePlanReq = Type.Object(
+  {
+    plan_id: positive({ examples: [1] }),
+    reset: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether fields that administrators have changed by hand are set to what the plan says.',
+      }),
+    ),
+  },
+  { $id: 'GivePlanReq', ...closed },
+)
+
+export const UserPlan = Type.Object(
+  {
+    user_id: uint({ examples: [7] }),
+    plan: nullable(Type.Object(givenPlan), { description: 'null: the user has no plan.' }),
+    slots: Type.Array(
+      Type.Object({
+        slot: Type.String({ examples: ['monthly'] }),
+        quota_id: positive(),
+        outcome: Type.Enum([...SLOT_OUTCOMES], {
+          description:
+            '`changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made.',
+        }),
+        kept: Type.Array(Type.String(), {
+          description: 'The fields that stay as an administrator has changed them by hand.',
+          examples: [['limit']],
+        }),
+      }),
+      { description: 'The quotas of the plan.' },
+    ),
+    ended: Type.Array(positive(), { description: 'The ids of the quotas that the call has ended.' }),
+  },
+  { $id: 'UserPlan', description: 'The plan of a user, with its quotas.' },
+)
+
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const PLAN_COMPONENTS = {
   PlanSlotReq: SlotReq,
@@ -160,7 +211,10 @@ export const PLAN_COMPONENTS = {
   PlanAsShown,
   PlanChange,
   PlanHistory,
+  GivePlanReq,
+  UserPlan,
 } satisfies Record<string, TSchema>
 
 export type CreatePlanReq = Static<typeof CreatePlanReq>
 export type UpdatePlanReq = Static<typeof UpdatePlanReq>
+export type UserPlan = Static<typeof UserPlan>

@@ -11,6 +11,7 @@ import {
   nextCursor,
   nullable,
   patterned,
+  planOfQuota,
   positive,
   text,
   time,
@@ -118,6 +119,7 @@ export const SmsQuota = Type.Object(
     status: Type.Enum([...QUOTA_STATUSES], {
       description: 'Derived when the quota is read. If several apply, the first of this list.',
     }),
+    plan: planOfQuota,
     version: positive({ description: 'Grows by one with each change by an administrator.' }),
     created_at: time(),
     created_by: author(),

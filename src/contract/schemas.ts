@@ -50,6 +50,24 @@ export const IdempotencyHeaders = Type.Object({
   ),
 })
 
+/** The plan that a user has got. */
+export const givenPlan = {
+  id: positive(),
+  name: Type.String({ description: 'As it was when this version was given.' }),
+  version: positive({ description: 'The version of the plan that was given last.' }),
+}
+
+export const planOfQuota = nullable(
+  Type.Object({
+    ...givenPlan,
+    slot: Type.String({ description: 'What the quota is called in the plan.', examples: ['monthly'] }),
+  }),
+  {
+    description: "The plan that the quota is of; null: it is the user's own, or of no plan any more.",
+    examples: [null],
+  },
+)
+
 /** Query parameters of a list that is read by cursor only. */
 export const cursorQuery = {
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),

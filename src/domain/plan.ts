@@ -67,7 +67,7 @@ export function slotOf(draft: SlotDraft): PlanSlot {
 }
 
 /** The fields of a slot's quota. */
-function plannedFieldsOf(slot: PlanSlot): PlannedFields {
+export function plannedFieldsOf(slot: PlanSlot): PlannedFields {
   return namedValues<PlannedFields>(PLANNED_FIELDS, name => slot[name])
 }
 

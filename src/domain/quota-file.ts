@@ -58,6 +58,7 @@ export const EXPORTED_ONLY = [
   'window_start',
   'window_end',
   'status',
+  'plan',
   'version',
   'created_at',
   'created_by',

@@ -2,6 +2,7 @@ import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
 import { anchorError } from './anchor.ts'
 import { calendarOf, PERIODS } from './period.ts'
+import { planAfterHand, type QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues, issuesOf, notIntegers } from './quota-rules.ts'
 import {
   type DetailName,
@@ -43,6 +44,8 @@ export interface Quota extends Allowance, QuotaSettings {
   expiry_emitted: boolean
   /** The day and the time of the first end, which the ends of repeated extensions keep to; null: those of the end itself. */
   expiry_anchor: string | null
+  /** The plan that the quota is of; null: it is the user's own. */
+  plan: QuotaPlan | null
   /** Grows by one with each administrator's change that changes something. */
   version: number
   created_by: string
@@ -214,6 +217,7 @@ export function createQuota(
     alerted: [],
     expiry_emitted: false,
     expiry_anchor: null,
+    plan: null,
     id,
     version: 1,
     created_at: now,
@@ -225,8 +229,17 @@ export function createQuota(
   return { quota: markEmitted(quota, now) }
 }
 
-/** Applies a change to a quota that is not deleted. Omitted fields stay as they are. */
-export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
+/**
+ * Applies a change to a quota that is not deleted. Omitted fields stay as they are.
+ *
+ * @param plan of the quota, if its plan makes the change; else an administrator does, whose changes the plan keeps
+ */
+export function changeQuota(
+  current: Quota,
+  patch: QuotaPatch,
+  context: { now: EpochMs; actor: string },
+  plan?: QuotaPlan | null,
+): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...asked } = patch
   const fields = asStored(asked, current)
@@ -235,7 +248,7 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const frozen = immutableIssues(current, fields, now)
   if (frozen.length > 0) return { outcome: 'immutable_field', issues: frozen }
 
-  const requested: Quota = { ...current, ...fields }
+  const requested: Quota = { ...current, ...fields, plan: plan === undefined ? planAfterHand(current, fields) : plan }
   // A later end is a new first one. An earlier one may be that before an extension, taken back.
   if (isLater(requested.expires_at, current.expires_at)) requested.expiry_anchor = null
   const issues = issuesOf(requested)
@@ -246,8 +259,8 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const before = roll(current, now)
   // A new start moves the first window, with its counters.
   const window = requested.starts_at === current.starts_at ? {} : firstWindow(requested, now)
-  const { expiry_anchor } = requested
-  const after = roll({ ...before.quota, ...fields, ...window, expiry_anchor }, now)
+  const derived = { expiry_anchor: requested.expiry_anchor, plan: requested.plan }
+  const after = roll({ ...before.quota, ...fields, ...window, ...derived }, now)
   const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
   const quota = markEmitted({ ...changed, alerted: marksAfterChange(before.quota, changed) }, now)
 

@@ -31,12 +31,19 @@ export function viewOf(stored: Quota, now: EpochMs) {
     window_start: formatTimestamp(quota.window_start),
     window_end: formatTimestampOrNull(shownWindowEnd(quota)),
     status: statusOf(quota, now),
+    plan: planViewOf(quota),
     version: quota.version,
     created_at: formatTimestamp(quota.created_at),
     created_by: quota.created_by,
     updated_at: formatTimestamp(quota.updated_at),
     updated_by: quota.updated_by,
   }
+}
+
+function planViewOf({ plan }: Quota) {
+  if (plan === null) return null
+  const { id, name, version, slot } = plan
+  return { id, name, version, slot }
 }
 
 /** The settings as the API shows them: times as text. */

@@ -16,6 +16,7 @@ import { exportRoutes } from './exports/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { planHistoryRoutes, planRoutes } from './plans/routes.ts'
+import { userPlanRoutes } from './plans/user-routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
 import { type AddressOf, createAddressOf } from './platform/client-address.ts'
 import { createErrorAnswers } from './platform/error-answers.ts'
@@ -72,7 +73,11 @@ const API: readonly Scope[] = [
     ],
   },
   { prefix: '/api/sms/admin/transfers', access: 'read', routes: [transferRoutes] },
-  { prefix: '/api/sms/admin/users', access: 'read', routes: [userRoutes, userDataRoutes, erasureRoutes] },
+  {
+    prefix: '/api/sms/admin/users',
+    access: 'read',
+    routes: [userRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
+  },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },

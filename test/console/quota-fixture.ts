@@ -17,6 +17,7 @@ export const QUOTA: SmsQuota = {
   window_start: '2026-03-01T00:00:00.000Z',
   window_end: null,
   status: 'active',
+  plan: null,
   version: 1,
   created_at: '2026-03-01T00:00:00.000Z',
   created_by: '1',

@@ -25,6 +25,7 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
     alerted: [],
     expiry_emitted: false,
     expiry_anchor: null,
+    plan: null,
     version: 1,
     created_at: at('2026-01-01'),
     created_by: 'ada',

@@ -49,6 +49,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   transferUnits: { body: { to_user_id: 8, units: 1 }, key: 'every-route' },
   returnUnits: { body: {}, key: 'every-route' },
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
+  givePlan: { body: { plan_id: 1 } },
   createPlan: { body: { name: 'Basic', slots: [{ slot: 'monthly', limit: 5 }] } },
   updatePlan: { body: { name: 'Basic' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },

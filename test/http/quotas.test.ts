@@ -54,6 +54,7 @@ describe('create', () => {
       window_start: '2026-03-15T12:00:00.000Z',
       window_end: null,
       status: 'active',
+      plan: null,
       version: 1,
       created_at: '2026-03-15T12:00:00.000Z',
       created_by: '1',

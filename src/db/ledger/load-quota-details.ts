@@ -1,5 +1,6 @@
 import { namedValues } from '../../domain/named-values.ts'
 import type { Allowance, Quota } from '../../domain/quota.ts'
+import type { QuotaPlan } from '../../domain/quota-plan.ts'
 import { DETAIL_NAMES, type DetailName, QUOTA_SETTINGS, type ValueType } from '../../domain/quota-settings.ts'
 import type { Cells, PipelinedConnection } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
@@ -8,6 +9,7 @@ import {
   boolean,
   type CellColumn,
   json,
+  jsonOrNull,
   number,
   numberOrNull,
   numbers,
@@ -44,6 +46,7 @@ const COLUMNS = {
   updated_by: text,
   expiry_emitted: boolean,
   expiry_anchor: textOrNull,
+  plan: jsonOrNull<QuotaPlan>(),
 }
 
 const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
@@ -77,6 +80,7 @@ export async function loadQuotaDetails(
       updated_by: COLUMNS.updated_by.read(cells[AT.updated_by]),
       expiry_emitted: COLUMNS.expiry_emitted.read(cells[AT.expiry_emitted]),
       expiry_anchor: COLUMNS.expiry_anchor.read(cells[AT.expiry_anchor]),
+      plan: COLUMNS.plan.read(cells[AT.plan]),
     }
   })
 }

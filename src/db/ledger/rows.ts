@@ -91,6 +91,11 @@ export function json<Value extends object>(): CellColumn<Value> {
   return { select: asIs, read: cell => JSON.parse(present(cell)) }
 }
 
+export function jsonOrNull<Value extends object>(): CellColumn<Value | null> {
+  const { select, read } = json<Value>()
+  return { select, read: cell => (cell === null ? null : read(cell)) }
+}
+
 function present(cell: Cell): string {
   if (cell === null || cell === undefined) throw new TypeError('the ledger misses a value')
   return cell

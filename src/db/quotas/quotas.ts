@@ -30,6 +30,7 @@ const COLUMNS = [
   'alerted',
   'expiry_emitted',
   'expiry_anchor',
+  'plan',
   'created_at',
   'created_by',
   'updated_at',

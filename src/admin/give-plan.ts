@@ -1,0 +1,155 @@
+import type { Database, Transaction } from '../db/connection/database.ts'
+import { withNumbers } from '../db/connection/sequences.ts'
+import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
+import { expiredQuotasOfPlans, type PlanOfUser, plansOfUsers, setPlansOfUsers } from '../db/plans/users.ts'
+import { type Concerned, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
+import { usersBeingErased } from '../db/users/erasure.ts'
+import { type Giving, givePlan } from '../domain/give-plan.ts'
+import type { PlanVersion } from '../domain/plan.ts'
+import type { Quota } from '../domain/quota.ts'
+import { quotaIdOf, shardOf } from '../domain/shard.ts'
+import type { UnknownValue } from '../domain/unknown-value.ts'
+import type { Author } from './author.ts'
+import { type DecisionsOfUser, recordChanges } from './record-change.ts'
+import { createUserChanges } from './user-changes.ts'
+import type { ForbiddenByOthers } from './user-limits.ts'
+
+/** What users get. */
+export interface PlanTerms {
+  /** Null: their plan is taken away. */
+  plan: PlanVersion | null
+  /** Whether what administrators have changed by hand is given up. */
+  reset: boolean
+  /** Whether a user gets it, by the plan that the user has under the account's lock. Left out: each user does. */
+  isMeant?: (user: PlanOfUser) => boolean
+}
+
+/** What becomes of a user. One who is refused does not affect the others. */
+export type PlanOutcome =
+  | Giving
+  /** The user has another plan than those who are meant. */
+  | { outcome: 'left_out' }
+  | { outcome: 'being_erased' }
+  | { outcome: 'unknown_value'; cause: UnknownValue }
+  | ForbiddenByOthers
+
+/**
+ * One step: gives users a plan, or takes theirs away, in one transaction under the locks of their accounts, with a statement per table. It
+ * can be repeated: what a user has already changes nothing.
+ *
+ * @param userIds without duplicates
+ * @returns what became of each user, in their order
+ */
+export function givePlanStep(
+  db: Database,
+  userIds: readonly number[],
+  terms: PlanTerms,
+  author: Author,
+): Promise<PlanOutcome[]> {
+  return withNumbers(db, () =>
+    db.transaction(async tx => {
+      await tx.query({ text: BY_KEYS_IN_ORDER })
+      // In the order in which accounts are locked and rows are written.
+      const users = userIds.toSorted((one, other) => one - other)
+      await lockAccounts(tx, users)
+      const known = await readUsers(tx, users, author)
+      const count = countMade(decide(users, known, terms, author, () => 0).outcomes)
+      const numbers = (count === 0 ? [] : await nextQuotaNumbers(tx, count)).values()
+      const decided = decide(users, known, terms, author, () => numbers.next().value ?? 0)
+      if (decided.plans.length > 0) await setPlansOfUsers(tx, decided.plans)
+      if (decided.users.length > 0) await recordChanges(tx, decided.users, author)
+      return inOrder(userIds, decided.outcomes)
+    }),
+  )
+}
+
+/** What is decided on. */
+interface Known {
+  plans: ReadonlyMap<number, PlanOfUser>
+  erased: ReadonlySet<number>
+  /** The users' unexpired quotas, and all that are of a plan. */
+  quotas: ReadonlyMap<number, readonly Quota[]>
+}
+
+async function readUsers(tx: Transaction, userIds: readonly number[], { now }: Author): Promise<Known> {
+  const plans = await plansOfUsers(tx, userIds)
+  const concerned: (Concerned & Pick<Quota, 'user_id'>)[] = [
+    ...userIds.map(user_id => ({ user_id })),
+    ...(await expiredQuotasOfPlans(tx, userIds, now)),
+  ]
+  const quotas = await quotasOfUsers(tx, concerned, now, 'lock')
+  return {
+    plans: new Map(plans.map(plan => [plan.user_id, plan])),
+    erased: await usersBeingErased(tx, userIds),
+    quotas: Map.groupBy(quotas, ({ user_id }) => user_id),
+  }
+}
+
+interface Decided {
+  outcomes: Map<number, PlanOutcome>
+  users: DecisionsOfUser[]
+  plans: PlanOfUser[]
+}
+
+/** @param nextNumber of the id of a quota to be made */
+function decide(
+  userIds: readonly number[],
+  { plans, erased, quotas }: Known,
+  terms: PlanTerms,
+  author: Author,
+  nextNumber: () => number,
+): Decided {
+  const decided: Decided = { outcomes: new Map(), users: [], plans: [] }
+  for (const userId of userIds) {
+    const user = plans.get(userId) ?? { user_id: userId, plan_id: null, plan_version: null }
+    const { outcome, changes } = erased.has(userId)
+      ? { outcome: { outcome: 'being_erased' } as const, changes: [] }
+      : giveOne(user, quotas.get(userId) ?? [], terms, author, nextNumber)
+    decided.outcomes.set(userId, outcome)
+    if (outcome.outcome !== 'given') continue
+    decided.users.push(...changes)
+    const plan_id = terms.plan?.id ?? null
+    const plan_version = terms.plan?.version ?? null
+    if (user.plan_id !== plan_id || user.plan_version !== plan_version)
+      decided.plans.push({ user_id: userId, plan_id, plan_version })
+  }
+  return decided
+}
+
+function giveOne(
+  user: PlanOfUser,
+  stored: readonly Quota[],
+  { plan, reset, isMeant = () => true }: PlanTerms,
+  author: Author,
+  nextNumber: () => number,
+): { outcome: PlanOutcome; changes: DecisionsOfUser[] } {
+  if (!isMeant(user)) return { outcome: { outcome: 'left_out' }, changes: [] }
+  const userId = user.user_id
+  const nextId = () => quotaIdOf(nextNumber(), shardOf(userId))
+  const planned = stored.filter(quota => quota.plan !== null)
+  const giving = givePlan(planned, plan, reset, { ...author, userId, nextId })
+  if (giving.outcome !== 'given') return { outcome: giving, changes: [] }
+  const changes = createUserChanges(stored, author.now)
+  for (const decision of giving.changes) {
+    const forbidden = changes.add(decision)
+    // The user gets the plan as a whole, or nothing of it.
+    if (forbidden !== undefined) return { outcome: forbidden, changes: [] }
+  }
+  return { outcome: giving, changes: changes.changes }
+}
+
+/** How many quotas are made. */
+function countMade(outcomes: ReadonlyMap<number, PlanOutcome>): number {
+  let count = 0
+  for (const outcome of outcomes.values())
+    if (outcome.outcome === 'given') count += outcome.changes.filter(({ change }) => change.before === null).length
+  return count
+}
+
+function inOrder(userIds: readonly number[], outcomes: ReadonlyMap<number, PlanOutcome>): PlanOutcome[] {
+  return userIds.map(userId => {
+    const outcome = outcomes.get(userId)
+    if (outcome === undefined) throw new Error(`user ${userId} has no outcome`)
+    return outcome
+  })
+}

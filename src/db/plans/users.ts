@@ -1,0 +1,82 @@
+/** Which users have which plan: a part of their accounts, and of the quotas that the plan gave. */
+import type { PlanVersion } from '../../domain/plan.ts'
+import type { Quota } from '../../domain/quota.ts'
+import { shardOf } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { shardFilter } from '../cluster/parts.ts'
+import type { Database, Transaction } from '../connection/database.ts'
+import { sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+import { expiredAt, fencedSince } from '../ledger/unexpired.ts'
+import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
+import { PLAN_SHARD } from './plans.ts'
+
+/** The plan of a user, in the version that was given. Both are null without one. */
+export interface PlanOfUser {
+  user_id: number
+  plan_id: number | null
+  plan_version: number | null
+}
+
+/** The plans of those of the users who have an account. */
+export function plansOfUsers(tx: Transaction, userIds: readonly number[]): Promise<PlanOfUser[]> {
+  return tx.query<PlanOfUser>({
+    text: sql`select a.user_id, a.plan_id, a.plan_version from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)
+           join account a on a.shard = k.shard and a.user_id = k.user_id
+           where true ${shardFilter(tx, sql`a.shard`, sql`$1`)}`,
+    values: [userIds.map(shardOf), userIds],
+  })
+}
+
+/** Writes the plans of users, whose accounts are locked. */
+export async function setPlansOfUsers(tx: Transaction, plans: readonly PlanOfUser[]): Promise<void> {
+  await tx.query({
+    text: sql`update account a set plan_id = k.plan_id, plan_version = k.plan_version
+           from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[]) k (shard, user_id, plan_id, plan_version)
+           where a.shard = k.shard and a.user_id = k.user_id ${shardFilter(tx, sql`a.shard`, sql`$1`)}`,
+    values: [
+      plans.map(({ user_id }) => shardOf(user_id)),
+      plans.map(({ user_id }) => user_id),
+      plans.map(({ plan_id }) => plan_id),
+      plans.map(({ plan_version }) => plan_version),
+    ],
+  })
+}
+
+/**
+ * The quotas of the users' plans that are over: `quotasOfUsers` reads the others. Only administrators, who hold the accounts' locks, change
+ * which these are.
+ */
+export function expiredQuotasOfPlans(
+  tx: Transaction,
+  userIds: readonly number[],
+  now: EpochMs,
+): Promise<Pick<Quota, 'user_id' | 'id'>[]> {
+  return tx.query<Pick<Quota, 'user_id' | 'id'>>({
+    text: sql`select q.user_id, q.id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)
+           join quota q on q.shard = k.shard and q.user_id = k.user_id
+           where q.plan is not null and ${expiredAt(sql`$3`)} ${shardFilter(tx, sql`q.shard`, sql`$1`)}`,
+    values: [userIds.map(shardOf), userIds, timestampParam(fencedSince(now))],
+  })
+}
+
+/** The plan of a user, and its quotas by id; undefined if the user has none. */
+export function planOfUser(
+  db: Database,
+  userId: number,
+): Promise<{ plan: Omit<PlanVersion, 'slots'>; quotas: Quota[] } | undefined> {
+  return db.transaction(async tx => {
+    const [account] = await plansOfUsers(tx, [userId])
+    if (account?.plan_id == null) return undefined
+    const [plan] = await tx.query<Omit<PlanVersion, 'slots'>>({
+      text: sql`select plan_id as id, version, name from plan_version where shard = $1 and plan_id = $2 and version = $3`,
+      values: [PLAN_SHARD, account.plan_id, account.plan_version],
+    })
+    const quotas = await tx.query<Quota>({
+      text: sql`select ${QUOTA_COLUMNS} from quota where shard = $1 and user_id = $2 and plan is not null and deleted_at is null
+             order by id`,
+      values: [shardOf(userId), userId],
+    })
+    return plan && { plan, quotas }
+  }, 'keyed snapshot')
+}

@@ -1,0 +1,122 @@
+import type { FastifyInstance } from 'fastify'
+import { givePlanStep, type PlanOutcome, type PlanTerms } from '../../admin/give-plan.ts'
+import { GivePlanReq, type UserPlan } from '../../contract/plans.ts'
+import { UserParams } from '../../contract/users.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { findPlan } from '../../db/plans/plans.ts'
+import { planOfUser, plansOfUsers } from '../../db/plans/users.ts'
+import type { Giving } from '../../domain/give-plan.ts'
+import type { Plan } from '../../domain/plan.ts'
+import { Problem } from '../../errors.ts'
+import type { RouteContext } from '../context.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
+import { authorOf } from '../quotas/requests.ts'
+import { refusal } from '../quotas/responses.ts'
+import { foundPlan } from './responses.ts'
+
+/** The plan of a user: `/api/sms/admin/users/{user_id}/plan`. */
+export function userPlanRoutes(server: FastifyInstance, context: RouteContext): void {
+  readRoute(server, context)
+  giveRoute(server, context)
+  takeRoute(server, context)
+}
+
+function readRoute(server: FastifyInstance, { db }: RouteContext): void {
+  get(server, '/:user_id/plan', {
+    ...operation(
+      'Administrator',
+      'getPlanOfUser',
+      'Read the plan of a user',
+      'Of any user: without one, `plan` is null.',
+    ),
+    params: UserParams,
+    answer: 'UserPlan',
+    handler: async (request): Promise<UserPlan> => {
+      const { user_id } = request.params
+      const found = await planOfUser(db, user_id)
+      if (found === undefined) return { user_id, plan: null, slots: [], ended: [] }
+      const slots = found.quotas.flatMap(({ id, plan }) =>
+        plan === null ? [] : [{ slot: plan.slot, quota_id: id, outcome: 'stays' as const, kept: [...plan.kept] }],
+      )
+      return { user_id, plan: found.plan, slots, ended: [] }
+    },
+  })
+}
+
+function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'PUT', '/:user_id/plan', {
+    ...operation(
+      'Administrator',
+      'givePlan',
+      'Give a user a plan',
+      "Gives the current version, in one transaction: makes the quotas that the user lacks, changes those of the same slots in place, and ends those of slots that the plan does not have. A limit below what is used takes nothing back. A user has one plan at most: another one is replaced. Quotas of the user's own stay. To give the same version again changes nothing.",
+    ),
+    params: UserParams,
+    body: GivePlanReq,
+    answer: 'UserPlan',
+    errors: ['not_found', 'plan_archived', 'too_many_quotas', 'being_erased'],
+    handler: async (request): Promise<UserPlan> => {
+      const { user_id } = request.params
+      const { plan_id, reset = false } = request.body
+      const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
+      const giving = await giveOne(db, user_id, { plan, reset }, authorOf(request, now()))
+      const { id, name, version } = plan
+      return {
+        user_id,
+        plan: { id, name, version },
+        slots: slotsOf(giving),
+        ended: giving.ended.map(quota => quota.id),
+      }
+    },
+  })
+}
+
+function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  change(server, 'DELETE', '/:user_id/plan', {
+    ...operation(
+      'Administrator',
+      'takePlan',
+      'Take the plan of a user away',
+      'Ends the quotas of the plan now. Without a plan, it changes nothing.',
+    ),
+    params: UserParams,
+    answer: null,
+    errors: ['being_erased'],
+    handler: async (request, reply) => {
+      const { user_id } = request.params
+      // To lock an account makes it, and a user who never had a quota is not to be listed.
+      const [account] = await db.transaction(tx => plansOfUsers(tx, [user_id]))
+      if (account !== undefined) await giveOne(db, user_id, { plan: null, reset: false }, authorOf(request, now()))
+      return reply.code(204).send(null)
+    },
+  })
+}
+
+/** @throws Problem `plan_archived` */
+function givablePlan(plan: Plan): Plan {
+  if (plan.archived_at !== null) throw new Problem('plan_archived', `Plan ${plan.id} is archived.`)
+  return plan
+}
+
+async function giveOne(
+  db: Database,
+  userId: number,
+  terms: PlanTerms,
+  author: Parameters<typeof givePlanStep>[3],
+): Promise<Giving> {
+  const [outcome] = await givePlanStep(db, [userId], terms, author)
+  if (outcome === undefined) throw new Error(`user ${userId} has no outcome`)
+  return givingOrThrow(outcome)
+}
+
+/** @throws Problem for any other outcome */
+function givingOrThrow(outcome: PlanOutcome): Giving {
+  if (outcome.outcome === 'given') return outcome
+  if (outcome.outcome === 'left_out') throw new Error('each user is meant')
+  throw refusal(outcome)
+}
+
+function slotsOf({ slots }: Giving): UserPlan['slots'] {
+  return slots.map(({ slot, outcome, quota, kept }) => ({ slot, quota_id: quota.id, outcome, kept: [...kept] }))
+}
