@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createDefaultPlan } from './admin/default-plan.ts'
 import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
@@ -22,6 +23,7 @@ import { type Authenticator, createAuthenticator } from './http/auth/authenticat
 import { createNameWriter } from './http/auth/name-writer.ts'
 import { createListener, type HttpListener } from './http/listener.ts'
 import { createMetricsPage, createMetricsServer, type MetricsPage } from './http/operations/metrics-page.ts'
+import { createRoom } from './http/platform/rate-limiter.ts'
 import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
 import { createServer } from './http/server.ts'
@@ -226,7 +228,7 @@ function trustedTime(clock: Clock): EpochMs {
 }
 
 function startEngine(
-  { config, log, now, metrics, tracer }: Base,
+  { config, log, jobsDb, now, metrics, tracer }: Base,
   store: Pick<EngineOptions, 'url' | 'cluster'>,
   options: Overrides['engine'],
   stops: Stop[],
@@ -236,6 +238,7 @@ function startEngine(
     now,
     log,
     observe: config.enforcement === 'observe',
+    newcomers: createDefaultPlan({ db: jobsDb, now, room: createRoom(config.defaultPlanUsersPerMinute) }),
     onQueueReport(report) {
       metrics.queued(report)
       tracer?.record('engine batch', report.ranMs, {

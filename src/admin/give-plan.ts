@@ -1,7 +1,13 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
-import { expiredQuotasOfPlans, type PlanOfUser, plansOfUsers, setPlansOfUsers } from '../db/plans/users.ts'
+import {
+  expiredQuotasOfPlans,
+  type PlanAccount,
+  type PlanOfUser,
+  plansOfUsers,
+  setPlansOfUsers,
+} from '../db/plans/users.ts'
 import { type Concerned, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { type Giving, givePlan } from '../domain/give-plan.ts'
@@ -21,7 +27,7 @@ export interface PlanTerms {
   /** Whether what administrators have changed by hand is given up. */
   reset: boolean
   /** Whether a user gets it, by the plan that the user has under the account's lock. Left out: each user does. */
-  isMeant?: (user: PlanOfUser) => boolean
+  isMeant?: (user: PlanAccount) => boolean
 }
 
 /** What becomes of a user. One who is refused does not affect the others. */
@@ -65,7 +71,7 @@ export function givePlanStep(
 
 /** What is decided on. */
 interface Known {
-  plans: ReadonlyMap<number, PlanOfUser>
+  plans: ReadonlyMap<number, PlanAccount>
   erased: ReadonlySet<number>
   /** The users' unexpired quotas, and all that are of a plan. */
   quotas: ReadonlyMap<number, readonly Quota[]>
@@ -101,7 +107,7 @@ function decide(
 ): Decided {
   const decided: Decided = { outcomes: new Map(), users: [], plans: [] }
   for (const userId of userIds) {
-    const user = plans.get(userId) ?? { user_id: userId, plan_id: null, plan_version: null }
+    const user = plans.get(userId) ?? { user_id: userId, plan_id: null, plan_version: null, live_at: null }
     const { outcome, changes } = erased.has(userId)
       ? { outcome: { outcome: 'being_erased' } as const, changes: [] }
       : giveOne(user, quotas.get(userId) ?? [], terms, author, nextNumber)
@@ -117,7 +123,7 @@ function decide(
 }
 
 function giveOne(
-  user: PlanOfUser,
+  user: PlanAccount,
   stored: readonly Quota[],
   { plan, reset, isMeant = () => true }: PlanTerms,
   author: Author,

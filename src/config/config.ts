@@ -97,6 +97,8 @@ export interface Config {
   requireCountry: boolean
   /** How the segments of texts are counted. */
   segments: SegmentsConfig
+  /** The maximum number of users per minute that get the default plan with their first reservation. */
+  defaultPlanUsersPerMinute: number
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
   /** The maximum number of operations per second of each sender; 0: no limit. */
@@ -294,6 +296,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     segments: segmentsConfig(get),
+    defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     senderOperationsPerSecond: get('SENDER_OPERATIONS_PER_SECOND'),
     authFailuresPerMinute: get('AUTH_FAILURES_PER_MINUTE'),

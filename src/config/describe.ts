@@ -68,6 +68,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     SEGMENTATION: config.segments.split,
     SMS_REFERENCE_BITS: config.segments.referenceBits,
     SMS_SHIFT_TABLES: config.segments.shiftTables.join(',') || null,
+    DEFAULT_PLAN_USERS_PER_MINUTE: config.defaultPlanUsersPerMinute,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     SENDER_OPERATIONS_PER_SECOND: config.senderOperationsPerSecond,
     AUTH_FAILURES_PER_MINUTE: config.authFailuresPerMinute,

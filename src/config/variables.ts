@@ -1,6 +1,7 @@
 /** The table of variables: the meaning of each, the values that it accepts, and what applies when it is not set. */
 import { isAbsolute, join } from 'node:path'
 import { AUTH_VARIABLES } from './auth-variables.ts'
+import { LIMIT_VARIABLES } from './limit-variables.ts'
 import {
   MASK,
   maskUrl,
@@ -199,33 +200,7 @@ export const VARIABLES = {
     unset: 'a text with letters that GSM-7 lacks is UCS-2',
     parse: parseShiftTables,
   },
-  RATE_LIMIT_PER_MINUTE: {
-    means:
-      'the maximum number of calls per minute on user and admin paths for each principal and process; 0 means no limit',
-    accepts: 'a whole number from 0 to 1000000',
-    fallback: '6000',
-    parse: whole(0, 1_000_000),
-  },
-  SENDER_OPERATIONS_PER_SECOND: {
-    means:
-      'the maximum number of operations per second of each sender (the subject of its token) and process, each of a batch counted; calls above it get 429; 0 means no limit',
-    accepts: 'a whole number from 0 to 1000000',
-    fallback: '0',
-    parse: whole(0, 1_000_000),
-  },
-  AUTH_FAILURES_PER_MINUTE: {
-    means:
-      'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, such calls get 429 after about half a second, refusals wait as long, and tokens that are not known yet get 429 without being verified; 0 means no limit',
-    accepts: 'a whole number from 0 to 1000000',
-    fallback: '3000',
-    parse: whole(0, 1_000_000),
-  },
-  MAX_CONNECTIONS: {
-    means: 'the maximum number of open connections of each process; further ones are closed at once',
-    accepts: 'a whole number from 10 to 1000000',
-    fallback: '10000',
-    parse: whole(10, 1_000_000),
-  },
+  ...LIMIT_VARIABLES,
   RETENTION_DAYS: {
     means:
       'how many days after its last change a settled reservation is kept, with its id; also for webhook deliveries',
@@ -250,7 +225,7 @@ export const VARIABLES = {
   },
   AUDIT_RETENTION_DAYS: {
     means:
-      "how many days an administrator's change of a quota or a webhook is kept. Without the changes of a quota, verify cannot prove all of it. Names that no token had for that time are removed, too. Records of erasures are kept",
+      "how many days an administrator's change of a quota, a webhook or a plan is kept. Without the changes of a quota, verify cannot prove all of it. Names that no token had for that time are removed, too. Records of erasures are kept",
     accepts: 'a whole number from 1 to 36500',
     fallback: null,
     unset: 'changes are kept for ever, those of a deleted quota as long as the quota',

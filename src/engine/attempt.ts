@@ -11,6 +11,7 @@ import { type BatchInput, type BatchReport, effectsOf } from './batch.ts'
 import type { Connections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
 import type { Memory } from './memory.ts'
+import type { Newcomers } from './newcomers.ts'
 import type { Principals } from './principals.ts'
 import { namedBy, usersOf } from './user-states.ts'
 
@@ -28,6 +29,8 @@ export interface EngineContext {
   readonly keepsUsage: boolean
   /** Chooses the denials that are logged; null: none are. */
   readonly denialSampler: DenialSampler | null
+  /** Users who get quotas with their first reservation; null: none do. */
+  readonly newcomers: Newcomers | null
   readonly onBatchReport: (report: BatchReport) => void
   /** Each attempt that failed. */
   readonly onFailure: (error: unknown) => void
@@ -38,14 +41,14 @@ const FIRST_SEQS = 2 ** 30
 
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
-  { connections, principals, now, enforcement, keepsUsage, denialSampler, onFailure }: EngineContext,
+  { connections, principals, now, enforcement, keepsUsage, denialSampler, newcomers, onFailure }: EngineContext,
   commands: readonly Command[],
   work: (connection: PipelinedConnection, batch: BatchInput) => Promise<T>,
 ): Promise<T> {
   return connections.use(async connection => {
     try {
       const firstSeq = Math.floor(Math.random() * FIRST_SEQS)
-      const decidedWith = { principals, now: now(), firstSeq, enforcement, keepsUsage, denialSampler }
+      const decidedWith = { principals, now: now(), firstSeq, enforcement, keepsUsage, denialSampler, newcomers }
       return await work(connection, { commands, ...decidedWith })
     } catch (error) {
       onFailure(error)

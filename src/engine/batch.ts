@@ -14,6 +14,7 @@ import { authorshipOf, type BatchAuthorship, isNew, loadAuthorshipOfFound, withA
 import { addChanges, type BatchChanges, eventsOf, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
 import type { Memory } from './memory.ts'
+import { asPreview, type Newcomers, previewsOf } from './newcomers.ts'
 import type { PrincipalIds, Principals } from './principals.ts'
 import {
   endedQuotasOf,
@@ -39,6 +40,8 @@ export interface BatchInput {
   readonly keepsUsage: boolean
   /** Chooses the denials that are logged; null: none are. */
   readonly denialSampler: DenialSampler | null
+  /** Null: users without quotas get none. */
+  readonly newcomers: Newcomers | null
 }
 
 /** A batch that is durable: its outcomes in the order of its commands, and the time that each stage took, in ms. */
@@ -144,19 +147,26 @@ interface Decisions {
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
 function decideAll(
-  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler }: BatchInput,
+  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler, newcomers }: BatchInput,
   states: UserStates,
   { ended, ids }: ReadBefore,
 ): Decisions {
+  const previews = previewsOf(newcomers, commands, states, now)
   const drafts = new Map<number, Draft>()
   for (const [user, { quotas, reservations }] of states) {
     const explainsDenials = denialSampler?.hasRoom(user, now) ?? false
     drafts.set(
       user,
-      createDraft(user, quotas, reservations.values(), { ended: ended.get(user) ?? [], explainsDenials }),
+      createDraft(user, previews.get(user) ?? quotas, reservations.values(), {
+        ended: ended.get(user) ?? [],
+        explainsDenials,
+      }),
     )
   }
-  const outcomes = commands.map(command => decide(entryOf(drafts, command.user_id), command, now, enforcement))
+  const outcomes = commands.map(command => {
+    const outcome = decide(entryOf(drafts, command.user_id), command, now, enforcement)
+    return previews.size > 0 && previews.has(command.user_id) ? asPreview(outcome) : outcome
+  })
   const changes = noChanges()
   const authorship = authorshipOf(commands, outcomes, ids)
   for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user), authorship, firstSeq)

@@ -7,6 +7,7 @@ import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
 import { createMemory } from './memory.ts'
+import type { Newcomers } from './newcomers.ts'
 import type { Principals } from './principals.ts'
 import { createQuarantine } from './quarantine.ts'
 import { createRunner } from './runner.ts'
@@ -32,6 +33,8 @@ export interface LaneOptions {
    * A batch waits this long, in milliseconds, for a database that went away before its commands are rejected; default 4,000.
    */
   giveUpMs?: number
+  /** Users who get quotas with their first reservation; left out: none do. */
+  newcomers?: Newcomers
   /** The maximum number of commands in a batch; default 256. */
   batchSize?: number
   onQueueReport?: (report: QueueReport) => void
@@ -118,6 +121,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
       denialSampler: parts.denialSampler,
+      newcomers: options.newcomers ?? null,
       onBatchReport: options.onBatchReport ?? (() => {}),
       onFailure(error) {
         if (sqlStateOf(error) === SQLSTATE.diskFull) diskFullAt = monotonicMs()

@@ -6,6 +6,7 @@ import type { EpochMs } from '../domain/time.ts'
 import { attempt, type EngineContext, hasLost, heldUsersOf, isConflict, type LostEffects, noteLost } from './attempt.ts'
 import { reportOf, runLocked } from './batch.ts'
 import { Unavailable } from './completion.ts'
+import { NewcomersFound, welcomeAll } from './newcomers.ts'
 import { usersOf } from './user-states.ts'
 
 /** The outcome of a command, or why it cannot be decided now. */
@@ -17,20 +18,31 @@ const MAX_CONFLICTS = 30
 const HELD_MS = 200
 
 /**
- * Runs commands in locked mode until each has its answer: after conflicts, while the database is away, and without the
+ * Runs commands in locked mode until each has its answer: after newcomers got their plan, after conflicts, while the database is away, and without the
  * users whose rows stay locked. If an attempt of unknown outcome had one of them, these settle it.
  */
-export async function runUntilDecided(context: EngineContext, commands: readonly Command[]): Promise<Answer[]> {
+export async function runUntilDecided(
+  context: EngineContext,
+  commands: readonly Command[],
+  newcomers?: NewcomersFound,
+): Promise<Answer[]> {
+  let found = newcomers
   const { memory, lost, onBatchReport } = context
   const giveUpAt = performance.now() + context.giveUpMs
   for (let retries = 0; ; retries++) {
     try {
+      if (found !== undefined) await welcomeAll(context.newcomers, commands, found)
+      found = undefined
       const committed = await attempt(context, commands, (connection, batch) =>
         runLocked(connection, batch, memory, { waits: true, fences: hasLost(lost, commands) }),
       )
       onBatchReport(reportOf('locked', commands, committed, retries))
       return asFirstAnswers(commands, committed.outcomes, lost)
     } catch (error) {
+      if (error instanceof NewcomersFound) {
+        found = error
+        continue
+      }
       memory.forgetUsers(usersOf(commands))
       const held = isLockNotAvailable(error) ? await findHeldUsers(context, commands) : NO_USERS
       if (held.size > 0) return runWithout(held, context, commands, error)

@@ -14,6 +14,7 @@ import {
 import { reportOf, runLocked, runOptimistic } from './batch.ts'
 import { EngineFailure } from './completion.ts'
 import { type Answer, runUntilDecided } from './locked-mode.ts'
+import { NewcomersFound } from './newcomers.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { RunningBatch } from './scheduler.ts'
 import { rereadStates, type UserStates, usersOf } from './user-states.ts'
@@ -29,6 +30,7 @@ import { rereadStates, type UserStates, usersOf } from './user-states.ts'
  * | the same, for many users at once               | the next batches run in locked mode: another process has the    |
  * |                                                | same users                                                      |
  * | a row is locked                                | the users whose rows are locked are isolated; there they may wait   |
+ * | users may get the default plan                 | they are isolated, get it, and their commands are decided on it |
  * | the connection is lost, the database is away   | the batch runs in locked mode until it is decided or 4 s are up |
  * | anything else: one of the commands is the cause | half of the users are isolated, and so on, down to one user, whose |
  * |                                                | commands run one by one                                         |
@@ -104,6 +106,11 @@ class BatchRunner implements Runner {
         if (batch.isIsolated) this.quarantine.release(usersOf(commands))
         return outcomes
       } catch (error) {
+        if (error instanceof NewcomersFound) {
+          if (batch.isIsolated) return runUntilDecided(this.context, commands, error)
+          batch.isolate(error.users)
+          continue
+        }
         memory.forgetUsers(usersOf(commands))
         if (error instanceof ConnectionLost) {
           memory.forgetAll()

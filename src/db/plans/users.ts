@@ -18,10 +18,41 @@ export interface PlanOfUser {
   plan_version: number | null
 }
 
-/** The plans of those of the users who have an account. */
-export function plansOfUsers(tx: Transaction, userIds: readonly number[]): Promise<PlanOfUser[]> {
-  return tx.query<PlanOfUser>({
-    text: sql`select a.user_id, a.plan_id, a.plan_version from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)
+/** An account, as far as plans are concerned. */
+export interface PlanAccount extends PlanOfUser {
+  /** When a quota of the user was last changed by an administrator; null: none ever was. */
+  live_at: EpochMs | null
+}
+
+/** Whether an account is there without any quota, as the engine makes some. */
+export const isNew = ({ plan_id, live_at }: PlanAccount) => plan_id === null && live_at === null
+
+/**
+ * The users, of these, who never had a quota: also none that was deleted and removed since. An account of an old version that had some may
+ * lack `live_at`, so their quotas are looked for, too.
+ */
+export function newUsers(db: Database, userIds: readonly number[]): Promise<Set<number>> {
+  return db.transaction(async tx => {
+    const accounts = await plansOfUsers(tx, userIds)
+    const known = new Set(accounts.filter(account => !isNew(account)).map(({ user_id }) => user_id))
+    const unsure = accounts.map(({ user_id }) => user_id).filter(userId => !known.has(userId))
+    for (const state of unsure.length === 0 ? [] : [sql`null`, sql`not null`]) {
+      const rows = await tx.query<{ user_id: number }>({
+        text: sql`select distinct q.user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)
+               join quota q on q.shard = k.shard and q.user_id = k.user_id
+               where q.deleted_at is ${state} ${shardFilter(tx, sql`q.shard`, sql`$1`)}`,
+        values: [unsure.map(shardOf), unsure],
+      })
+      for (const { user_id } of rows) known.add(user_id)
+    }
+    return new Set(userIds.filter(userId => !known.has(userId)))
+  }, 'keyed snapshot')
+}
+
+/** The accounts of those of the users who have one. */
+export function plansOfUsers(tx: Transaction, userIds: readonly number[]): Promise<PlanAccount[]> {
+  return tx.query<PlanAccount>({
+    text: sql`select a.user_id, a.plan_id, a.plan_version, a.live_at from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)
            join account a on a.shard = k.shard and a.user_id = k.user_id
            where true ${shardFilter(tx, sql`a.shard`, sql`$1`)}`,
     values: [userIds.map(shardOf), userIds],

@@ -85,6 +85,17 @@ export function createRateLimiter({
   }
 }
 
+/** Room for a number of things per minute, by any caller. */
+export function createRoom(perMinute: number): { take(): boolean; readonly isLeft: boolean } {
+  const limiter = createRateLimiter({ perMinute })
+  return {
+    take: () => limiter.take('') === 0,
+    get isLeft() {
+      return limiter.waitOf('') === 0
+    },
+  }
+}
+
 /** @param waitMs until the next call of the client may come */
 export function rateLimited(detail: string, waitMs: number): Problem {
   return new Problem('rate_limited', detail, { retryAfterSeconds: Math.ceil(waitMs / 1_000) })

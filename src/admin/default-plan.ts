@@ -1,0 +1,136 @@
+import type { Database } from '../db/connection/database.ts'
+import { findDefaultPlan } from '../db/plans/plans.ts'
+import { isNew, newUsers } from '../db/plans/users.ts'
+import { givePlan } from '../domain/give-plan.ts'
+import type { PlanVersion } from '../domain/plan.ts'
+import type { Allowance } from '../domain/quota.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { SERVICE_ACTOR } from '../domain/webhook.ts'
+import { givePlanStep } from './give-plan.ts'
+
+export interface DefaultPlanOptions {
+  db: Database
+  now: () => EpochMs
+  /** How many users strangers may make: takes room for one more, if there is any. */
+  room: { take(): boolean; readonly isLeft: boolean }
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs?: () => number
+}
+
+/** The `request_id` of what the default plan gives. */
+const REQUEST_ID = 'default-plan'
+
+/** How long it is not asked again whether there is a default plan, and whether a user is new who was not. */
+const PLAN_KEPT_MS = 1_000
+const USER_KEPT_MS = 60_000
+/** The users that are remembered are twice as many, at most. */
+const MAX_USERS = 50_000
+/** Quotas that a step makes, at most: some 100 ms. */
+const MAX_QUOTAS = 200
+
+/**
+ * Gives the default plan to users who never had a quota, by an administrator's transaction under the account's lock: exactly once, however
+ * many processes do it at once. It is what the engine calls `Newcomers`.
+ */
+export function createDefaultPlan(options: DefaultPlanOptions): DefaultPlan {
+  return new DefaultPlan(options)
+}
+
+class DefaultPlan {
+  private readonly options: DefaultPlanOptions
+  private readonly monotonicMs: () => number
+  private plan: PlanVersion | undefined
+  private planReadAt = Number.NEGATIVE_INFINITY
+  /** Users who are not new. */
+  private readonly known: RecentUsers
+  /** Users who may be new, and found no room. */
+  private readonly refused: RecentUsers
+  /** Users who are new, and whose commands only check. */
+  private readonly strangers: RecentUsers
+
+  constructor(options: DefaultPlanOptions) {
+    this.options = options
+    this.monotonicMs = options.monotonicMs ?? (() => performance.now())
+    this.known = new RecentUsers(USER_KEPT_MS)
+    this.refused = new RecentUsers(PLAN_KEPT_MS)
+    this.strangers = new RecentUsers(PLAN_KEPT_MS)
+  }
+
+  mayBe(userId: number): boolean {
+    const at = this.monotonicMs()
+    const isNone = this.plan === undefined && at - this.planReadAt < PLAN_KEPT_MS
+    return !isNone && !this.known.has(userId, at) && !this.refused.has(userId, at) && this.options.room.isLeft
+  }
+
+  async welcome(userIds: readonly number[]): Promise<void> {
+    const { db, now, room } = this.options
+    const plan = await this.readPlan()
+    if (plan === undefined) return
+    const strangers = await this.strangersAmong(userIds)
+    const { true: welcomed = [], false: refused = [] } = Object.groupBy(strangers, () => `${room.take()}`)
+    // Else their batch would go again and again, with each user that finds room.
+    for (const userId of refused) this.refused.add(userId, this.monotonicMs())
+    const perStep = Math.max(1, Math.floor(MAX_QUOTAS / plan.slots.length))
+    for (let from = 0; from < welcomed.length; from += perStep) {
+      const author = { now: now(), actor: SERVICE_ACTOR, requestId: REQUEST_ID }
+      const step = welcomed.slice(from, from + perStep)
+      // Another process may have given it, or an administrator a quota, since the account was read.
+      await givePlanStep(db, step, { plan, reset: false, isMeant: isNew }, author)
+      // One who got the plan has quotas, and one who did not gets none now.
+      for (const userId of step) this.known.add(userId, this.monotonicMs())
+    }
+  }
+
+  async look(userIds: readonly number[]): Promise<void> {
+    if ((await this.readPlan()) === undefined) return
+    const strangers = await this.strangersAmong(userIds)
+    const at = this.monotonicMs()
+    for (const userId of strangers) this.strangers.add(userId, at)
+  }
+
+  previewOf(userId: number, now: EpochMs): readonly Allowance[] | undefined {
+    const { plan } = this
+    if (plan === undefined || !this.strangers.has(userId, this.monotonicMs())) return undefined
+    let lastId = 0
+    const given = givePlan([], plan, false, { now, actor: SERVICE_ACTOR, userId, nextId: () => ++lastId })
+    return given.outcome === 'given' ? given.slots.map(({ quota }) => quota) : []
+  }
+
+  private async readPlan(): Promise<PlanVersion | undefined> {
+    this.plan = await findDefaultPlan(this.options.db)
+    this.planReadAt = this.monotonicMs()
+    return this.plan
+  }
+
+  /** Those of the users who never had a quota. The others are known from now on. */
+  private async strangersAmong(userIds: readonly number[]): Promise<number[]> {
+    const strangers = await newUsers(this.options.db, userIds)
+    const at = this.monotonicMs()
+    for (const userId of userIds) if (!strangers.has(userId)) this.known.add(userId, at)
+    return userIds.filter(userId => strangers.has(userId))
+  }
+}
+
+/** Users for some time after they were added. Those who came first are forgotten when they are too many. */
+class RecentUsers {
+  private readonly keptMs: number
+  private recent = new Map<number, number>()
+  private older = new Map<number, number>()
+
+  constructor(keptMs: number) {
+    this.keptMs = keptMs
+  }
+
+  add(userId: number, at: number): void {
+    if (this.recent.size >= MAX_USERS) {
+      this.older = this.recent
+      this.recent = new Map()
+    }
+    this.recent.set(userId, at)
+  }
+
+  has(userId: number, at: number): boolean {
+    const addedAt = this.recent.get(userId) ?? this.older.get(userId)
+    return addedAt !== undefined && at - addedAt < this.keptMs
+  }
+}

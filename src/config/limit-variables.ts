@@ -1,0 +1,40 @@
+/** The rows of the table of variables for what callers may do in a time, or at once. */
+import { whole } from './parse.ts'
+import type { Variable } from './variable.ts'
+
+export const LIMIT_VARIABLES = {
+  RATE_LIMIT_PER_MINUTE: {
+    means:
+      'the maximum number of calls per minute on user and admin paths for each principal and process; 0 means no limit',
+    accepts: 'a whole number from 0 to 1000000',
+    fallback: '6000',
+    parse: whole(0, 1_000_000),
+  },
+  DEFAULT_PLAN_USERS_PER_MINUTE: {
+    means:
+      'the maximum number of users per minute and process that get the default plan with their first reservation; those above it are denied with `no_quota`',
+    accepts: 'a whole number from 1 to 1000000',
+    fallback: '600',
+    parse: whole(1, 1_000_000),
+  },
+  SENDER_OPERATIONS_PER_SECOND: {
+    means:
+      'the maximum number of operations per second of each sender (the subject of its token) and process, each of a batch counted; calls above it get 429; 0 means no limit',
+    accepts: 'a whole number from 0 to 1000000',
+    fallback: '0',
+    parse: whole(0, 1_000_000),
+  },
+  AUTH_FAILURES_PER_MINUTE: {
+    means:
+      'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, such calls get 429 after about half a second, refusals wait as long, and tokens that are not known yet get 429 without being verified; 0 means no limit',
+    accepts: 'a whole number from 0 to 1000000',
+    fallback: '3000',
+    parse: whole(0, 1_000_000),
+  },
+  MAX_CONNECTIONS: {
+    means: 'the maximum number of open connections of each process; further ones are closed at once',
+    accepts: 'a whole number from 10 to 1000000',
+    fallback: '10000',
+    parse: whole(10, 1_000_000),
+  },
+} as const satisfies Record<string, Variable<unknown>>
