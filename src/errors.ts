@@ -51,12 +51,13 @@ const CATALOG = {
     status: 412,
     title: 'Version mismatch',
     means:
-      '`If-Match` names a version that the quota or plan no longer has, because it was changed meanwhile. Read it again, then repeat the change.',
+      '`If-Match` names a version that the quota, plan or profile no longer has, because it was changed meanwhile. Read it again, then repeat the change.',
   },
   immutable_field: {
     status: 422,
     title: 'Immutable field',
-    means: 'The update gives a new value to a field that can no longer change. Create a new quota instead.',
+    means:
+      'The update gives a new value to a field that can no longer change. Of a quota: create a new one instead. The reference of a user never changes.',
   },
   below_usage: {
     status: 422,
@@ -104,7 +105,8 @@ const CATALOG = {
   conflict: {
     status: 409,
     title: 'Conflict',
-    means: 'Another quota of the user already has this `external_ref`. `existing_id` is its id.',
+    means:
+      'Another quota of the user already has this `external_ref`, and `existing_id` is its id. Or another user has this `ref`: it is not said whose it is. That of an erased user is free ten minutes after the erasure.',
   },
   idempotency_mismatch: {
     status: 409,
@@ -133,7 +135,7 @@ const CATALOG = {
     status: 409,
     title: 'Being erased',
     means:
-      "The user's data is being erased, so no quota can be created for them. Repeat the call when the erasure has finished.",
+      "The user's data is being erased, so nothing can be stored for them. Repeat the call when the erasure has finished.",
   },
   events_lost: {
     status: 410,

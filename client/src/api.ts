@@ -1967,7 +1967,41 @@ export type User = {
   readonly erasure: Erasure | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** Fields that are left out stay as they are; null clears one. */
+export type ProfileReq = {
+  /** What your system calls the user, such as a UUID or the number of an account. Unique among all users, and immutable once set. */
+  readonly ref?: string | null
+  /** What people call the user. */
+  readonly name?: string | null
+  /** Where messages to the user go. */
+  readonly email?: string | null
+  /** The language of messages. */
+  readonly language?: string | null
+  /** The time zone of times that people read. */
+  readonly timeZone?: string | null
+}
+
+/** What another system knows of a user: the reference, and how to address a person. */
+export type UserProfile = {
+  readonly userId: number
+  /** What your system calls the user, such as a UUID or the number of an account. Unique among all users, and immutable once set. */
+  readonly ref: string | null
+  /** What people call the user. */
+  readonly name: string | null
+  /** Where messages to the user go. */
+  readonly email: string | null
+  /** The language of messages. */
+  readonly language: string | null
+  /** The time zone of times that people read. */
+  readonly timeZone: string | null
+  /** Numbers the changes, from 1; 0: nothing was ever set. */
+  readonly version: number
+  readonly updatedAt: string | null
+  /** The `sub` of the administrator's token. */
+  readonly updatedBy: string | null
+}
+
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -1982,6 +2016,8 @@ export type ExportRecord = {
     | 'event'
     | 'transfer'
     | 'principal_name'
+    | 'user_profile'
+    | 'profile_change'
     | 'end'
 }
 
@@ -2404,14 +2440,14 @@ export type WebhookHistory = {
 
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
-  /** What was changed. */ readonly resource: 'user' | 'webhook' | 'plan' | 'quota'
+  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
   readonly webhookId: number | null
   /** The plan; null if something else was changed. */
   readonly planId: number | null
-  /** The quota's user, or the user that was erased; null for a webhook or a plan. */
+  /** The user of the quota or profile, or the user that was erased; null for a webhook or a plan. */
   readonly userId: number | null
   readonly action:
     | 'created'
@@ -2422,7 +2458,7 @@ export type AuditEntry = {
     | 'deleted'
     | 'archived'
     | 'erased'
-  /** As in the history of the quota, webhook or plan; null for an erasure. */
+  /** As in the history of the quota, webhook or plan, or of the profile; null for an erasure. */
   readonly version: number | null
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
@@ -2431,9 +2467,9 @@ export type AuditEntry = {
   readonly requestId: string | null
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
-  /** The quota, webhook or plan as the API showed it before, without secrets; null if there was none. */
+  /** The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota, webhook or plan as the API showed it afterwards, without secrets; null if there is none. */
+  /** The quota, webhook, plan or profile as the API showed it afterwards, without secrets; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -2890,6 +2926,18 @@ export interface Api<Options> {
    */
   getUser(input: { readonly userId: number }, options?: Options): Promise<User>
   /**
+   * Read the profile of a user.
+   *
+   * If nothing is stored of the user, the answer is 404. The profile of a user is empty, and of version 0, until something is set.
+   */
+  getProfile(input: { readonly userId: number }, options?: Options): Promise<UserProfile>
+  /**
+   * Update the profile of a user.
+   *
+   * Fields that are left out stay. A user who is not known yet is made. Safe to repeat. The profile is exported and erased with the user.
+   */
+  updateProfile(input: { readonly userId: number } & ProfileReq, options?: Options): Promise<UserProfile>
+  /**
    * Read the plan of a user.
    *
    * Of any user: without one, `plan` is null.
@@ -2910,7 +2958,7 @@ export interface Api<Options> {
   /**
    * Export the data of a user.
    *
-   * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
+   * Everything that is stored of the user, as newline-delimited JSON: the profile with its changes, quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
    */
   exportUser(input: { readonly userId: number }, options?: Options): Promise<AsyncIterable<ExportRecord>>
   /**
@@ -3131,7 +3179,7 @@ export interface Api<Options> {
   /**
    * List all changes by administrators.
    *
-   * Changes of quotas, webhooks and plans, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
+   * Changes of quotas, webhooks, plans and users' profiles, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
    */
   listAudit(
     input?: {
@@ -3139,7 +3187,7 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'webhook' | 'plan' | 'quota'
+      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -3153,7 +3201,7 @@ export interface Api<Options> {
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, and the user's erasures. */
+      /** Only changes of this user's quotas and profile, and the user's erasures. */
       readonly userId?: number
       /** Only changes of this quota. */
       readonly quotaId?: number
@@ -3435,6 +3483,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   returnUnits: { method: 'POST', path: '/api/sms/admin/transfers/{id}/return', hasBody: true, takesKey: true },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
   getUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}' },
+  getProfile: { method: 'GET', path: '/api/sms/admin/users/{user_id}/profile' },
+  updateProfile: { method: 'PUT', path: '/api/sms/admin/users/{user_id}/profile', hasBody: true },
   getPlanOfUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/plan' },
   givePlan: { method: 'PUT', path: '/api/sms/admin/users/{user_id}/plan', hasBody: true },
   takePlan: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/plan' },

@@ -51,7 +51,9 @@ export const AuditQuery = Type.Object(
         description: 'Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed.',
       }),
     ),
-    user_id: Type.Optional(uint({ description: "Only changes of this user's quotas, and the user's erasures." })),
+    user_id: Type.Optional(
+      uint({ description: "Only changes of this user's quotas and profile, and the user's erasures." }),
+    ),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
     webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
     plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
@@ -71,11 +73,11 @@ export const AuditEntry = Type.Object(
     webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
     plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
     user_id: nullable(uint(), {
-      description: "The quota's user, or the user that was erased; null for a webhook or a plan.",
+      description: 'The user of the quota or profile, or the user that was erased; null for a webhook or a plan.',
     }),
     action: Type.Enum([...AUDITED_ACTIONS]),
     version: nullable(positive(), {
-      description: 'As in the history of the quota, webhook or plan; null for an erasure.',
+      description: 'As in the history of the quota, webhook or plan, or of the profile; null for an erasure.',
     }),
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
@@ -84,9 +86,11 @@ export const AuditEntry = Type.Object(
         'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
     }),
     reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
-    before: asShown('The quota, webhook or plan as the API showed it before, without secrets; null if there was none.'),
+    before: asShown(
+      'The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none.',
+    ),
     after: asShown(
-      'The quota, webhook or plan as the API showed it afterwards, without secrets; null if there is none.',
+      'The quota, webhook, plan or profile as the API showed it afterwards, without secrets; null if there is none.',
     ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },

@@ -59,6 +59,18 @@ export const PATTERNS = {
     pattern: DURATION_PATTERN,
     accepts: 'a duration in years, months, weeks and days, such as "P1M" or "P30D"',
   },
+  userRef: {
+    pattern: '^[^\\s\\x00-\\x1f\\x7f-\\x9f]{1,128}$',
+    accepts: 'a reference such as "customer-1042": 1 to 128 characters without blanks and control characters',
+  },
+  email: {
+    pattern: '^[^\\s\\x00-\\x1f\\x7f-\\x9f@]{1,64}@[^\\s\\x00-\\x1f\\x7f-\\x9f@]{1,189}$',
+    accepts: 'an e-mail address such as "ann@example.com"',
+  },
+  language: {
+    pattern: '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$',
+    accepts: 'a language tag such as "de" or "pt-BR"',
+  },
   eventTypes: {
     pattern: `^${eventType}(?:,${eventType})*$`,
     accepts: `types of events, separated by commas: ${EVENT_TYPES.join(', ')}`,

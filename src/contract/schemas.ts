@@ -33,6 +33,9 @@ export const country = (options = {}) => Type.String({ format: 'country', minLen
 
 export const messageType = (options = {}) => patterned('messageType', options)
 
+/** What names a user in place of an id. */
+export const userRef = (options = {}) => patterned('userRef', { format: 'text', ...options })
+
 export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
 
 /** An object that refuses unknown fields. */

@@ -1,7 +1,18 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { closed, cursorPageOf, cursorQuery, nullable, time, uint } from './schemas.ts'
+import {
+  closed,
+  cursorPageOf,
+  cursorQuery,
+  nullable,
+  patterned,
+  text,
+  time,
+  timeZone,
+  uint,
+  userRef,
+} from './schemas.ts'
 
-/** Users: the directory, one user, and the export and the erasure of a user's data. */
+/** Users: the directory, one user with what another system calls it, and the export and the erasure of a user's data. */
 
 export const UserParams = Type.Object({ user_id: uint({ examples: [7] }) })
 
@@ -61,6 +72,42 @@ export const User = Type.Object(
   { $id: 'User', description: 'A user that the service has data of.' },
 )
 
+const profileFields = {
+  ref: nullable(userRef(), {
+    description:
+      'What your system calls the user, such as a UUID or the number of an account. Unique among all users, and immutable once set.',
+    examples: ['customer-1042'],
+  }),
+  name: nullable(text(120, { minLength: 1 }), { description: 'What people call the user.', examples: ['Example Ltd'] }),
+  email: nullable(patterned('email'), { description: 'Where messages to the user go.', examples: [null] }),
+  language: nullable(patterned('language'), { description: 'The language of messages.', examples: ['en'] }),
+  time_zone: nullable(timeZone(), {
+    description: 'The time zone of times that people read.',
+    examples: ['Europe/Berlin'],
+  }),
+}
+
+export const ProfileReq = Type.Object(
+  Object.fromEntries(Object.entries(profileFields).map(([name, schema]) => [name, Type.Optional(schema)])) as {
+    [Name in keyof typeof profileFields]: ReturnType<typeof Type.Optional<(typeof profileFields)[Name]>>
+  },
+  { ...closed, $id: 'ProfileReq', description: 'Fields that are left out stay as they are; null clears one.' },
+)
+
+export const UserProfile = Type.Object(
+  {
+    user_id: uint({ examples: [7] }),
+    ...profileFields,
+    version: uint({ description: 'Numbers the changes, from 1; 0: nothing was ever set.' }),
+    updated_at: nullable(time()),
+    updated_by: nullable(Type.String(), { description: "The `sub` of the administrator's token." }),
+  },
+  {
+    $id: 'UserProfile',
+    description: 'What another system knows of a user: the reference, and how to address a person.',
+  },
+)
+
 export const EraseQuery = Type.Object(
   {
     force: Type.Optional(
@@ -88,6 +135,8 @@ export const ExportRecord = Type.Object(
       'event',
       'transfer',
       'principal_name',
+      'user_profile',
+      'profile_change',
       'end',
     ]),
   },
@@ -95,16 +144,26 @@ export const ExportRecord = Type.Object(
     $id: 'ExportRecord',
     additionalProperties: true,
     description:
-      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
+      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
   },
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const USER_COMPONENTS = { UserEntry, UserPage, Erasure, User, ExportRecord } satisfies Record<string, TSchema>
+export const USER_COMPONENTS = {
+  UserEntry,
+  UserPage,
+  Erasure,
+  User,
+  ProfileReq,
+  UserProfile,
+  ExportRecord,
+} satisfies Record<string, TSchema>
 
 export type UsersQuery = Static<typeof UsersQuery>
 export type UserEntry = Static<typeof UserEntry>
 export type UserPage = Static<typeof UserPage, { 'UserEntry#': typeof UserEntry }>
 export type Erasure = Static<typeof Erasure>
 export type User = Static<typeof User, { 'Erasure#': typeof Erasure }>
+export type ProfileReq = Static<typeof ProfileReq>
+export type UserProfile = Static<typeof UserProfile>
 export type ExportRecord = Static<typeof ExportRecord> & Record<string, unknown>

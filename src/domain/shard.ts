@@ -32,6 +32,16 @@ export function shardOf(userId: number): Shard {
   return shardFrom(mix(mix(high) ^ low) & (SHARD_COUNT - 1))
 }
 
+/**
+ * The shard of a user's reference: FNV-1a over its UTF-16 code units, and the finalizer. It says where the reference is stored, not the
+ * data of the user that it names.
+ */
+export function shardOfReference(ref: string): Shard {
+  let h = 0x811c9dc5
+  for (let index = 0; index < ref.length; index += 1) h = Math.imul(h ^ ref.charCodeAt(index), 0x01000193)
+  return shardFrom(mix(h) & (SHARD_COUNT - 1))
+}
+
 /** The id of the `sequence`-th quota (from 1). It holds the shard, so that the id alone is enough to find the row. */
 export function quotaIdOf(sequence: number, shard: Shard): number {
   const id = sequence * SHARD_COUNT + shard

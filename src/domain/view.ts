@@ -11,6 +11,7 @@ import {
 } from './quota-settings.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
+import type { UserProfile } from './user-profile.ts'
 
 /** A quota as the API shows it at `now`: rolled to `now`, with derived fields and without internal ones. */
 export function viewOf(stored: Quota, now: EpochMs) {
@@ -60,6 +61,22 @@ function settingsViewOf(quota: QuotaSettings): SettingsView {
 /** A quota as its own user reads it: its authors, its metadata and the like are the administrators'. */
 export function ownViewOf(stored: Quota, now: EpochMs) {
   return { ...viewOf(stored, now), ...OWN_AS_READ_BY_USERS, created_by: null, updated_by: null }
+}
+
+/** A user's profile as the API shows it. */
+export function profileViewOf({ updated_at, ...profile }: UserProfile) {
+  const { user_id, ref, name, email, language, time_zone, version, updated_by } = profile
+  return {
+    user_id,
+    ref,
+    name,
+    email,
+    language,
+    time_zone,
+    version,
+    updated_at: formatTimestampOrNull(updated_at),
+    updated_by,
+  }
 }
 
 /** A reservation as the API shows it. */

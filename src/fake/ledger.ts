@@ -108,7 +108,7 @@ function createRows(now: () => EpochMs) {
     if (found !== undefined) closeExpired(found.user_id, now())
     const quota = quotas.get(id)
     if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(id)
-    if (!mayChange(quota.version)) throw versionMismatch(quota.version)
+    if (!mayChange(quota.version)) throw versionMismatch('quota', quota.version)
     return quota
   }
 

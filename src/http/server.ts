@@ -37,7 +37,7 @@ import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { transferRoute, transferRoutes } from './transfers/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
-import { erasureRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
+import { erasureRoutes, profileRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { webhookHistoryRoutes, webhookRoutes } from './webhooks/routes.ts'
 
@@ -76,7 +76,7 @@ const API: readonly Scope[] = [
   {
     prefix: '/api/sms/admin/users',
     access: 'read',
-    routes: [userRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
+    routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },

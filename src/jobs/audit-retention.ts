@@ -1,6 +1,7 @@
 import type { Database } from '../db/connection/database.ts'
 import { CHANGE_TABLES, type ChangeTable, removeOldChanges } from '../db/users/audit-retention.ts'
 import { removeUnseenNames } from '../db/users/principal-names.ts'
+import { removeFreedReferences } from '../db/users/profiles.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
@@ -17,7 +18,7 @@ const PAGE = 1_000
 
 /**
  * Removes changes by administrators when their retention time is over, and the names of principals that were not seen for
- * that time. Any number of processes may run it.
+ * that time. In any case it removes the references that erasures have freed, minutes later. Any number of processes may run it.
  */
 export function createAuditRetention({ db, now: clock, retentionMs }: AuditRetentionOptions): RetentionJob {
   const sizes = new Map<ChangeTable, PageSize>(CHANGE_TABLES.map(table => [table, createPageSize(PAGE)]))
@@ -27,7 +28,8 @@ export function createAuditRetention({ db, now: clock, retentionMs }: AuditReten
     intervalMs: INTERVAL_MS,
     now: clock,
     async removePage(now, signal) {
-      const removal = { removed: 0, isBehind: false }
+      const freed = await removeFreedReferences(db, now, PAGE)
+      const removal = { removed: freed, isBehind: freed >= PAGE }
       if (retentionMs === null) return removal
       await forEachApart(sizes, signal, ([table, size]) =>
         size.run(async rows => {

@@ -6,6 +6,7 @@ import {
   eraseAnswers,
   eraseEvents,
   eraseNames,
+  eraseProfile,
   eraseQuota,
   eraseReceived,
   eraseReservations,
@@ -45,6 +46,7 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => eraseAnswers(db, erasure))
   yield* repeat(() => size.run(rows => eraseReceived(db, erasure, rows)))
   yield* repeat(() => eraseNames(db, erasure))
+  yield* repeat(() => eraseProfile(db, erasure, now()))
   yield* pendingUsagePages(db, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseTopUsers(db, erasure, rows)))

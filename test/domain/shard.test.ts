@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { quotaIdOf, SHARD_COUNT, SHARDS, shardFrom, shardOf, shardOfQuota } from '../../src/domain/shard.ts'
+import {
+  quotaIdOf,
+  SHARD_COUNT,
+  SHARDS,
+  shardFrom,
+  shardOf,
+  shardOfQuota,
+  shardOfReference,
+} from '../../src/domain/shard.ts'
 
 describe('shardOf', () => {
   // Stored vectors, computed independently of this code. Rows are stored by them, so they never change.
@@ -50,6 +58,31 @@ describe('shardOf', () => {
       expect(Math.max(...users)).toBeLessThan(share * 1.15)
     },
   )
+})
+
+describe('shardOfReference', () => {
+  // Stored vectors, computed independently of this code. Rows are stored by them, so they never change.
+  test.each([
+    ['a', 51],
+    ['42', 61],
+    ['customer-1', 40],
+    ['7d3c2a52-6f6b-4f0e-9b7a-0c1f2e3d4b5a', 27],
+    ['Übergröße', 27],
+    ['😀', 38],
+  ])('the reference %s belongs to shard %i', (ref, shard) => {
+    expect(shardOfReference(ref)).toBe(shard)
+  })
+
+  test.each([['customer-'], [''], ['0000-']])('spreads references evenly that begin with "%s"', prefix => {
+    const references = new Array<number>(SHARD_COUNT).fill(0)
+    for (let number = 0; number < 100_000; number += 1) {
+      const shard = shardOfReference(`${prefix}${number}`)
+      references[shard] = (references[shard] ?? 0) + 1
+    }
+    const share = 100_000 / SHARD_COUNT
+    expect(Math.min(...references)).toBeGreaterThan(share * 0.8)
+    expect(Math.max(...references)).toBeLessThan(share * 1.2)
+  })
 })
 
 describe('shardFrom', () => {

@@ -55,6 +55,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   createWebhook: { body: { url: 'https://receiver.example/' } },
   updateWebhook: { body: { enabled: false } },
   redeliverWebhook: { body: { since: '2026-03-01T00:00:00Z' } },
+  updateProfile: { body: { name: 'Ann' } },
   check: { body: { user_id: 7, units: 1 } },
   reserve: { body: draw },
   consume: { body: { ...draw, id: 'n' } },

@@ -8,10 +8,15 @@ import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
 /** The tables of changes, and what they are changes of. */
-const KEYS = { quota_change: sql`quota_id`, webhook_change: sql`webhook_id`, plan_change: sql`plan_id` }
+const KEYS = {
+  quota_change: sql`quota_id`,
+  webhook_change: sql`webhook_id`,
+  plan_change: sql`plan_id`,
+  profile_change: sql`user_id`,
+}
 
 export type ChangeTable = keyof typeof KEYS
-export const CHANGE_TABLES: readonly ChangeTable[] = ['quota_change', 'webhook_change', 'plan_change']
+export const CHANGE_TABLES: readonly ChangeTable[] = ['quota_change', 'webhook_change', 'plan_change', 'profile_change']
 
 /**
  * Removes a page of the changes at `cutoff` and before, oldest first. Resolves to how many it removed: fewer than `rows` if

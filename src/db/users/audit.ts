@@ -1,5 +1,5 @@
 /**
- * The list of all administrators' changes, newest first: of quotas, of webhooks, of plans, and the erasures of users. Each kind is
+ * The list of all administrators' changes, newest first: of quotas, of webhooks, of plans, of users' profiles, and the erasures of users. Each kind is
  * in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
@@ -30,7 +30,7 @@ export interface AuditedChange extends AuditKey {
   request_id: string | null
   user_id: number | null
   reason: string | null
-  /** The quota, webhook or plan as the API showed it; null for an erasure. */
+  /** The quota, webhook, plan or profile as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
 }
@@ -88,6 +88,13 @@ const SOURCES: readonly Source[] = [
     key: [sql`at`, sql`shard`, sql`plan_id`, sql`version`],
     columns: sql`at, 'plan' as resource, shard, plan_id as id, version, action, actor, request_id,
       null::bigint as user_id, null as reason, before, after`,
+  },
+  {
+    resource: 'profile',
+    table: sql`profile_change`,
+    key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
+    columns: sql`at, 'profile' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
+      before, after`,
   },
   {
     resource: 'user',
@@ -227,10 +234,9 @@ function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[])
   const shard = id === undefined || resource === 'plan' ? PLAN_SHARD : shardOfQuota(id)
   if (id !== undefined)
     return [sql`shard = ${bind(values, shard)}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
-  if (resource === 'user') {
-    if (user_id === undefined) return []
+  if ((resource === 'user' || resource === 'profile') && user_id !== undefined)
     return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
-  }
+  if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
   if (user_id !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, user_id)}`]
   return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]

@@ -14,6 +14,7 @@ import { IS_SETTLED, removalOf, removeReservations } from '../reservations/settl
 import { ofShard } from '../usage/columns.ts'
 import { lockUpkeep } from '../usage/maintenance.ts'
 import type { ErasureKey } from './erasure.ts'
+import { removeProfile } from './profiles.ts'
 
 /** The rows that a page removed, by table, and a result for its caller. */
 interface Page<Result> {
@@ -125,6 +126,7 @@ const TABLES_OF_USER = [
   'reservation_action',
   'event_sequence',
   'transfer',
+  'profile_change',
 ] as const
 
 /**
@@ -265,6 +267,14 @@ export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | ty
     })
     return { removed: { principal_name: removed.length }, result: true }
   })
+}
+
+/** Removes the user's profile. The reference is free for another user some minutes later. */
+export function eraseProfile(db: Database, erasure: ErasureKey, now: EpochMs): Promise<true | typeof TAKEN> {
+  return page(db, erasure, async tx => ({
+    removed: { user_profile: await removeProfile(tx, erasure.user_id, now) },
+    result: true,
+  }))
 }
 
 /* ── Usage that is not rolled up ────────────────────────────────────────────────────────────────────────────────── */

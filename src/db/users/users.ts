@@ -94,6 +94,7 @@ export async function isKnownUser(tx: Transaction, userId: number): Promise<bool
              or exists (select from event where shard = $1 and user_id = $2)
              or exists (select from event_sequence where shard = $1 and user_id = $2)
              or exists (select from usage_pending p where ${ofShard(tx, sql`$1`)} and $2 = any(users))
+             or exists (select from user_profile where shard = $1 and user_id = $2)
              or exists (select from principal_name where user_id = $2) as known`,
     values: [shardOf(userId), userId],
   })

@@ -15,7 +15,7 @@ export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void
       'Administrator',
       'listAudit',
       'List all changes by administrators',
-      "Changes of quotas, webhooks and plans, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
+      "Changes of quotas, webhooks, plans and users' profiles, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
     ),
     query: AuditQuery,
     answer: 'AuditPage',

@@ -109,7 +109,7 @@ export function updatedOrThrow(updated: Updated | Repeated<Quota>, id: number, n
     case 'not_found':
       throw noSuchQuota(id)
     case 'version_mismatch':
-      throw versionMismatch(updated.version)
+      throw versionMismatch('quota', updated.version)
     default:
       throw refusal(updated)
   }
@@ -118,7 +118,7 @@ export function updatedOrThrow(updated: Updated | Repeated<Quota>, id: number, n
 /** @throws Problem if the quota was not deleted */
 export function deletedOrThrow(deleted: Deleted, id: number): void {
   if (deleted.outcome === 'not_found') throw noSuchQuota(id)
-  if (deleted.outcome === 'version_mismatch') throw versionMismatch(deleted.version)
+  if (deleted.outcome === 'version_mismatch') throw versionMismatch('quota', deleted.version)
 }
 
 type Refusal = Exclude<
@@ -157,8 +157,8 @@ export function noSuchQuota(id: number): Problem {
   return new Problem('not_found', `Quota ${id} does not exist.`)
 }
 
-export function versionMismatch(version: number): Problem {
-  return new Problem('version_mismatch', `The quota now has version ${version}.`, {
+export function versionMismatch(what: 'quota' | 'profile', version: number): Problem {
+  return new Problem('version_mismatch', `The ${what} now has version ${version}.`, {
     headers: { etag: etagOf(version) },
   })
 }

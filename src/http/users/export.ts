@@ -5,11 +5,12 @@ import { listTransfers } from '../../db/quotas/transfers.ts'
 import { listReservations, type ReservationKey } from '../../db/reservations/lists.ts'
 import { exportUsage } from '../../db/usage/export.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
+import { findProfile, profileChangesOf } from '../../db/users/profiles.ts'
 import { denialsAfter, eventsAfter, quotasAfter } from '../../db/users/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
-import { closedWindowViewOf, viewOf } from '../../domain/view.ts'
+import { closedWindowViewOf, profileViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
 import { denialViewOf } from '../denials/responses.ts'
 import { recordViewOf } from '../reservations/responses.ts'
@@ -36,6 +37,7 @@ export async function* exportOf(db: Database, userId: number, now: EpochMs): Asy
 const lineOf = (record: ExportRecord) => `${JSON.stringify(record)}\n`
 
 async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  yield* profilePages(db, userId)
   for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
   yield* reservationPages(db, userId)
   yield* denialPages(db, userId)
@@ -44,6 +46,13 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   yield* transferPages(db, userId)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
+}
+
+async function* profilePages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  const profile = await findProfile(db, userId)
+  if (profile.version > 0) yield [{ record: 'user_profile', ...profileViewOf(profile) }]
+  const changes = await profileChangesOf(db, userId)
+  yield changes.map(change => ({ record: 'profile_change', ...change, at: formatTimestamp(change.at) }))
 }
 
 async function* quotaPages(

@@ -1,19 +1,30 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { updateProfile } from '../../admin/change-profile.ts'
 import { requestErasure } from '../../admin/erase-user.ts'
-import { EraseQuery, UserParams, UsersQuery } from '../../contract/users.ts'
+import { IfMatchHeaders } from '../../contract/quotas.ts'
+import { EraseQuery, ProfileReq, UserParams, UsersQuery } from '../../contract/users.ts'
 import { findErasure } from '../../db/users/erasure.ts'
+import { findProfile } from '../../db/users/profiles.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { Problem } from '../../errors.ts'
-import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
+import { authorOf, versionCheck } from '../quotas/requests.ts'
 import { exportOf } from './export.ts'
-import { entryViewOf, erasureViewOf, noSuchUser, requestedOrThrow, userViewOf } from './responses.ts'
+import {
+  entryViewOf,
+  erasureViewOf,
+  noSuchUser,
+  profileOrThrow,
+  requestedOrThrow,
+  taggedProfile,
+  userViewOf,
+} from './responses.ts'
 
 /** The last user of a page. */
 const cursors = cursorsOf(
@@ -58,6 +69,48 @@ export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): 
   })
 }
 
+/** What another system calls a user: `/api/sms/admin/users/{user_id}/profile`. */
+export function profileRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  get(server, '/:user_id/profile', {
+    ...operation(
+      'Administrator',
+      'getProfile',
+      'Read the profile of a user',
+      'If nothing is stored of the user, the answer is 404. The profile of a user is empty, and of version 0, until something is set.',
+    ),
+    params: UserParams,
+    answer: 'UserProfile',
+    errors: ['not_found'],
+    handler: async (request, reply) => {
+      const { user_id: userId } = request.params
+      const profile = await findProfile(db, userId)
+      if (profile.version === 0 && !(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot')))
+        throw noSuchUser(userId)
+      return taggedProfile(reply, profile)
+    },
+  })
+
+  change(server, 'PUT', '/:user_id/profile', {
+    ...operation(
+      'Administrator',
+      'updateProfile',
+      'Update the profile of a user',
+      'Fields that are left out stay. A user who is not known yet is made. Safe to repeat. The profile is exported and erased with the user.',
+    ),
+    params: UserParams,
+    headers: IfMatchHeaders,
+    body: ProfileReq,
+    answer: 'UserProfile',
+    errors: ['version_mismatch', 'immutable_field', 'conflict', 'being_erased'],
+    handler: async (request, reply) => {
+      const { user_id: userId } = request.params
+      const check = versionCheck(request.headers['if-match'])
+      const updated = await updateProfile(db, userId, request.body, authorOf(request, now()), check)
+      return taggedProfile(reply, profileOrThrow(updated))
+    },
+  })
+}
+
 /** Everything of a user: `GET /api/sms/admin/users/{user_id}/data`. */
 export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }: RouteContext): void {
   get(server, '/:user_id/data', {
@@ -66,7 +119,7 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
       'Administrator',
       'exportUser',
       'Export the data of a user',
-      'Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
+      'Everything that is stored of the user, as newline-delimited JSON: the profile with its changes, quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.',
     ),
     params: UserParams,
     answer: 'ExportRecord',
@@ -102,8 +155,7 @@ export function erasureRoutes(server: FastifyInstance, { db, now }: RouteContext
     errors: ['not_found', 'open_reservations'],
     handler: async (request, reply) => {
       const { user_id: userId } = request.params
-      const author = { now: now(), actor: principalOf(request).subject, requestId: request.id }
-      const requested = await requestErasure(db, userId, request.query.force === 'true', author)
+      const requested = await requestErasure(db, userId, request.query.force === 'true', authorOf(request, now()))
       const erasure = erasureViewOf(requestedOrThrow(requested, userId))
       return reply.code(erasure.status === 'running' ? 202 : 200).send(erasure)
     },

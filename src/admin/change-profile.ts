@@ -1,0 +1,87 @@
+import type { Database, Transaction } from '../db/connection/database.ts'
+import { lockAccounts } from '../db/quotas/quotas.ts'
+import { usersBeingErased } from '../db/users/erasure.ts'
+import { claimReference, findProfile, insertProfileChange, writeProfile } from '../db/users/profiles.ts'
+import { changeProfile, type ProfilePatch, type UserProfile } from '../domain/user-profile.ts'
+import { profileViewOf } from '../domain/view.ts'
+import type { Author } from './author.ts'
+import type { VersionCheck } from './lock-quota.ts'
+
+export type ProfileUpdated =
+  | { outcome: 'changed' | 'unchanged'; profile: UserProfile }
+  | { outcome: 'version_mismatch'; version: number }
+  /** The user has another reference. */
+  | { outcome: 'immutable_ref' }
+  /** The reference names another user, or did until a few minutes ago. */
+  | { outcome: 'taken_ref' }
+  /** The user's data is being erased. */
+  | { outcome: 'being_erased' }
+
+/** Rolls the transaction back, so that a refused call makes no account: the user would be listed. */
+class Refused extends Error {
+  readonly outcome: ProfileUpdated
+
+  constructor(outcome: ProfileUpdated) {
+    super(`the profile was not changed: ${outcome.outcome}`)
+    this.outcome = outcome
+  }
+}
+
+/**
+ * Changes a user's profile by merging, and makes the user if need be. A repeated call finds what it asks for and changes
+ * nothing.
+ */
+export async function updateProfile(
+  db: Database,
+  userId: number,
+  patch: ProfilePatch,
+  author: Author,
+  mayChange: VersionCheck,
+): Promise<ProfileUpdated> {
+  try {
+    return await db.transaction(tx => change(tx, userId, patch, author, mayChange))
+  } catch (error) {
+    if (error instanceof Refused) return error.outcome
+    throw error
+  }
+}
+
+async function change(
+  tx: Transaction,
+  userId: number,
+  patch: ProfilePatch,
+  author: Author,
+  mayChange: VersionCheck,
+): Promise<ProfileUpdated> {
+  await lockAccounts(tx, [userId])
+  const erased = await usersBeingErased(tx, [userId])
+  if (erased.size > 0) return { outcome: 'being_erased' }
+  const before = await findProfile(tx, userId)
+  // With a synchronous standby, a commit proves that it has what was read: an earlier call's answer may have been lost.
+  const refuse = (outcome: ProfileUpdated): ProfileUpdated => {
+    if (before.version === 0) throw new Refused(outcome)
+    return outcome
+  }
+  if (!mayChange(before.version)) return refuse({ outcome: 'version_mismatch', version: before.version })
+  const changed = changeProfile(before, patch, author)
+  if (changed.outcome !== 'changed') return refuse(changed)
+  const { profile } = changed
+  const isNamed = profile.ref === before.ref || profile.ref === null || (await claimReference(tx, profile.ref, userId))
+  if (!isNamed) return refuse({ outcome: 'taken_ref' })
+  await record(tx, before, profile, author)
+  return changed
+}
+
+async function record(tx: Transaction, before: UserProfile, after: UserProfile, author: Author): Promise<void> {
+  await writeProfile(tx, after)
+  await insertProfileChange(tx, {
+    user_id: after.user_id,
+    version: after.version,
+    action: before.version === 0 ? 'created' : 'updated',
+    at: author.now,
+    actor: author.actor,
+    request_id: author.requestId,
+    before: before.version === 0 ? null : profileViewOf(before),
+    after: profileViewOf(after),
+  })
+}

@@ -1,0 +1,138 @@
+/** What another system calls the users: their profiles, the references that name them, and who changed them. */
+import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { emptyProfile, type UserProfile } from '../../domain/user-profile.ts'
+import type { Queryable, Transaction } from '../connection/database.ts'
+import { sql } from '../connection/sql.ts'
+import { timestampParam } from '../connection/values.ts'
+
+const COLUMNS = sql`user_id, ref, name, email, language, time_zone, version, updated_at, updated_by`
+
+/** A user's profile; an empty one if nothing was ever set. */
+export async function findProfile(db: Queryable, userId: number): Promise<UserProfile> {
+  const [profile] = await db.query<UserProfile>({
+    name: 'find-profile',
+    text: sql`select ${COLUMNS} from user_profile where shard = $1 and user_id = $2`,
+    values: [shardOf(userId), userId],
+  })
+  return profile ?? emptyProfile(userId)
+}
+
+/** Writes a profile that has changed. The account is locked. */
+export async function writeProfile(tx: Transaction, profile: UserProfile): Promise<void> {
+  const { user_id, ref, name, email, language, time_zone, version, updated_at, updated_by } = profile
+  await tx.query({
+    text: sql`insert into user_profile (shard, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+           on conflict (shard, user_id) do update set ref = $3, name = $4, email = $5, language = $6, time_zone = $7,
+             version = $8, updated_at = $9, updated_by = $10`,
+    values: [
+      shardOf(user_id),
+      user_id,
+      ref,
+      name,
+      email,
+      language,
+      time_zone,
+      version,
+      updated_at === null ? null : timestampParam(updated_at),
+      updated_by,
+    ],
+  })
+}
+
+/** A change of a profile, with the profile as the API showed it before and after; null before: there was none. */
+export interface RecordedProfileChange {
+  user_id: number
+  version: number
+  action: 'created' | 'updated'
+  at: EpochMs
+  actor: string
+  request_id: string
+  before: object | null
+  after: object
+}
+
+export async function insertProfileChange(tx: Transaction, change: RecordedProfileChange): Promise<void> {
+  const { user_id, version, action, at, actor, request_id, before, after } = change
+  await tx.query({
+    text: sql`insert into profile_change (shard, user_id, version, action, at, actor, request_id, before, after)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    values: [
+      shardOf(user_id),
+      user_id,
+      version,
+      action,
+      timestampParam(at),
+      actor,
+      request_id,
+      before === null ? null : JSON.stringify(before),
+      JSON.stringify(after),
+    ],
+  })
+}
+
+/** The changes of a user's profile, oldest first: a few, since people make them. */
+export function profileChangesOf(db: Queryable, userId: number): Promise<RecordedProfileChange[]> {
+  return db.query<RecordedProfileChange>({
+    text: sql`select user_id, version, action, at, actor, request_id, before, after from profile_change
+           where shard = $1 and user_id = $2 order by version`,
+    values: [shardOf(userId), userId],
+  })
+}
+
+/* ── References ─────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Makes a reference name the user. Resolves to false if it names another one, or was freed a few minutes ago. */
+export async function claimReference(tx: Transaction, ref: string, userId: number): Promise<boolean> {
+  const claimed = await tx.query({
+    text: sql`insert into user_ref (shard, ref, user_id) values ($1, $2, $3) on conflict (shard, ref) do nothing returning 1`,
+    values: [shardOfReference(ref), ref, userId],
+  })
+  return claimed.length > 0
+}
+
+/** Takes the profile away from a user who is erased, and the reference from the profile. Resolves to the number of profiles removed. */
+export async function removeProfile(tx: Transaction, userId: number, now: EpochMs): Promise<number> {
+  const [removed] = await tx.query<{ ref: string | null }>({
+    text: sql`delete from user_profile where shard = $1 and user_id = $2 returning ref`,
+    values: [shardOf(userId), userId],
+  })
+  if (removed === undefined) return 0
+  if (removed.ref !== null)
+    await tx.query({
+      text: sql`update user_ref set user_id = null, freed_at = $4 where shard = $1 and ref = $2 and user_id = $3`,
+      values: [shardOfReference(removed.ref), removed.ref, userId, timestampParam(now)],
+    })
+  return 1
+}
+
+/**
+ * How long a freed reference stays reserved before it may name another user: ten times as long as a process remembers one
+ * (`MAX_AGE_MS` of `user-references.ts`).
+ */
+export const REFERENCE_RESERVED_MS = 600_000
+
+/**
+ * Removes a page of the references that were freed long enough ago. Those that a clock which was ahead has freed in the future count
+ * as freed now. Resolves to how many it found.
+ */
+export async function removeFreedReferences(db: Queryable, now: EpochMs, rows: number): Promise<number> {
+  const found = await db.query<{ shard: Shard; ref: string; freed_at: EpochMs }>({
+    name: 'find-freed-references',
+    text: sql`select shard, ref, freed_at from user_ref
+           where freed_at is not null and (freed_at <= $1 or freed_at > $2) order by freed_at limit $3`,
+    values: [timestampParam(now - REFERENCE_RESERVED_MS), timestampParam(now), rows],
+  })
+  for (const { shard, ref, freed_at } of found) {
+    const values = [shard, ref, timestampParam(freed_at)]
+    // Of the row that was read only: the reference may have been removed and freed again.
+    if (freed_at <= now)
+      await db.query({ text: sql`delete from user_ref where shard = $1 and ref = $2 and freed_at = $3`, values })
+    else
+      await db.query({
+        text: sql`update user_ref set freed_at = $4 where shard = $1 and ref = $2 and freed_at = $3`,
+        values: [...values, timestampParam(now)],
+      })
+  }
+  return found.length
+}
