@@ -44,7 +44,7 @@ describe('a profile', () => {
     expect((await call('GET', `${USERS}/${user}`)).body).toMatchObject({ user_id: user, quotas: { unexpired: 0 } })
   })
 
-  test('of a known user of whom nothing was set is empty', async () => {
+  test('of a known user is empty until something is set', async () => {
     const user = someone()
     await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 1 } })
     const { body, headers } = await call('GET', profileOf(user))
