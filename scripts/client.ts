@@ -113,6 +113,14 @@ function sendsJson({ requestBody }: Operation): boolean {
   return requestBody === undefined || 'application/json' in requestBody.content
 }
 
+/** A path takes the reference of a user in place of the id, behind `ref:`. */
+function usersInPath(id: Omit<Field, 'description'>): Field[] {
+  return [
+    { ...id, description: 'The user. Either this or `userRef` is required.' },
+    { ...id, name: 'userRef', type: 'string', description: 'Instead of `userId`: the reference of the user.' },
+  ]
+}
+
 /** The parameters and the body's fields of an operation as one object, as the first parameter of its method. */
 function inputOf(
   { operationId, parameters = [], requestBody }: Operation,
@@ -120,12 +128,12 @@ function inputOf(
 ): string {
   const fields: Field[] = parameters
     .filter(parameter => parameter.in !== 'header')
-    .map(({ name, required = false, description, schema }) => ({
-      name: camel(name),
-      type: typeOf(schema),
-      isRequired: required,
-      description: description ?? schema.description,
-    }))
+    .flatMap(({ name, in: place, required = false, description = '', schema }) => {
+      const isUser = name === 'user_id' && place === 'path'
+      const field = { name: camel(name), type: typeOf(schema), isRequired: required && !isUser }
+      const words = description === '' ? schema.description : description
+      return isUser ? usersInPath(field) : [{ ...field, description: words }]
+    })
   const body = requestBody?.content['application/json']?.schema
   const named = body === undefined ? '' : typeOf(body)
   const taken = new Set(fieldsOf(schemas[named] ?? {}).map(({ name }) => name))
@@ -134,7 +142,8 @@ function inputOf(
   const own = fields.length === 0 ? '' : `{${fields.map(print).join('\n')}}`
   const type = [own, named].filter(part => part !== '').join(' & ')
   if (type === '') return 'input?: Record<string, never>'
-  const isRequired = fields.some(field => field.isRequired) || named !== ''
+  const isRequired =
+    parameters.some(({ in: place }) => place === 'path') || fields.some(field => field.isRequired) || named !== ''
   return `input${isRequired ? '' : '?'}: ${type}`
 }
 

@@ -23,6 +23,7 @@ const app = await createServer({
   engine: { enqueue: unused, hasRoom: unused },
   webhooks: { test: unused, allowPrivate: false },
   secretKeys: secretKeys(null, []),
+  references: { recall: unused, find: unused },
   feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),

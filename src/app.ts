@@ -14,6 +14,7 @@ import { freeRatioOf } from './db/embedded/folders.ts'
 import { assertNotRestoring } from './db/embedded/restoring.ts'
 import { assertMigrated, migrate } from './db/schema/migrate.ts'
 import { writeNames } from './db/users/principal-names.ts'
+import { usersByReference } from './db/users/profiles.ts'
 import type { SecretKeys } from './db/webhooks/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { Unavailable } from './engine/completion.ts'
@@ -27,6 +28,7 @@ import { createRoom } from './http/platform/rate-limiter.ts'
 import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
 import { createServer } from './http/server.ts'
+import { createUserReferences } from './http/users/references.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createAuditRetention } from './jobs/audit-retention.ts'
 import { createDenialRetention } from './jobs/denial-retention.ts'
@@ -159,6 +161,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const server = await createServer({
       db,
       engine,
+      references: createUserReferences({ read: refs => usersByReference(db, refs) }),
       feed,
       webhooks,
       secretKeys,

@@ -19,6 +19,12 @@ const CATALOG = {
     title: 'Not found',
     means: 'The route, quota, reservation, user, plan or webhook does not exist.',
   },
+  unknown_user: {
+    status: 404,
+    title: 'Unknown user',
+    means:
+      'No user has this reference (`user_ref`). Give it to a user first, with `PUT /api/sms/admin/users/{user_id}/profile`.',
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',

@@ -77,7 +77,9 @@ export type SmsQuota = {
 
 /** A new quota. `starts_at` defaults to now. */
 export type CreateQuotaReq = {
-  /** The user that the quota belongs to. */ readonly userId: number
+  /** The user that the quota belongs to. */ readonly userId?: number
+  /** Instead of `user_id`: the reference of the user. */
+  readonly userRef?: string
   /** Units per window; null is unlimited (grants only). */
   readonly limit: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
@@ -1091,7 +1093,9 @@ export type UsageRecord = {
 }
 
 export type CheckReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** How many units. Either this or `message` is required. */
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1109,7 +1113,9 @@ export type CheckReq = {
 }
 
 export type ReserveReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** How many units. Either this or `message` is required. */
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1135,7 +1141,9 @@ export type ReserveReq = {
 }
 
 export type ConsumeReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** How many units. Either this or `message` is required. */
   readonly units?: number
   /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1163,7 +1171,9 @@ export type ConsumeReq = {
 }
 
 export type CommitReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1175,7 +1185,9 @@ export type CommitReq = {
 }
 
 export type ReleaseReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1183,7 +1195,9 @@ export type ReleaseReq = {
 }
 
 export type RefundReq = {
-  /** The user whose message it is. */ readonly userId: number
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
   /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1196,8 +1210,10 @@ export type BatchReq = {
   readonly operations: ReadonlyArray<
     | {
         readonly op: 'check'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** How many units. Either this or `message` is required. */
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1215,8 +1231,10 @@ export type BatchReq = {
       }
     | {
         readonly op: 'reserve'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** How many units. Either this or `message` is required. */
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1242,8 +1260,10 @@ export type BatchReq = {
       }
     | {
         readonly op: 'consume'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** How many units. Either this or `message` is required. */
         readonly units?: number
         /** Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response. */
@@ -1271,8 +1291,10 @@ export type BatchReq = {
       }
     | {
         readonly op: 'commit'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1284,8 +1306,10 @@ export type BatchReq = {
       }
     | {
         readonly op: 'release'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1293,8 +1317,10 @@ export type BatchReq = {
       }
     | {
         readonly op: 'refund'
-        /** The user whose message it is. */
-        readonly userId: number
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
         /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
@@ -1331,6 +1357,8 @@ export type Settled = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** As the request named the user. */
+  readonly userRef?: string
   /** Whether this was already done before, so that nothing was taken now. */
   readonly replayed: boolean
 }
@@ -1364,6 +1392,8 @@ export type Granted = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** As the request named the user. */
+  readonly userRef?: string
   /** How much the same request could still draw after this response, caps and overage applied; null if unbounded. */
   readonly remaining: number | null
   /** Whether this was already done before, so that nothing was taken now. */
@@ -1404,6 +1434,8 @@ export type Grantable = {
   readonly granted: true
   /** The user whose message it is. */
   readonly userId: number
+  /** As the request named the user. */
+  readonly userRef?: string
   readonly units: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
@@ -1452,6 +1484,10 @@ export type Grantable = {
 /** A denial is not an error. The same id may ask again. */
 export type Denied = {
   readonly granted: false
+  /** The user, if the request named them by `user_ref`. */
+  readonly userId?: number
+  /** As the request named the user. */
+  readonly userRef?: string
   /** `no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left. */
   readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
   /** The units that the `message` needs. */
@@ -1558,6 +1594,8 @@ export type AuthoredReservation = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** As the request named the user. */
+  readonly userRef?: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null
   /** The sender that last committed, released or refunded units; null if none did, or if that is not known. */
@@ -2516,6 +2554,7 @@ export type Problem = {
   readonly status: number
   readonly code:
     | 'not_found'
+    | 'unknown_user'
     | 'method_not_allowed'
     | 'unauthenticated'
     | 'forbidden'
@@ -2713,6 +2752,8 @@ export interface Api<Options> {
       readonly cursor?: string
       /** Only this user's quotas. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Deleted quotas are listed only with `deleted`. */
       readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
     },
@@ -2720,8 +2761,10 @@ export interface Api<Options> {
   ): Promise<QuotaPage>
   /** Read a user's summary. */
   summarizeQuotasOfUser(
-    input: {
-      /** The user whose summary is returned. */ readonly userId: number
+    input?: {
+      /** The user whose summary is returned. */ readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
     },
     options?: Options,
   ): Promise<QuotaSummary>
@@ -2814,6 +2857,8 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's reservations. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
     },
     options?: Options,
   ): Promise<ReservationPage>
@@ -2823,7 +2868,12 @@ export interface Api<Options> {
    * With the senders that made, settled, forced and refunded it. One that is past its `expires_at` is shown as `reserved` until the service closes it.
    */
   getReservationOfUser(
-    input: { readonly userId: number; readonly id: string },
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+      readonly id: string
+    },
     options?: Options,
   ): Promise<AuthoredRecord>
   /** Read usage over time, of one user or of all. */
@@ -2842,6 +2892,8 @@ export interface Api<Options> {
       readonly timeZone?: string
       /** Only this user's usage; omitted: the usage of all users. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** One row per interval and value that occurs in the period, at most 10000 rows. Without a `user_id`, the report reads 100000 stored rows at most if it is by `user` or `quota` or concerns both a country and a message type, and is refused beyond: ask for a shorter period, or for the top users. By `sender` without a `user_id`, `country` and `message_type` only: usage by sender is counted of all together. */
       readonly groupBy?: 'user' | 'quota' | 'country' | 'message_type' | 'sender'
     },
@@ -2895,6 +2947,8 @@ export interface Api<Options> {
       readonly cursor?: string
       /** Only transfers from or to this user. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
     },
     options?: Options,
   ): Promise<TransferPage>
@@ -2924,43 +2978,92 @@ export interface Api<Options> {
    *
    * If nothing is stored of the user, the answer is 404. A user without any quota left has zeros.
    */
-  getUser(input: { readonly userId: number }, options?: Options): Promise<User>
+  getUser(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<User>
   /**
    * Read the profile of a user.
    *
    * If nothing is stored of the user, the answer is 404. The profile of a user is empty, and of version 0, until something is set.
    */
-  getProfile(input: { readonly userId: number }, options?: Options): Promise<UserProfile>
+  getProfile(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<UserProfile>
   /**
    * Update the profile of a user.
    *
    * Fields that are left out stay. A user who is not known yet is made. Safe to repeat. The profile is exported and erased with the user.
    */
-  updateProfile(input: { readonly userId: number } & ProfileReq, options?: Options): Promise<UserProfile>
+  updateProfile(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    } & ProfileReq,
+    options?: Options,
+  ): Promise<UserProfile>
   /**
    * Read the plan of a user.
    *
    * Of any user: without one, `plan` is null.
    */
-  getPlanOfUser(input: { readonly userId: number }, options?: Options): Promise<UserPlan>
+  getPlanOfUser(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<UserPlan>
   /**
    * Give a user a plan.
    *
    * Gives the current version, in one transaction: makes the quotas that the user lacks, changes those of the same slots in place, and ends those of slots that the plan does not have. A limit below what is used takes nothing back. A user has one plan at most: another one is replaced. Quotas of the user's own stay. To give the same version again changes nothing.
    */
-  givePlan(input: { readonly userId: number } & GivePlanReq, options?: Options): Promise<UserPlan>
+  givePlan(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    } & GivePlanReq,
+    options?: Options,
+  ): Promise<UserPlan>
   /**
    * Take the plan of a user away.
    *
    * Ends the quotas of the plan now. Without a plan, it changes nothing.
    */
-  takePlan(input: { readonly userId: number }, options?: Options): Promise<undefined>
+  takePlan(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<undefined>
   /**
    * Export the data of a user.
    *
    * Everything that is stored of the user, as newline-delimited JSON: the profile with its changes, quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It has what users do not read themselves: `metadata`, and who made each change. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
    */
-  exportUser(input: { readonly userId: number }, options?: Options): Promise<AsyncIterable<ExportRecord>>
+  exportUser(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<ExportRecord>>
   /**
    * Erase the data of a user.
    *
@@ -2970,7 +3073,10 @@ export interface Api<Options> {
     input: {
       /** Whether to release open reservations. If not, a user who has some is refused. */
       readonly force?: 'true' | 'false'
-      readonly userId: number
+      /** The user. Either this or `userRef` is required. */
+      readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
     },
     options?: Options,
   ): Promise<Erasure>
@@ -2979,7 +3085,14 @@ export interface Api<Options> {
    *
    * The last one, which stays as a record.
    */
-  getErasure(input: { readonly userId: number }, options?: Options): Promise<Erasure>
+  getErasure(
+    input: {
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
+    },
+    options?: Options,
+  ): Promise<Erasure>
   /**
    * List plans.
    *
@@ -3048,6 +3161,8 @@ export interface Api<Options> {
       readonly expiresBefore?: string
       /** Only this user's quotas. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Deleted quotas are listed only with `deleted`. */
       readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
     },
@@ -3061,6 +3176,8 @@ export interface Api<Options> {
   exportUsage(
     input?: {
       /** Only this user's usage. */ readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Only usage that is counted from this time on. */
       readonly from?: string
       /** Only usage that is counted before this time. */
@@ -3088,6 +3205,8 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's denials. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Only denials of this sender: the subject of its token. */
       readonly sender?: string
       /** Only messages for which the sender named no country, or no type; or whose sender is not known. */
@@ -3112,6 +3231,8 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's reservations. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
     },
     options?: Options,
   ): Promise<AsyncIterable<ReservationRecord>>
@@ -3150,6 +3271,8 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's denials. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Only denials of this sender: the subject of its token. */
       readonly sender?: string
       /** Only messages for which the sender named no country, or no type; or whose sender is not known. */
@@ -3170,6 +3293,8 @@ export interface Api<Options> {
       readonly types?: string
       /** Only this user's events. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       readonly limit?: number
       /** How long to wait for an event if there is none yet. At most 20 calls of one token subject wait at a time. */
       readonly waitSeconds?: number
@@ -3203,6 +3328,8 @@ export interface Api<Options> {
       readonly requestId?: string
       /** Only changes of this user's quotas and profile, and the user's erasures. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Only changes of this quota. */
       readonly quotaId?: number
       /** Only changes of this webhook. */
@@ -3329,6 +3456,8 @@ export interface Api<Options> {
       readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
       /** Only this user's reservations. */
       readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
       /** Only those made more than this many seconds ago. The cursor fixes the time. */
       readonly olderThan?: number
     },
@@ -3337,7 +3466,9 @@ export interface Api<Options> {
   /** Read a reservation. */
   getReservation(
     input: {
-      /** The user whose message it is. */ readonly userId: number
+      /** The user. Either this or `userRef` is required. */ readonly userId?: number
+      /** Instead of `userId`: the reference of the user. */
+      readonly userRef?: string
       /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
       readonly id: string
     },
@@ -3432,10 +3563,11 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'expiresBefore',
       'cursor',
       'userId',
+      'userRef',
       'status',
     ],
   },
-  summarizeQuotasOfUser: { method: 'GET', path: '/api/sms/admin/quota/summary', query: ['userId'] },
+  summarizeQuotasOfUser: { method: 'GET', path: '/api/sms/admin/quota/summary', query: ['userId', 'userRef'] },
   getQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}' },
   updateQuota: { method: 'PUT', path: '/api/sms/admin/quota/{id}', hasBody: true, takesKey: true },
   deleteQuota: { method: 'DELETE', path: '/api/sms/admin/quota/{id}' },
@@ -3449,13 +3581,13 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listReservations: {
     method: 'GET',
     path: '/api/sms/admin/quota/reservations',
-    query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to', 'userId'],
+    query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to', 'userId', 'userRef'],
   },
   getReservationOfUser: { method: 'GET', path: '/api/sms/admin/quota/reservations/{user_id}/{id}' },
   reportUsage: {
     method: 'GET',
     path: '/api/sms/admin/quota/usage',
-    query: ['from', 'to', 'country', 'messageType', 'interval', 'timeZone', 'userId', 'groupBy'],
+    query: ['from', 'to', 'country', 'messageType', 'interval', 'timeZone', 'userId', 'userRef', 'groupBy'],
   },
   listTopUsers: {
     method: 'GET',
@@ -3478,7 +3610,11 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     takesKey: true,
     isLines: true,
   },
-  listTransfers: { method: 'GET', path: '/api/sms/admin/transfers', query: ['pageSize', 'cursor', 'userId'] },
+  listTransfers: {
+    method: 'GET',
+    path: '/api/sms/admin/transfers',
+    query: ['pageSize', 'cursor', 'userId', 'userRef'],
+  },
   getTransfer: { method: 'GET', path: '/api/sms/admin/transfers/{id}' },
   returnUnits: { method: 'POST', path: '/api/sms/admin/transfers/{id}/return', hasBody: true, takesKey: true },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
@@ -3509,21 +3645,27 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'expiresAfter',
       'expiresBefore',
       'userId',
+      'userRef',
       'status',
     ],
     isLines: true,
   },
-  exportUsage: { method: 'GET', path: '/api/sms/admin/export/usage', query: ['userId', 'from', 'to'], isLines: true },
+  exportUsage: {
+    method: 'GET',
+    path: '/api/sms/admin/export/usage',
+    query: ['userId', 'userRef', 'from', 'to'],
+    isLines: true,
+  },
   exportDenials: {
     method: 'GET',
     path: '/api/sms/admin/export/denials',
-    query: ['reason', 'country', 'messageType', 'id', 'from', 'to', 'userId', 'sender', 'without'],
+    query: ['reason', 'country', 'messageType', 'id', 'from', 'to', 'userId', 'userRef', 'sender', 'without'],
     isLines: true,
   },
   exportLedger: {
     method: 'GET',
     path: '/api/sms/admin/export/ledger',
-    query: ['state', 'quotaId', 'from', 'to', 'userId'],
+    query: ['state', 'quotaId', 'from', 'to', 'userId', 'userRef'],
     isLines: true,
   },
   search: { method: 'GET', path: '/api/sms/admin/search', query: ['q'] },
@@ -3540,6 +3682,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'from',
       'to',
       'userId',
+      'userRef',
       'sender',
       'without',
     ],
@@ -3548,7 +3691,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listEvents: {
     method: 'GET',
     path: '/api/sms/admin/events',
-    query: ['after', 'last', 'types', 'userId', 'limit', 'waitSeconds'],
+    query: ['after', 'last', 'types', 'userId', 'userRef', 'limit', 'waitSeconds'],
   },
   listAudit: {
     method: 'GET',
@@ -3561,6 +3704,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'actor',
       'requestId',
       'userId',
+      'userRef',
       'quotaId',
       'webhookId',
       'planId',
@@ -3598,7 +3742,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listReservationsOfSender: {
     method: 'GET',
     path: '/api/sms/sender/quota/reservations',
-    query: ['pageSize', 'cursor', 'state', 'userId', 'olderThan'],
+    query: ['pageSize', 'cursor', 'state', 'userId', 'userRef', 'olderThan'],
   },
   getReservation: { method: 'GET', path: '/api/sms/sender/quota/reservations/{user_id}/{id}' },
   batch: { method: 'POST', path: '/api/sms/sender/quota/batch', hasBody: true },

@@ -3,6 +3,7 @@ import { AnswerTooLong } from './answers.ts'
 import { UnavailableError } from './errors.ts'
 import type { Outcome, Process, Processes } from './processes.ts'
 import type { Attempt } from './retries.ts'
+import type { UserKey } from './user.ts'
 
 export interface AttemptOptions {
   readonly processes: Processes
@@ -27,7 +28,7 @@ type Read<T> = (response: Response) => Promise<Attempt<T>>
 
 interface Call {
   /** Undefined if it names none. */
-  readonly userId: number | undefined
+  readonly user: UserKey | undefined
   readonly deadline: number
   readonly signal: AbortSignal | undefined
   /** Whether the first attempt leaves half of the time to another process; false if left out. */
@@ -41,13 +42,13 @@ interface Call {
  */
 export function createAttempts<T>(
   options: AttemptOptions,
-  { userId, deadline, signal, isShared = false }: Call,
+  { user, deadline, signal, isShared = false }: Call,
   read: Read<T>,
 ): (path: string, init: RequestInit) => Promise<Attempt<T>> {
   const { processes, now } = options
   let failed: Process | undefined
   return async (path: string, init: RequestInit): Promise<Attempt<T>> => {
-    const process = processes.take(userId, failed)
+    const process = processes.take(user, failed)
     const startedAt = now()
     // So that there is time for another process.
     const isPart = isShared && failed === undefined && processes.hasOther(process)

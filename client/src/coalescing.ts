@@ -16,6 +16,7 @@ import { asFirst, isDenied, type Repetitions } from './repetitions.ts'
 import type { Retries } from './retries.ts'
 import { type Span, startSpan } from './tracing.ts'
 import { type Input, type OwnCallOptions, refusalOf, type Transport, tryLater } from './transport.ts'
+import type { UserKey } from './user.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
 /** At a time, to each process. */
@@ -30,7 +31,7 @@ interface Refused {
 export interface CoalescingOptions {
   readonly transport: Pick<Transport, 'call'>
   /** Where the next call about a user goes. */
-  readonly processOf: (userId: number | undefined) => Process
+  readonly processOf: (user: UserKey | undefined) => Process
   readonly retries: Retries
   readonly repetitions: Repetitions
   readonly timeoutMs: number

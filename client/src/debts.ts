@@ -12,6 +12,7 @@ import type { Api, ReserveReq } from './api.ts'
 import { hasCode, isRefusedForGood, UnavailableError } from './errors.ts'
 import { giveBackUnsent } from './giving-back.ts'
 import type { Timers } from './timers.ts'
+import { type MessageName, messageOf } from './user.ts'
 
 /**
  * What `withReservation` does if the service gives no final answer to the reservation (an answer that asks to try later,
@@ -45,7 +46,7 @@ export interface Journal {
   close(): Promise<void>
 
   /** The debt of a message, if it has one. */
-  find(userId: number, id: string): Debt | undefined
+  find(message: MessageName): Debt | undefined
   /**
    * Resolves when the debt is on disk, and the message may be sent. The result is called when its send has ended, and
    * resolves when that is on disk, too; it does not reject.
@@ -193,7 +194,7 @@ async function charge(calls: DebtSettlerCalls, { request }: Debt): Promise<void>
     // Charged by an earlier attempt, and refunded since.
     if (hasCode(error, 'reservation_closed')) return
     if (!hasCode(error, 'idempotency_mismatch')) throw error
-    await calls.commit({ userId: request.userId, id: request.id, force: true })
+    await calls.commit({ ...messageOf(request), force: true })
   }
 }
 
@@ -208,5 +209,5 @@ async function release(calls: DebtSettlerCalls, { request, mayBeCommitted = fals
     // What is refused for good, for example since its user was erased, does not arrive later either.
     if (!isRefusedForGood(error)) throw error
   }
-  await giveBackUnsent(calls, { userId: request.userId, id: request.id, mayBeCommitted })
+  await giveBackUnsent(calls, { ...messageOf(request), mayBeCommitted })
 }

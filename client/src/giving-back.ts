@@ -1,23 +1,19 @@
 /** Gives back the units of a reservation: it releases what is reserved and refunds what is committed. */
 import type { AuthoredReservation, Settled } from './api.ts'
 import { hasCode } from './errors.ts'
-
-interface Named {
-  userId: number
-  id: string
-}
+import { type MessageName, messageOf } from './user.ts'
 
 export interface GiveBackCalls {
-  release(input: Named): Promise<Settled>
-  refund(input: Named): Promise<Settled>
+  release(input: MessageName): Promise<Settled>
+  refund(input: MessageName): Promise<Settled>
 }
 
 export interface UnsentCalls extends GiveBackCalls {
-  getReservation(input: Named): Promise<AuthoredReservation>
+  getReservation(input: MessageName): Promise<AuthoredReservation>
 }
 
 /** A message that was not sent by the one who gives back its units. */
-export interface Unsent extends Named {
+export interface Unsent extends MessageName {
   /** Whether a call of that one, or the expiry, may have committed them. Otherwise another one has, and has sent the message. */
   readonly mayBeCommitted: boolean
   /** Whether that one has made the reservation, and not repeated it. */
@@ -30,9 +26,10 @@ export interface Unsent extends Named {
  * @returns false if the service does not know the id
  * @throws UnavailableError, and QuotaError if the service does not let it
  */
-export async function giveBack(calls: GiveBackCalls, { userId, id }: Named): Promise<boolean> {
-  const left = await release(calls, { userId, id })
-  if (left === 'committed') await refund(calls, { userId, id })
+export async function giveBack(calls: GiveBackCalls, named: MessageName): Promise<boolean> {
+  const message = messageOf(named)
+  const left = await release(calls, message)
+  if (left === 'committed') await refund(calls, message)
   return left !== 'not known'
 }
 
@@ -41,12 +38,15 @@ export async function giveBack(calls: GiveBackCalls, { userId, id }: Named): Pro
  *
  * @throws as `giveBack` does
  */
-export async function giveBackUnsent(calls: UnsentCalls, message: Unsent): Promise<void> {
-  const { userId, id, mayBeCommitted, isMaker = false } = message
-  const left = await release(calls, { userId, id })
+export async function giveBackUnsent(
+  calls: UnsentCalls,
+  { mayBeCommitted, isMaker = false, ...named }: Unsent,
+): Promise<void> {
+  const message = messageOf(named)
+  const left = await release(calls, message)
   if (left !== 'committed' || !mayBeCommitted) return
-  const found = await calls.getReservation({ userId, id })
-  if (!isSentByAnother(found, isMaker)) await refund(calls, { userId, id })
+  const found = await calls.getReservation(message)
+  if (!isSentByAnother(found, isMaker)) await refund(calls, message)
 }
 
 /** What is booked by force was sent. A commit with the token of another sender is that of another; with the same token, that is not known. */
@@ -55,7 +55,7 @@ function isSentByAnother({ actions, madeBy, settledBy }: AuthoredReservation, is
   return isOfAnother || actions.some(({ action }) => action === 'force')
 }
 
-async function release(calls: GiveBackCalls, message: Named): Promise<'committed' | 'nothing' | 'not known'> {
+async function release(calls: GiveBackCalls, message: MessageName): Promise<'committed' | 'nothing' | 'not known'> {
   try {
     const { committed } = await calls.release(message)
     return committed > 0 ? 'committed' : 'nothing'
@@ -66,7 +66,7 @@ async function release(calls: GiveBackCalls, message: Named): Promise<'committed
   }
 }
 
-async function refund(calls: GiveBackCalls, message: Named): Promise<void> {
+async function refund(calls: GiveBackCalls, message: MessageName): Promise<void> {
   try {
     await calls.refund(message)
   } catch (error) {

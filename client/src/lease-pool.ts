@@ -2,8 +2,9 @@
 import { hasCode } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 import type { Later, Timers } from './timers.ts'
+import { userKey } from './user.ts'
 
-export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
+export type LeaseScope = Pick<LeaseInput, 'userId' | 'userRef' | 'country' | 'messageType'>
 
 export interface LeasePoolOptions {
   readonly calls: LeaseCalls
@@ -138,6 +139,6 @@ function createClosing(later: Later) {
   }
 }
 
-function keyOf({ userId, country = '', messageType = '' }: LeaseScope): string {
-  return `${userId} ${country} ${messageType}`
+function keyOf({ country = '', messageType = '', ...user }: LeaseScope): string {
+  return `${country} ${messageType} ${userKey(user)}`
 }

@@ -3,6 +3,7 @@ import type { Settled } from './api.ts'
 import { hasCode, UnavailableError } from './errors.ts'
 import { giveBack } from './giving-back.ts'
 import type { Timers } from './timers.ts'
+import type { MessageName, UserName } from './user.ts'
 
 /** A reservation whose units are spent in this process. */
 export interface Slice {
@@ -14,9 +15,7 @@ export interface Slice {
   messages: number
 }
 
-interface Settling {
-  userId: number
-  id: string
+interface Settling extends MessageName {
   /** All that can be, if left out. */
   totalUnits?: number
 }
@@ -59,7 +58,7 @@ export interface Settlements {
 }
 
 interface SettlementOptions {
-  readonly userId: number
+  readonly user: UserName
   /** The id of the reservation of a slice. */
   readonly idOf: (number: number) => string
   readonly timers: Timers
@@ -69,10 +68,10 @@ interface SettlementOptions {
 
 export function createSettlements(
   calls: SettlementCalls,
-  { userId, idOf, timers: { now, later }, mayForget }: SettlementOptions,
+  { user, idOf, timers: { now, later }, mayForget }: SettlementOptions,
 ): Settlements {
   const open = new Set<Slice>()
-  const lost = createLost(number => giveBack(calls, { userId, id: idOf(number) }), now)
+  const lost = createLost(number => giveBack(calls, { ...user, id: idOf(number) }), now)
   const charges = new Charges()
   let pauseMs = FIRST_PAUSE_MS
   let cancel: (() => void) | undefined
@@ -83,8 +82,8 @@ export function createSettlements(
     const id = idOf(number)
     const rest = units - spent
     const [, refunded] = await Promise.all([
-      spent > 0 ? calls.commit({ userId, id, totalUnits: spent, messages }) : undefined,
-      rest > 0 ? release(calls, { userId, id, totalUnits: rest }) : 0,
+      spent > 0 ? calls.commit({ ...user, id, totalUnits: spent, messages }) : undefined,
+      rest > 0 ? release(calls, { ...user, id, totalUnits: rest }) : 0,
     ])
     // It may have been settled twice at a time, which changes nothing.
     if (open.delete(slice)) charges.add(number, { charged: spent, refunded }, mayForget)
@@ -128,7 +127,7 @@ export function createSettlements(
       cancel?.()
       cancel = undefined
       await Promise.all(settleAll())
-      await charges.refund(given, (number, totalUnits) => calls.refund({ userId, id: idOf(number), totalUnits }))
+      await charges.refund(given, (number, totalUnits) => calls.refund({ ...user, id: idOf(number), totalUnits }))
     },
   }
 }

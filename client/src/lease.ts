@@ -17,9 +17,12 @@ import { createSettlements, type SettlementCalls, type Settlements } from './lea
 import { createSlices, type Slices } from './lease-slices.ts'
 import type { Timers } from './timers.ts'
 import type { OwnCallOptions } from './transport.ts'
+import { userOf } from './user.ts'
 
 export interface LeaseInput {
-  userId: number
+  /** Either this or `userRef`. */
+  userId?: number
+  userRef?: string
   /** How many units to reserve at a time. It asks for the next ones when half of them are left. */
   units: number
   country?: string
@@ -135,7 +138,7 @@ class SlicedLease implements OwnLease {
     this.ttlSeconds = input.ttlSeconds ?? TTL_SECONDS
     this.size = input.units
     this.settlements = createSettlements(calls, {
-      userId: input.userId,
+      user: userOf(input),
       idOf: number => this.idOf(number),
       timers,
       mayForget: charged => this.slices.forget(charged),

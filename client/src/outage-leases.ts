@@ -11,6 +11,7 @@ import { UnavailableError } from './errors.ts'
 import { assertUnits, type LeaseCalls } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'
 import type { Timers } from './timers.ts'
+import { messageKey, userOf } from './user.ts'
 
 export interface OutageLeaseOptions {
   /** How many units to hold of each user, country and type. */
@@ -103,8 +104,8 @@ function createIds(calls: DebtSettlerCalls, timers: Timers) {
     due: () => [...open.values()],
     async remove(closed: readonly Debt[]) {
       for (const { request } of closed) {
-        open.delete(keyOf(request))
-        unsent.delete(keyOf(request))
+        open.delete(messageKey(request))
+        unsent.delete(messageKey(request))
       }
     },
     onUnknown: () => 'release' as const,
@@ -113,31 +114,27 @@ function createIds(calls: DebtSettlerCalls, timers: Timers) {
   }
   const debtSettler = createDebtSettler(debts, calls, timers)
   return {
-    has: (message: ReserveReq) => open.has(keyOf(message)),
-    isSent: (message: ReserveReq) => open.has(keyOf(message)) && !unsent.has(keyOf(message)),
+    has: (message: ReserveReq) => open.has(messageKey(message)),
+    isSent: (message: ReserveReq) => open.has(messageKey(message)) && !unsent.has(messageKey(message)),
     noteUnsent(message: ReserveReq) {
-      if (open.has(keyOf(message))) unsent.add(keyOf(message))
+      if (open.has(messageKey(message))) unsent.add(messageKey(message))
     },
     count: () => open.size,
     retryRefused: debtSettler.retryRefused,
     close(request: ReserveReq, mayBeCommitted: boolean) {
-      unsent.delete(keyOf(request))
-      const known = open.get(keyOf(request))?.mayBeCommitted === true
+      unsent.delete(messageKey(request))
+      const known = open.get(messageKey(request))?.mayBeCommitted === true
       const at = new Date().toISOString()
-      open.set(keyOf(request), { request, at, outcome: 'not-sent', mayBeCommitted: mayBeCommitted || known })
+      open.set(messageKey(request), { request, at, outcome: 'not-sent', mayBeCommitted: mayBeCommitted || known })
       debtSettler.wake()
     },
   }
 }
 
-function scopeOf({ userId, country, messageType }: LeaseScope): LeaseScope {
+function scopeOf({ country, messageType, ...user }: LeaseScope): LeaseScope {
   return {
-    userId,
+    ...userOf(user),
     ...(country === undefined ? {} : { country }),
     ...(messageType === undefined ? {} : { messageType }),
   }
-}
-
-function keyOf({ userId, id }: ReserveReq): string {
-  return `${userId}:${id}`
 }

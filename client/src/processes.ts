@@ -3,12 +3,14 @@
  *
  * A user belongs to one of them by rendezvous hashing (highest random weight), the same in every client and in any order of the URLs:
  * each URL has a weight for each user, and the highest one wins, so that a URL more or less moves only the users it wins or loses. The
- * weight is FNV-1a (32 bits) of `<url> <user id>`, finished as in MurmurHash3. `_processes.py` of the client for Python has the same, and
+ * weight is FNV-1a (32 bits) of `<url> <user>`, the id or `ref:` and the encoded reference, finished as in MurmurHash3. `_processes.py` of the client for Python has the same, and
  * test/client/rendezvous.json what both must answer.
  *
  * A process is *avoided* after a failure. When that time is over, one call looks, while the others still avoid it. If all are
  * avoided, the calls take turns at them, and the first answer ends it for all: what they had in common, such as the database, is back.
  */
+
+import type { UserKey } from './user.ts'
 
 export interface Process {
   /** Its URL without a slash at the end. */
@@ -20,9 +22,9 @@ export type Outcome = 'answered' | 'away' | 'late'
 
 export interface Processes {
   /** The one that the next call about the user goes to; the first one that is not avoided, if a call names none. */
-  of(userId: number | undefined): Process
+  of(user: UserKey | undefined): Process
   /** As `of`, for a call that goes out now. @param failed the one that has failed this call */
-  take(userId: number | undefined, failed?: Process): Process
+  take(user: UserKey | undefined, failed?: Process): Process
   /** Whether another one is not avoided. */
   hasOther(process: Process): boolean
   note(process: Process, outcome: Outcome, startedAt: number): void
@@ -65,10 +67,10 @@ export function createProcesses(url: string | readonly string[], now: () => numb
   const known = basesOf(url).map(base => new Known(base))
   const isAvoided = ({ avoidedUntil }: Known) => now() < avoidedUntil
 
-  function choose(userId: number | undefined, failed?: Process): Known {
+  function choose(user: UserKey | undefined, failed?: Process): Known {
     const [only, ...others] = known
     if (only !== undefined && others.length === 0) return only
-    const order = orderFor(known, userId)
+    const order = orderFor(known, user)
     const open = order.filter(process => !isAvoided(process))
     const chosen = open.find(process => process !== failed) ?? open[0]
     return (
@@ -83,8 +85,8 @@ export function createProcesses(url: string | readonly string[], now: () => numb
   return {
     of: choose,
 
-    take(userId, failed) {
-      const process = choose(userId, failed)
+    take(user, failed) {
+      const process = choose(user, failed)
       if (process.failures > 0) process.avoid(now())
       return process
     },
@@ -115,9 +117,9 @@ export function createProcesses(url: string | readonly string[], now: () => numb
 }
 
 /** The user's own one first. */
-function orderFor(known: readonly Known[], userId: number | undefined): readonly Known[] {
-  if (userId === undefined) return known
-  const weighed = known.map(process => ({ process, weight: weightOf(process.seed, userId) }))
+function orderFor(known: readonly Known[], user: UserKey | undefined): readonly Known[] {
+  if (user === undefined) return known
+  const weighed = known.map(process => ({ process, weight: weightOf(process.seed, user) }))
   weighed.sort((a, b) => b.weight - a.weight || (a.process.base < b.process.base ? -1 : 1))
   return weighed.map(({ process }) => process)
 }
@@ -142,8 +144,8 @@ function seedOf(url: string): number {
 }
 
 /** @param seed of the URL */
-function weightOf(seed: number, userId: number): number {
-  let hash = fnv1a(seed, String(userId))
+function weightOf(seed: number, user: UserKey): number {
+  let hash = fnv1a(seed, String(user))
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

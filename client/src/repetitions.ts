@@ -12,6 +12,7 @@
 import type { BatchReq, BatchResult } from './api.ts'
 import { isUncertain, type UnavailableError } from './errors.ts'
 import type { Input } from './transport.ts'
+import { type MessageName, messageKey } from './user.ts'
 import type { SenderOperation } from './waiting.ts'
 
 /** Calls and messages that are remembered. They take some 5 MB each. */
@@ -27,7 +28,8 @@ export interface Repetitions {
 export function createRepetitions(max = MAX_REMEMBERED): Repetitions {
   /** The oldest first. */
   const called = new Set<string>()
-  const keyOf = (name: SenderOperation, { userId, id }: Input) => `${name} ${userId} ${id}`
+  const keyOf = (name: SenderOperation, { userId, userRef, id }: Input) =>
+    `${name} ${id} ${userRef === undefined ? userId : `ref:${userRef}`}`
   return {
     note(name, input) {
       if (name === 'check') return false
@@ -42,27 +44,25 @@ export function createRepetitions(max = MAX_REMEMBERED): Repetitions {
   }
 }
 
-type Message = { readonly userId: number; readonly id: string }
-
 /** Messages that are remembered. */
 export interface Messages {
-  add(message: Message): void
+  add(message: MessageName): void
   /** Forgets a message. @returns whether it was remembered */
-  take(message: Message): boolean
+  take(message: MessageName): boolean
 }
 
 export function createMessages(max = MAX_REMEMBERED): Messages {
   const remembered = new Set<string>()
   return {
-    add: message => add(remembered, keyOf(message), max),
-    take: message => remembered.delete(keyOf(message)),
+    add: message => add(remembered, messageKey(message), max),
+    take: message => remembered.delete(messageKey(message)),
   }
 }
 
 /** What this client knows of the sends that it has begun, for when the service is away and cannot tell. */
 export interface Sends {
-  note(message: Message, outcome: SendOutcome): void
-  get(message: Message): SendOutcome | undefined
+  note(message: MessageName, outcome: SendOutcome): void
+  get(message: MessageName): SendOutcome | undefined
 }
 
 /** `unknown`: it is under way, or said that it cannot tell. */
@@ -72,16 +72,14 @@ export function createSends(max = MAX_REMEMBERED): Sends {
   const outcomes = new Map<string, SendOutcome>()
   return {
     note(message, outcome) {
-      const key = keyOf(message)
+      const key = messageKey(message)
       outcomes.delete(key)
       outcomes.set(key, outcome)
       forgetOldest(outcomes, max)
     },
-    get: message => outcomes.get(keyOf(message)),
+    get: message => outcomes.get(messageKey(message)),
   }
 }
-
-const keyOf = ({ userId, id }: Message) => `${userId} ${id}`
 
 function forgetOldest(keyed: Map<string, unknown> | Set<string>, max: number): void {
   const [oldest] = keyed.keys()

@@ -7,6 +7,7 @@ import type { Messages, Sends } from './repetitions.ts'
 import { type Sent, UnknownIfSent } from './sent.ts'
 import type { Settler } from './settler.ts'
 import type { CallOptions, OwnCallOptions } from './transport.ts'
+import { type MessageName, messageOf } from './user.ts'
 
 export interface ReservationOptions extends CallOptions {
   /** In place of the client's. */
@@ -31,9 +32,9 @@ interface Policy {
 
 export interface ReservationCalls {
   reserve(input: ReserveReq, options?: OwnCallOptions): Promise<Granted | Denied>
-  commit(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
-  release(input: { userId: number; id: string }): Promise<Settled>
-  refund(input: { userId: number; id: string }): Promise<Settled>
+  commit(input: MessageName, options?: CallOptions): Promise<Settled>
+  release(input: MessageName): Promise<Settled>
+  refund(input: MessageName): Promise<Settled>
 }
 
 type Send<T> = (reservation: Granted | null) => Promise<T> | T
@@ -56,7 +57,7 @@ export async function withReservation<T>(
   assertPossible(input, policy)
   const known = knownBefore(input, policy, onRepeated)
   if (known !== undefined) return known
-  if (policy.debts?.journal.find(input.userId, input.id) !== undefined || policy.leases?.isOpen(input)) {
+  if (policy.debts?.journal.find(input) !== undefined || policy.leases?.isOpen(input)) {
     const message = 'the message was sent for, or paid, while the service was away, and that is not settled yet'
     const reason = new UnavailableError(message, { mayHaveTakenEffect: true })
     return sendInstead(await beginInstead(input, policy, reason), remembered(input, send, policy.sends), reason)
@@ -91,7 +92,7 @@ function knownBefore(
     const message = 'the units of an earlier attempt are being given back'
     throw new UnavailableError(message, { mayHaveTakenEffect: true, isOutage: false })
   }
-  const debt = debts?.journal.find(input.userId, input.id)
+  const debt = debts?.journal.find(input)
   if (unsettled !== undefined || debt?.outcome === 'sent' || leases?.isSent(input)) {
     return { granted: true, sent: 'before', reservation: null }
   }
@@ -160,13 +161,13 @@ async function sendReserved<T>(
     hold()
     return sendAndCommit(calls, reservation, send, settler)
   }
-  const { userId, id } = reservation
+  const message = messageOf(reservation)
   let settled: Settled
   try {
-    settled = await calls.commit({ userId, id }, options)
+    settled = await calls.commit(message, options)
   } catch (error) {
     const instead = await beginInstead(input, policy, error, true).catch(reason => {
-      if (isUncertain(error)) settler.giveBack({ userId, id, mayBeCommitted: true, isMaker: !reservation.replayed })
+      if (isUncertain(error)) settler.giveBack({ ...message, mayBeCommitted: true, isMaker: !reservation.replayed })
       else unsent.add(input)
       throw reason
     })
@@ -191,13 +192,14 @@ async function sendCommitted<T>(
   send: Send<T>,
   settler: Settler,
 ): Promise<Sent<T>> {
-  const { userId, id, replayed } = reservation
+  const message = messageOf(reservation)
+  const { replayed } = reservation
   const committed: Granted = { ...reservation, ...settled, replayed }
   try {
     return { granted: true, sent: true, value: await send(committed), settled }
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: committed }
-    await calls.refund({ userId, id }).catch(() => settler.giveBack({ userId, id, mayBeCommitted: true }))
+    await calls.refund(message).catch(() => settler.giveBack({ ...message, mayBeCommitted: true }))
     throw error
   }
 }
@@ -209,19 +211,19 @@ async function sendAndCommit<T>(
   send: Send<T>,
   settler: Settler,
 ): Promise<Sent<T>> {
-  const { userId, id } = reservation
+  const message = messageOf(reservation)
   let value: T
   try {
     value = await send(reservation)
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation }
-    await calls.release({ userId, id }).catch(() => settler.giveBack({ userId, id, mayBeCommitted: false }))
+    await calls.release(message).catch(() => settler.giveBack({ ...message, mayBeCommitted: false }))
     throw error
   }
   try {
-    return { granted: true, sent: true, value, settled: await calls.commit({ userId, id }) }
+    return { granted: true, sent: true, value, settled: await calls.commit(message) }
   } catch (error) {
-    settler.charge({ userId, id })
+    settler.charge(message)
     return { granted: true, sent: true, value, settled: null, error, isDebt: false, isLeased: false }
   }
 }
@@ -244,7 +246,7 @@ async function beginInstead(
 ): Promise<Instead> {
   if (!(reason instanceof UnavailableError && reason.isOutage)) throw reason
   const mayBeCommitted = isReserved && reason.mayHaveTakenEffect
-  if (debts !== undefined && (onUnavailable === 'allow-with-debt' || debts.journal.find(input.userId, input.id))) {
+  if (debts !== undefined && (onUnavailable === 'allow-with-debt' || debts.journal.find(input))) {
     const end = await debts.journal.begin(input, mayBeCommitted).catch(cause => {
       if (cause instanceof UnavailableError) throw cause
       const message = 'the service did not answer, and the journal cannot be written'

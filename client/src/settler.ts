@@ -8,11 +8,10 @@ import type { CommitReq, Settled } from './api.ts'
 import { hasCode, UnavailableError } from './errors.ts'
 import { giveBackUnsent, type Unsent, type UnsentCalls } from './giving-back.ts'
 import type { Timers } from './timers.ts'
+import { type MessageName, messageKey, messageOf } from './user.ts'
 
 /** A message of which the service has not confirmed yet what became of it. */
-export interface Unsettled {
-  readonly userId: number
-  readonly id: string
+export interface Unsettled extends MessageName {
   readonly outcome: 'sent' | 'not-sent'
   /** Since when, in RFC 3339. */
   readonly at: string
@@ -22,14 +21,12 @@ export interface SettlerCalls extends UnsentCalls {
   commit(input: CommitReq): Promise<Settled>
 }
 
-type Message = Pick<Unsettled, 'userId' | 'id'>
-
 export interface Settler {
   /** Charges a message that was sent. */
-  charge(message: Message): void
+  charge(message: MessageName): void
   /** Gives back the units of a message that was not sent, unless another call of this process has sent it. */
   giveBack(message: Unsent): void
-  find(message: Message): Unsettled | undefined
+  find(message: MessageName): Unsettled | undefined
   list(): Unsettled[]
   /** @throws UnavailableError if there is no room for what a further send may leave open */
   assertRoom(): void
@@ -56,10 +53,10 @@ export function createSettler(calls: SettlerCalls, { now, later }: Timers): Sett
   let isRunning = false
 
   async function settle(entry: Entry): Promise<void> {
-    const { userId, id, outcome } = entry
+    const message = messageOf(entry)
     try {
-      await (outcome === 'sent' ? charge(calls, { userId, id }) : giveBackUnsent(calls, entry))
-      if (open.get(keyOf(entry)) === entry) open.delete(keyOf(entry))
+      await (entry.outcome === 'sent' ? charge(calls, message) : giveBackUnsent(calls, entry))
+      if (open.get(messageKey(entry)) === entry) open.delete(messageKey(entry))
     } catch (error) {
       entry.notBefore = now() + (error instanceof UnavailableError ? AGAIN_MS : REFUSED_AGAIN_MS)
     }
@@ -82,25 +79,30 @@ export function createSettler(calls: SettlerCalls, { now, later }: Timers): Sett
   }
 
   function settleLater(message: Unsent, outcome: Unsettled['outcome']): void {
-    const { userId, id, mayBeCommitted, isMaker = false } = message
-    const entry = { userId, id, outcome, mayBeCommitted, isMaker, at: new Date().toISOString(), notBefore: now() }
-    open.set(keyOf(entry), entry)
+    const { mayBeCommitted, isMaker = false } = message
+    const entry = {
+      ...messageOf(message),
+      outcome,
+      mayBeCommitted,
+      isMaker,
+      at: new Date().toISOString(),
+      notBefore: now(),
+    }
+    open.set(messageKey(entry), entry)
     wake()
   }
 
   return {
-    charge({ userId, id }) {
-      settleLater({ userId, id, mayBeCommitted: true }, 'sent')
-    },
+    charge: message => settleLater({ ...messageOf(message), mayBeCommitted: true }, 'sent'),
     giveBack(message) {
-      const known = open.get(keyOf(message))
+      const known = open.get(messageKey(message))
       if (known?.outcome === 'sent') return
       const mayBeCommitted = message.mayBeCommitted || known?.mayBeCommitted === true
       const isMaker = message.isMaker === true || known?.isMaker === true
       settleLater({ ...message, mayBeCommitted, isMaker }, 'not-sent')
     },
-    find: message => open.get(keyOf(message)),
-    list: () => Array.from(open.values(), ({ userId, id, outcome, at }) => ({ userId, id, outcome, at })),
+    find: message => open.get(messageKey(message)),
+    list: () => Array.from(open.values(), entry => ({ ...messageOf(entry), outcome: entry.outcome, at: entry.at })),
     assertRoom() {
       if (open.size < MAX_UNSETTLED) return
       const message = `the service has not confirmed yet what became of ${open.size} messages`
@@ -117,7 +119,7 @@ export function createSettler(calls: SettlerCalls, { now, later }: Timers): Sett
 }
 
 /** @throws UnavailableError, and QuotaError if the token may not force */
-async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: Message): Promise<void> {
+async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: MessageName): Promise<void> {
   try {
     await commit(message)
   } catch (error) {
@@ -126,8 +128,4 @@ async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: Message
     if (!hasCode(error, 'reservation_closed')) throw error
     await commit({ ...message, force: true })
   }
-}
-
-function keyOf({ userId, id }: Message): string {
-  return `${userId}:${id}`
 }

@@ -7,6 +7,7 @@ import { camelName, snakeName, toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
 import type { Span } from './tracing.ts'
+import { keyOfReference, type UserKey } from './user.ts'
 
 /** Of a single call. */
 export interface CallOptions {
@@ -96,7 +97,7 @@ export function createTransport(transport: TransportOptions): Transport {
       const { signal, onFailure, again } = options
       let isFirst = true
       const isShared = route.path.startsWith(SENDER)
-      const ask = createAttempts(transport, { userId: userOf(input).id, deadline, signal, isShared }, response =>
+      const ask = createAttempts(transport, { user: userOf(input).key, deadline, signal, isShared }, response =>
         read(route, response),
       )
       return retries.run({ deadline, mayRepeat, isPatient, signal, onFailure }, async () => {
@@ -115,7 +116,7 @@ export function createTransport(transport: TransportOptions): Transport {
         'content-type': 'application/x-ndjson',
         'x-request-id': requestId,
       }
-      const ask = createAttempts(transport, { userId: undefined, deadline, signal }, readUntilEnd)
+      const ask = createAttempts(transport, { user: undefined, deadline, signal }, readUntilEnd)
       return retries.run({ deadline, mayRepeat: true, isPatient: true, signal }, () =>
         ask(path, { method: 'POST', headers, body }),
       )
@@ -136,7 +137,7 @@ function requestOf(
   if (route.hasBody === true) headers['content-type'] = 'application/json'
   if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
   const user = userOf(input)
-  if (user.isOnly) headers['sms-quota-user'] = String(user.id)
+  if (user.isOnly) headers['sms-quota-user'] = String(user.key)
   if (own.traceparent !== undefined) headers.traceparent = own.traceparent
   if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
   const init: RequestInit = { method: route.method, headers }
@@ -145,15 +146,17 @@ function requestOf(
 }
 
 /** The user a call is about. A batch may be about several: the first one says where it goes. */
-function userOf(input: Input): { id: number | undefined; isOnly: boolean } {
+function userOf(input: Input): { key: UserKey | undefined; isOnly: boolean } {
   const { operations = [input] } = input
-  const [first, ...others] = Array.isArray(operations) ? operations.map(userIdOf) : []
-  return { id: first, isOnly: first !== undefined && others.every(other => other === first) }
+  const [first, ...others] = Array.isArray(operations) ? operations.map(userKeyOf) : []
+  return { key: first, isOnly: first !== undefined && others.every(other => other === first) }
 }
 
-/** What is no id is refused by the service. */
-function userIdOf(operation: unknown): number | undefined {
-  if (typeof operation !== 'object' || operation === null || !('userId' in operation)) return undefined
+/** What names no user is refused by the service. */
+function userKeyOf(operation: unknown): UserKey | undefined {
+  if (typeof operation !== 'object' || operation === null) return undefined
+  if ('userRef' in operation && typeof operation.userRef === 'string') return keyOfReference(operation.userRef)
+  if (!('userId' in operation)) return undefined
   const { userId } = operation
   return typeof userId === 'number' && Number.isSafeInteger(userId) ? userId : undefined
 }
@@ -177,6 +180,11 @@ function fillPath(template: string, input: Input): { path: string; rest: Map<str
   const path = template.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
     const name = camelName(parameter)
     const value = rest.get(name)
+    const userRef = rest.get('userRef')
+    if (value === undefined && name === 'userId' && userRef !== undefined) {
+      rest.delete('userRef')
+      return `ref:${encodeURIComponent(String(userRef))}`
+    }
     if (value === undefined) throw new TypeError(`${name} is missing`)
     rest.delete(name)
     return encodeURIComponent(String(value))

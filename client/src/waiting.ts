@@ -3,6 +3,7 @@ import { UnavailableError } from './errors.ts'
 import type { Process } from './processes.ts'
 import type { Span } from './tracing.ts'
 import type { Input } from './transport.ts'
+import { keyOfReference, type UserKey } from './user.ts'
 
 /** The operations that a batch can hold. */
 export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund'] as const
@@ -78,16 +79,16 @@ export function waitingOperation(
   return operation
 }
 
-type Lines = Map<unknown, Waiting[]>
+type Lines = Map<UserKey | undefined, Waiting[]>
 
 /** Lines of users that have no operations under way, by the process to which they go, in the order in which they came. */
-function createReady(processOf: (userId: number | undefined) => Process) {
+function createReady(processOf: (user: UserKey | undefined) => Process) {
   const ready = new Map<Process, Lines>()
   return {
     processes: () => [...ready].flatMap(([process, lines]) => (lines.size > 0 ? process : [])),
     linesOf: (process: Process): Lines => ready.get(process) ?? new Map(),
 
-    find(user: unknown): Waiting[] | undefined {
+    find(user: UserKey | undefined): Waiting[] | undefined {
       for (const lines of ready.values()) {
         const line = lines.get(user)
         if (line !== undefined) return line
@@ -95,8 +96,8 @@ function createReady(processOf: (userId: number | undefined) => Process) {
       return undefined
     },
 
-    add(user: unknown, line: Waiting[]): void {
-      const process = processOf(typeof user === 'number' ? user : undefined)
+    add(user: UserKey | undefined, line: Waiting[]): void {
+      const process = processOf(user)
       const lines = ready.get(process)
       if (lines === undefined) ready.set(process, new Map([[user, line]]))
       else lines.set(user, line)
@@ -109,13 +110,13 @@ function createReady(processOf: (userId: number | undefined) => Process) {
  *
  * @param processOf where the next call about a user goes
  */
-export function createQueue(processOf: (userId: number | undefined) => Process) {
+export function createQueue(processOf: (user: UserKey | undefined) => Process) {
   const ready = createReady(processOf)
   /** Of users that have some under way. */
-  const behind = new Map<unknown, Waiting[]>()
+  const behind: Lines = new Map()
   let waiting = 0
 
-  function release(user: unknown): void {
+  function release(user: UserKey | undefined): void {
     const line = behind.get(user)
     behind.delete(user)
     if (line !== undefined && line.length > 0) ready.add(user, line)
@@ -127,7 +128,7 @@ export function createQueue(processOf: (userId: number | undefined) => Process) 
     ready: ready.processes,
 
     add(operation: Waiting): void {
-      const user = operation.input.userId
+      const user = lineOf(operation.input)
       const line = behind.get(user) ?? ready.find(user)
       if (line === undefined) ready.add(user, [operation])
       else line.push(operation)
@@ -161,8 +162,8 @@ export function createQueue(processOf: (userId: number | undefined) => Process) 
 
     /** Lets the operations that waited behind those of a batch be sent, but for those of users who have some to repeat. */
     free(batch: readonly Waiting[], again: readonly Waiting[]): void {
-      const held = new Set(again.map(({ input }) => input.userId))
-      for (const { input } of batch) if (!held.has(input.userId)) release(input.userId)
+      const held = new Set(again.map(({ input }) => lineOf(input)))
+      for (const { input } of batch) if (!held.has(lineOf(input))) release(lineOf(input))
     },
 
     /** Lets operations be sent again, before those that waited behind them. */
@@ -176,11 +177,17 @@ export function createQueue(processOf: (userId: number | undefined) => Process) 
   }
 }
 
+/** The user whose operations keep their order; undefined for what the service refuses. One that is named in both ways has two lines. */
+const lineOf = ({ userId, userRef }: Input): UserKey | undefined => {
+  if (typeof userRef === 'string') return keyOfReference(userRef)
+  return typeof userId === 'number' ? userId : undefined
+}
+
 /** The operations of each user, in their order. */
-function linesOf(operations: readonly Waiting[]): Map<unknown, Waiting[]> {
-  const lines = new Map<unknown, Waiting[]>()
+function linesOf(operations: readonly Waiting[]): Lines {
+  const lines: Lines = new Map()
   for (const operation of operations) {
-    const user = operation.input.userId
+    const user = lineOf(operation.input)
     const line = lines.get(user)
     if (line === undefined) lines.set(user, [operation])
     else line.push(operation)

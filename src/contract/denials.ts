@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
+import { explanationLine } from './explanations.ts'
 import {
   closed,
   country,
@@ -12,7 +13,6 @@ import {
   time,
   uint,
 } from './schemas.ts'
-import { explanationLine } from './sender.ts'
 
 /** The log of denials: why messages were refused. */
 

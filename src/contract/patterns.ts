@@ -82,6 +82,13 @@ export const PATTERNS = {
   },
 } as const
 
+const USER_REF = new RegExp(PATTERNS.userRef.pattern)
+
+/** Whether a text may be the reference of a user. */
+export function isReference(text: string): boolean {
+  return USER_REF.test(text) && text.isWellFormed()
+}
+
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.values(PATTERNS).map(({ pattern, accepts }) => [pattern, accepts]),
 )

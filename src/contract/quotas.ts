@@ -18,6 +18,7 @@ import {
   timeZone,
   uint,
   units,
+  withUserRef,
 } from './schemas.ts'
 
 /** Quotas, their lists and the changes that administrators make. */
@@ -328,7 +329,7 @@ export const ChangeHeaders = Type.Object({ ...IfMatchHeaders.properties, ...Idem
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const QUOTA_COMPONENTS = {
   SmsQuota,
-  CreateQuotaReq,
+  CreateQuotaReq: withUserRef(CreateQuotaReq),
   UpdateQuotaReq,
   AdjustReq,
   QuotaPage,

@@ -73,7 +73,12 @@ const actions = Type.Array(
 )
 
 export const AuthoredReservation = Type.Object(
-  { ...reservationFields, ...authors, actions },
+  {
+    ...reservationFields,
+    user_ref: Type.Optional(Type.String({ description: 'As the request named the user.' })),
+    ...authors,
+    actions,
+  },
   {
     $id: 'AuthoredReservation',
     description: 'A reservation, and which senders made, settled, forced and refunded it.',

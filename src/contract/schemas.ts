@@ -36,6 +36,24 @@ export const messageType = (options = {}) => patterned('messageType', options)
 /** What names a user in place of an id. */
 export const userRef = (options = {}) => patterned('userRef', { format: 'text', ...options })
 
+/**
+ * An object that names a user by id, as the document shows it: a reference may stand in place of the id. What validates it comes behind
+ * the door that puts the id there.
+ */
+export function withUserRef(schema: { properties?: Record<string, object>; required?: string[] }): TSchema {
+  const { properties = {}, required = [] } = schema
+  const reference = userRef({ description: 'Instead of `user_id`: the reference of the user.' })
+  const fields = Object.entries(properties).flatMap(([name, field]) =>
+    name === 'user_id'
+      ? [
+          [name, field],
+          ['user_ref', reference],
+        ]
+      : [[name, field]],
+  )
+  return { ...schema, properties: Object.fromEntries(fields), required: required.filter(name => name !== 'user_id') }
+}
+
 export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
 
 /** An object that refuses unknown fields. */

@@ -6,17 +6,29 @@ import {
   MAX_RESERVED_UNITS,
   MAX_TTL_SECONDS,
 } from '../domain/bounds.ts'
-import type { Explanation } from '../domain/command.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { kind } from './quotas.ts'
+import { explanationLine } from './explanations.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
-import { closed, country, messageType, nullable, patterned, time, uint } from './schemas.ts'
+import { closed, country, messageType, nullable, patterned, time, uint, userRef } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
 
 /* ── Requests ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const userId = uint({ description: 'The user whose message it is.', examples: [7] })
+
+/** Either names the user: exactly one of them is required. */
+const user = {
+  user_id: Type.Optional(
+    uint({ description: 'The user whose message it is. Either this or `user_ref` is required.', examples: [7] }),
+  ),
+  user_ref: Type.Optional(
+    userRef({ description: 'Instead of `user_id`: what your system calls the user, the `ref` of the profile.' }),
+  ),
+}
+
+/** Beside `user_id`, if the request named the user so. */
+const namedSo = { user_ref: Type.Optional(Type.String({ description: 'As the request named the user.' })) }
 
 /** Write-only: neither stored nor logged, and never repeated in an error. */
 const message = Type.Object(
@@ -42,7 +54,7 @@ const message = Type.Object(
 )
 
 const drawFields = {
-  user_id: userId,
+  ...user,
   units: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -97,7 +109,7 @@ const reserveFields = {
 }
 
 const settleFields = {
-  user_id: userId,
+  ...user,
   id: reservationId,
   total_units: Type.Optional(
     Type.Integer({
@@ -171,7 +183,9 @@ export const OPTIONAL: Record<SenderOp, ReadonlySet<string>> = ofEachOp(
 
 /** The fields of a validated body: of these, those of its operation. */
 export interface SenderRequest {
-  user_id: number
+  /** Either this or `user_ref`. */
+  user_id?: number
+  user_ref?: string
   id?: string
   units?: number
   message?: { to: string; text: string }
@@ -185,6 +199,9 @@ export interface SenderRequest {
   force?: boolean
   messages?: number
 }
+
+/** A request that names its user by id. */
+export type RequestOfUser = SenderRequest & { user_id: number }
 
 const batchOf = (operation: TSchema) =>
   Type.Object(
@@ -212,28 +229,6 @@ const remaining = nullable(uint(), {
 })
 const reason = (description: string) => Type.Enum([...DENIAL_REASONS], { description })
 
-const VERDICTS = [
-  'draws',
-  'not_needed',
-  'exhausted',
-  'has_headroom',
-  'blocks',
-  'suspended',
-  'scheduled',
-  'expired',
-  'other_country',
-  'other_message_type',
-] as const satisfies Explanation['verdict'][]
-
-/** Why one quota did or did not count. */
-export const explanationLine = Type.Object({
-  quota_id: uint(),
-  kind,
-  verdict: Type.Enum([...VERDICTS]),
-  units: uint({ description: 'Units that this quota pays or counts.' }),
-  expires_at: Type.Optional(time({ description: 'When the quota ended; only with the verdict `expired`.' })),
-})
-
 /** What a decision adds for a request with `message` or `explain`. */
 const onRequest = {
   encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'The encoding of the `message`.' })),
@@ -253,12 +248,12 @@ const wouldDeny = {
 }
 
 export const Settled = Type.Object(
-  { ...reservationFields, replayed },
+  { ...reservationFields, ...namedSo, replayed },
   { $id: 'Settled', description: 'The reservation after the operation.' },
 )
 
 export const Granted = Type.Object(
-  { granted: Type.Literal(true), ...reservationFields, remaining, replayed, ...wouldDeny, ...onRequest },
+  { granted: Type.Literal(true), ...reservationFields, ...namedSo, remaining, replayed, ...wouldDeny, ...onRequest },
   { $id: 'Granted', description: 'The units are reserved, or consumed.' },
 )
 
@@ -266,6 +261,7 @@ export const Grantable = Type.Object(
   {
     granted: Type.Literal(true),
     user_id: userId,
+    ...namedSo,
     units: uint(),
     unfunded,
     draws,
@@ -279,6 +275,8 @@ export const Grantable = Type.Object(
 export const Denied = Type.Object(
   {
     granted: Type.Literal(false),
+    user_id: Type.Optional(uint({ description: 'The user, if the request named them by `user_ref`.' })),
+    ...namedSo,
     reason: reason(
       '`no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',
     ),

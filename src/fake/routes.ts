@@ -15,6 +15,7 @@ import { compileCheck, compileValidator, type Issues } from '../http/platform/va
 import { draftOf, etagOf, patchOf, versionCheck } from '../http/quotas/requests.ts'
 import { commandOf, createOperationCheck, requestCheck } from '../http/sender/requests.ts'
 import { answerOf } from '../http/sender/responses.ts'
+import { unknownUser } from '../http/users/references.ts'
 import type { Ledger } from './ledger.ts'
 
 export interface Call {
@@ -60,7 +61,10 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
 
   function perform(op: SenderOp, request: unknown, requestId: string): object {
     const origin = { principal: 'fake', requestId }
-    const call = commandOf(op, request as SenderRequest, origin, { requireCountry: false, segments })
+    const body = request as SenderRequest
+    // The fake has no profiles, so no reference names a user.
+    if (body.user_id === undefined) throw unknownUser()
+    const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, segments })
     return answerOf(call, ledger.perform(call.command))
   }
 
@@ -101,7 +105,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     path: pathOf(`${SENDER}/reservations/{user_id}/{id}`),
     handle(_call, parameters) {
       const command = { op: 'find', ...(readReservation(parameters) as { user_id: number; id: string }) } as const
-      return { status: 200, body: answerOf({ command, measure: null }, ledger.perform(command)) }
+      return { status: 200, body: answerOf({ command, measure: null, userRef: null }, ledger.perform(command)) }
     },
   }
   return [...single, batch, find]

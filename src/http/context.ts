@@ -12,6 +12,7 @@ import type { Authenticator } from './auth/authenticator.ts'
 import type { HttpListener } from './listener.ts'
 import type { MetricsPage } from './operations/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
+import type { UserReferences } from './users/references.ts'
 
 /** The settings that the server and its routes take as they are. */
 type ServerSettings = Pick<
@@ -33,6 +34,8 @@ export interface RouteContext {
   db: Database
   /** Executes all commands of senders. */
   engine: Pick<Engine, 'enqueue' | 'hasRoom'>
+  /** Finds the users that callers name by a reference. */
+  references: UserReferences
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
   /** What encrypts the secrets of webhooks. */

@@ -37,6 +37,7 @@ import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { transferRoute, transferRoutes } from './transfers/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
+import { acceptReferences } from './users/named-users.ts'
 import { erasureRoutes, profileRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { webhookHistoryRoutes, webhookRoutes } from './webhooks/routes.ts'
@@ -125,6 +126,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.server.maxConnections = maxConnections
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
+  app.decorateRequest('userRef', null)
   app.addHook('onReady', async () => serve())
   app.addHook('onClose', () => parts.listener.close())
 
@@ -172,6 +174,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
     await app.register(
       async scope => {
         guard(scope, parts.authenticator, access, failures, addressOf)
+        acceptReferences(scope, parts, access)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
         for (const add of routes) add(scope, parts)
       },

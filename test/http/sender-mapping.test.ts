@@ -47,6 +47,7 @@ const db = openDatabase({ url })
 const app = await createServer({
   db,
   engine,
+  references: { recall: () => undefined, find: async () => undefined },
   feed: createFeed(db),
   webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
   secretKeys: PLAIN,
@@ -97,7 +98,8 @@ describe('null', () => {
 
   test.each(SENDER_OPS)('for any optional field of %s is as if it was not given', async op => {
     outcome = new Unavailable()
-    const { units: _, ...nulls } = Object.fromEntries([...OPTIONAL[op]].map(name => [name, null]))
+    // Of these, each request needs one.
+    const { units: _units, user_id: _user, ...nulls } = Object.fromEntries([...OPTIONAL[op]].map(name => [name, null]))
     expect(Object.keys(nulls).length).toBeGreaterThan(0)
     await ask(op, required[op] ?? {})
     await ask(op, { ...required[op], ...nulls })

@@ -235,8 +235,11 @@ test('an operation of a batch and a row of an import with 500 unknown names are 
 
 test('what is behind the schemas takes only what they promise', () => {
   const origin = { principal: 'gateway', requestId: 'r' }
-  const command = (op: 'reserve' | 'consume' | 'commit', request: object) =>
-    commandOf(op, request as never, origin, { requireCountry: false, segments: DEFAULT_SEGMENT_RULES }).command
+  const command = (op: 'reserve' | 'consume' | 'commit', request: { user_id: unknown; [field: string]: unknown }) =>
+    commandOf(op, request.user_id as never, request as never, origin, {
+      requireCountry: false,
+      segments: DEFAULT_SEGMENT_RULES,
+    }).command
   expect(command('consume', { user_id: 7, id: 'm', units: 1, force: 1 })).toMatchObject({ force: false })
   expect(command('commit', { user_id: 7, id: 'm', force: 'true' })).toMatchObject({ force: false })
   for (const wrong of ['5', 1.5, -1, [5], { valueOf: () => 5 }]) {

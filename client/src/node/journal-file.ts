@@ -6,10 +6,11 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ReserveReq } from '../api.ts'
+import type { MessageName } from '../user.ts'
 
 export type Change =
   | { readonly op: 'begin'; readonly request: ReserveReq; readonly at: string; readonly mayBeCommitted?: boolean }
-  | { readonly op: 'sent' | 'not-sent' | 'removed'; readonly userId: number; readonly id: string }
+  | ({ readonly op: 'sent' | 'not-sent' | 'removed' } & MessageName)
 
 export interface JournalFile {
   /** Resolves when the change is on disk. Changes of the same time share a write and an fsync. */

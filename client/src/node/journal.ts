@@ -2,6 +2,7 @@
 import type { ReserveReq } from '../api.ts'
 import type { Debt, Journal } from '../debts.ts'
 import { JournalFull } from '../errors.ts'
+import { messageKey, messageOf } from '../user.ts'
 import { type Change, type JournalFile, openJournalFile, readJournalFile } from './journal-file.ts'
 import { lock, realPath } from './lock.ts'
 
@@ -74,7 +75,7 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
 
   /** @throws JournalFull */
   function entryOf(request: ReserveReq): Entry {
-    const key = keyOf(request)
+    const key = messageKey(request)
     const known = entries.get(key)
     if (known !== undefined) return known
     if (entries.size >= maxEntries) throw new JournalFull(maxEntries)
@@ -86,14 +87,14 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
   return {
     debts: () => [...entries.values()].map(({ debt }) => debt),
     due: () => (isClosed ? [] : [...entries.values()].filter(({ sends }) => sends === 0).map(({ debt }) => debt)),
-    find: (userId, id) => entries.get(keyOf({ userId, id }))?.debt,
+    find: message => entries.get(messageKey(message))?.debt,
     onUnknown,
     onRefused,
 
     async begin(request, mayBeCommitted = request.onExpiry === 'commit') {
       const entry = entryOf(request)
       await beginSend(file, entry, mayBeCommitted).catch(error => {
-        if (entry.sends === 0 && entry.ended === null) entries.delete(keyOf(request))
+        if (entry.sends === 0 && entry.ended === null) entries.delete(messageKey(request))
         throw error
       })
       return outcome => endSend(file, entry, outcome)
@@ -101,7 +102,7 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
 
     async remove(debts) {
       const removed = debts.flatMap(debt => {
-        const key = keyOf(debt.request)
+        const key = messageKey(debt.request)
         const entry = entries.get(key)
         if (entry === undefined || entry.debt !== debt || entry.sends > 0) return []
         entries.delete(key)
@@ -159,10 +160,10 @@ function restore(entries: Map<string, Entry>, change: Change): void {
   if (change.op === 'begin') {
     const entry = newEntry(change.request, change.at)
     if (change.mayBeCommitted === true) entry.debt = { ...entry.debt, mayBeCommitted: true }
-    entries.set(keyOf(change.request), { ...entry, ended: 'unknown' })
+    entries.set(messageKey(change.request), { ...entry, ended: 'unknown' })
     return
   }
-  const key = keyOf(change)
+  const key = messageKey(change)
   const entry = entries.get(key)
   if (change.op === 'removed') {
     entries.delete(key)
@@ -182,9 +183,5 @@ function beginOf({ debt: { request, at, mayBeCommitted } }: Entry): Change {
 }
 
 function changeOf(op: 'sent' | 'not-sent' | 'removed', { debt: { request } }: Entry): Change {
-  return { op, userId: request.userId, id: request.id }
-}
-
-function keyOf({ userId, id }: Pick<ReserveReq, 'userId' | 'id'>): string {
-  return `${userId}:${id}`
+  return { op, ...messageOf(request) }
 }

@@ -2,7 +2,8 @@
 import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { emptyProfile, type UserProfile } from '../../domain/user-profile.ts'
-import type { Queryable, Transaction } from '../connection/database.ts'
+import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
+import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 
@@ -81,6 +82,26 @@ export function profileChangesOf(db: Queryable, userId: number): Promise<Recorde
 }
 
 /* ── References ─────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** The users that references name, by reference. `offset 0` makes the planner look up one after the other. */
+export async function usersByReference(db: Database, refs: readonly string[]): Promise<Map<string, number>> {
+  const found = await db.transaction(
+    tx =>
+      runPerCitusShard(tx, refs, shardOfReference, part =>
+        tx.query<{ ref: string; user_id: number }>({
+          name: 'users-by-reference',
+          text: sql`select k.ref, u.user_id from unnest($1::smallint[], $2::text[]) k (shard, ref) cross join lateral (
+                 select user_id from user_ref r
+                 where r.shard = k.shard and r.ref = k.ref and r.user_id is not null ${shardFilter(tx, sql`r.shard`, sql`$1`)}
+                 offset 0
+               ) u`,
+          values: [part.map(shardOfReference), part],
+        }),
+      ),
+    'snapshot',
+  )
+  return new Map(found.map(({ ref, user_id }) => [ref, user_id]))
+}
 
 /** Makes a reference name the user. Resolves to false if it names another one, or was freed a few minutes ago. */
 export async function claimReference(tx: Transaction, ref: string, userId: number): Promise<boolean> {

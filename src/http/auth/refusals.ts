@@ -90,6 +90,12 @@ export function foreignUser(userId: number, claim: string): Problem {
   return new Problem('forbidden', detail, { reason: 'foreign_user' })
 }
 
+/** The same for a user that the token does not list and for a reference of no user: whether it is one is not revealed. */
+export function foreignReference(): Problem {
+  const detail = 'The token is for some users only, and this reference is that of none of them.'
+  return new Problem('forbidden', detail, { reason: 'foreign_user' })
+}
+
 export function withoutUserId(userClaim: string): Problem {
   const detail = `This path is for users: the token has no user id (a whole number) in its claim "${userClaim}".`
   return new Problem('forbidden', detail, { reason: 'no_user_id' })

@@ -5,6 +5,7 @@ import { COMPONENTS } from '../../contract/components.ts'
 import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
 import { DEFAULT_SEGMENT_RULES } from '../../domain/segment-rules.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { withReferences } from '../users/reference-schemas.ts'
 import { withUsualShapes } from './openapi-shape.ts'
 import { webhooksSection } from './openapi-webhooks.ts'
 
@@ -137,7 +138,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
     transform: ({ schema, url }) => {
       const body = schema?.body as { $id?: string } | undefined
       const refers = body?.$id !== undefined && body.$id in COMPONENTS
-      return { schema: refers ? { ...schema, body: { $ref: `${body.$id}#` } } : (schema ?? {}), url }
+      const shown = withReferences(schema ?? {})
+      return { schema: refers ? { ...shown, body: { $ref: `${body.$id}#` } } : shown, url }
     },
   })
 }

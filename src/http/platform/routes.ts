@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import Type, { type Static, type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import type { ErrorCode } from '../../errors.ts'
+import { takesReference } from '../users/reference-schemas.ts'
 import { changeResponses, type operation, readResponses } from './openapi.ts'
 
 /** A route with its schemas. A query that is left out admits no parameter. */
@@ -29,7 +30,7 @@ export function get<Params extends TSchema, Query extends TSchema = typeof NoQue
 ): void {
   const ref = Type.Ref(`${answer}#`)
   const lines = { description: 'One JSON object a line.', content: { 'application/x-ndjson': { schema: ref } } }
-  const response = { ...readResponses(ref, errors), ...(isLines ? { 200: lines } : {}) }
+  const response = { ...readResponses(ref, errorsOf(errors, { url, query })), ...(isLines ? { 200: lines } : {}) }
   server.get(url, { config, schema: { ...schema, querystring: query ?? NoQuery, response } }, handler)
 }
 
@@ -61,8 +62,13 @@ export function change<
   url: string,
   { config = {}, query, answer, errors, handler, ...schema }: Change<Params, Query, Headers, Body>,
 ): void {
-  const response = changeResponses(successesOf(answer), errors)
+  const response = changeResponses(successesOf(answer), errorsOf(errors, { url, query, body: schema.body }))
   server.route({ method, url, config, schema: { ...schema, querystring: query ?? NoQuery, response }, handler })
+}
+
+/** The errors of a route, with that of a reference that names no user. */
+function errorsOf(errors: readonly ErrorCode[] = [], route: Parameters<typeof takesReference>[0]): ErrorCode[] {
+  return takesReference(route) ? [...errors, 'unknown_user'] : [...errors]
 }
 
 function successesOf(answer: string | null | Record<number, TSchema>): Record<number, TSchema> {

@@ -13,6 +13,7 @@ import { get } from '../platform/routes.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
 import { answerOf } from '../sender/responses.ts'
+import { identifyUser } from '../users/named-users.ts'
 import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
@@ -73,7 +74,7 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
 }
 
 /** Whether a message would be sent, for people who help users: `/api/sms/admin/quota/check`. */
-export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: RouteContext): void {
+export function quotaCheckRoutes(server: FastifyInstance, { engine, references, settings }: RouteContext): void {
   server.post(
     '/check',
     {
@@ -87,7 +88,10 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: 
         ),
         querystring: NoQuery,
         body: REQUESTS.check,
-        response: changeResponses({ 200: Type.Union([Type.Ref('Grantable#'), Type.Ref('Denied#')]) }, ['overloaded']),
+        response: changeResponses({ 200: Type.Union([Type.Ref('Grantable#'), Type.Ref('Denied#')]) }, [
+          'overloaded',
+          'unknown_user',
+        ]),
       },
       validatorCompiler: part =>
         part.httpPart === 'body'
@@ -98,7 +102,8 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: 
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const call = commandOf('check', body, originOf(request), settings)
+      const userId = await identifyUser(references, body)
+      const call = commandOf('check', userId, body, originOf(request), settings)
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
       return answerOf(call, outcome)
     },

@@ -2,12 +2,14 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { isReference } from '../../contract/patterns.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
 import type { Outcome } from '../../domain/command.ts'
 import type { Completion } from '../../engine/completion.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import type { Principal } from '../auth/claims.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
@@ -18,7 +20,7 @@ import type { RateLimiter } from '../platform/rate-limiter.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
-import { checkRights } from './rights.ts'
+import { checkRights, createSenderUsers, type SenderUsers } from './rights.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -63,6 +65,7 @@ const SCHEMA = {
  */
 export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
   const { engine, authenticator, metrics } = parts
+  const users = createSenderUsers(parts.references)
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck(() => parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -91,6 +94,7 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply, metrics)
       const origin = originOf(request)
+      const named = await usersOfReferences(users, principal, operations)
       // Submits all operations before the first outcome, so that they share a commit and keep their order.
       let pauseAt = performance.now() + MAX_TICK_MS
       for (const [place, operation] of operations.entries()) {
@@ -101,7 +105,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
         try {
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
-          const call = commandOf(checked.op, operation as SenderRequest, origin, parts.settings)
+          const body = operation as SenderRequest
+          const call = commandOf(checked.op, userOf(body, named), body, origin, parts.settings)
           checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
@@ -111,6 +116,55 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
       return reply
     },
   )
+}
+
+/** Who a reference names, or why that is not known or not allowed. */
+type Named = ReadonlyMap<string, number | { error: unknown }>
+
+/**
+ * Finds the users of all references before the first operation is submitted, those that are not remembered by one statement: operations
+ * of the same user, however they name them, take effect in their order.
+ */
+async function usersOfReferences(
+  users: SenderUsers,
+  principal: Principal,
+  operations: readonly unknown[],
+): Promise<Named | null> {
+  let named: Map<string, number | { error: unknown }> | null = null
+  const found: Promise<unknown>[] = []
+  for (const operation of operations) {
+    const ref = referenceOf(operation)
+    if (ref === undefined || named?.has(ref)) continue
+    named ??= new Map()
+    const result = named
+    const userId = users.identify(principal, { user_ref: ref })
+    if (typeof userId === 'number') result.set(ref, userId)
+    else {
+      result.set(ref, { error: null })
+      found.push(
+        userId.then(
+          id => result.set(ref, id),
+          error => result.set(ref, { error }),
+        ),
+      )
+    }
+  }
+  if (found.length > 0) await Promise.all(found)
+  return named
+}
+
+/** A reference that the schema accepts; undefined: the operation has none, or is refused. */
+function referenceOf(operation: unknown): string | undefined {
+  if (typeof operation !== 'object' || operation === null || !('user_ref' in operation)) return undefined
+  const { user_ref: ref } = operation
+  return typeof ref === 'string' && isReference(ref) ? ref : undefined
+}
+
+/** @throws what kept the user of the reference from being found */
+function userOf({ user_id, user_ref = '' }: SenderRequest, named: Named | null): number {
+  const userId = user_id ?? named?.get(user_ref)
+  if (typeof userId === 'number') return userId
+  throw userId === undefined ? new TypeError('a validated operation names no user') : userId.error
 }
 
 /** A batch is admitted when its body is complete: one that arrives slowly takes no room of others. */

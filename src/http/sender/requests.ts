@@ -15,6 +15,8 @@ export interface SenderCall {
   command: Command
   /** The segments and the country of the `message`; null without one. */
   measure: Measure | null
+  /** The reference by which the request named the user; null if it named the id. */
+  userRef: string | null
 }
 
 /** Who asks for the commands of a request. */
@@ -58,12 +60,20 @@ export interface SenderRules {
 /**
  * The command of a validated request. Its numbers and switches are checked again: what counts units does not rely on the
  * schema alone.
+ *
+ * @param userId the user that the request names, by id or by reference
  * @throws TypeError if a field that was validated has another type
  * @throws Problem `invalid_request` if the country is required and unknown
  */
-export function commandOf(op: SenderOp, request: SenderRequest, origin: Origin, rules: SenderRules): SenderCall {
+export function commandOf(
+  op: SenderOp,
+  userId: number,
+  request: SenderRequest,
+  origin: Origin,
+  rules: SenderRules,
+): SenderCall {
   const id = textOf(request.id ?? '')
-  const user_id = integerOf(request.user_id)
+  const user_id = integerOf(userId)
   switch (op) {
     case 'check':
     case 'reserve':
@@ -77,6 +87,7 @@ export function commandOf(op: SenderOp, request: SenderRequest, origin: Origin, 
       return {
         command: { op, user_id, id, total_units, force: request.force === true, messages, origin },
         measure: null,
+        userRef: request.user_ref ?? null,
       }
     }
   }
@@ -105,6 +116,7 @@ function drawOf(
       explain: request.explain === true,
     },
     measure,
+    userRef: request.user_ref ?? null,
   }
 }
 
@@ -133,10 +145,25 @@ function withFurtherRules(op: SenderOp, segments: () => SegmentRules, check: Che
   return value => {
     if (isRecord(value)) dropNulls(value, optional)
     const issues = check(value)
-    const further = draws && isRecord(value) ? furtherIssuesIn(value, segments()) : null
-    if (issues === null || further === null) return issues ?? further
-    return [...issues, ...further]
+    if (!isRecord(value)) return issues
+    const further = draws ? furtherIssuesIn(value, segments()) : null
+    return joined(userIssuesIn(value), joined(issues, further))
   }
+}
+
+function joined(one: Issues | null, other: Issues | null): Issues | null {
+  return one === null || other === null ? (one ?? other) : [...one, ...other]
+}
+
+/** Null if the id or the reference of the user is given, and not both. */
+function userIssuesIn({ user_id, user_ref }: Record<string, unknown>): Issues | null {
+  if (user_id === undefined) {
+    if (user_ref !== undefined) return null
+    return [{ path: '/user_id', message: 'is required, unless user_ref names the user' }]
+  }
+  return user_ref === undefined
+    ? null
+    : [{ path: '/user_ref', message: 'is not accepted together with user_id, which names the user already' }]
 }
 
 /** Takes `null` for "not given", as many languages write it, and as this service's own answers do. */

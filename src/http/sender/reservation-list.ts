@@ -62,7 +62,7 @@ export function senderReservationList(server: FastifyInstance, { db, authenticat
           'Those that this sender, the subject of the token, made and has not settled: what became of them only the sender knows. `commit` what was sent and `release` the rest; otherwise they expire.',
         ),
         querystring: Query,
-        response: senderResponses(Type.Ref('SenderReservationPage#'), []),
+        response: senderResponses(Type.Ref('SenderReservationPage#'), ['unknown_user']),
       },
     },
     async (request, reply): Promise<SenderReservationPage> => {

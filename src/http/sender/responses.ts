@@ -12,64 +12,77 @@ import type { SenderCall } from './requests.ts'
  * The response to an outcome.
  * @throws Problem if the outcome is an error
  */
-export function answerOf({ command, measure }: SenderCall, outcome: Outcome): object {
+export function answerOf(call: SenderCall, outcome: Outcome): object {
+  const { command } = call
   switch (outcome.outcome) {
     case 'granted':
-      return command.op === 'check' ? grantable(outcome, measure) : granted(outcome, measure)
+      return command.op === 'check' ? grantable(call, outcome) : granted(call, outcome)
     case 'denied':
-      return denied(command, outcome, measure)
+      return denied(call, outcome)
     case 'settled':
-      return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
+      return { ...reservationViewOf(outcome.reservation), ...named(call), replayed: outcome.replayed }
     case 'found':
-      return { ...reservationViewOf(outcome.reservation), ...authorshipViewOf(outcome.authorship ?? UNKNOWN) }
+      return {
+        ...reservationViewOf(outcome.reservation),
+        ...named(call),
+        ...authorshipViewOf(outcome.authorship ?? UNKNOWN),
+      }
     case 'not_found':
       throw new Problem('not_found', `User ${command.user_id} has no reservation "${command.id}".`)
     case 'idempotency_mismatch':
       throw mismatch(command, outcome.fields)
     case 'reservation_closed':
-      throw refusal('reservation_closed', outcome.detail, outcome.reservation)
+      throw refusal('reservation_closed', outcome.detail, call, outcome.reservation)
     case 'exceeds_reservation':
-      throw refusal('exceeds_reservation', tooMany(command, outcome.reservation), outcome.reservation)
+      throw refusal('exceeds_reservation', tooMany(command, outcome.reservation), call, outcome.reservation)
     case 'exceeds_committed':
-      throw refusal('exceeds_committed', notCommitted(command, outcome.reservation), outcome.reservation)
+      throw refusal('exceeds_committed', notCommitted(command, outcome.reservation), call, outcome.reservation)
   }
 }
 
 const UNKNOWN: Authorship = { made_by: null, settled_by: null, actions: [] }
 
-function granted({ reservation, remaining, replayed, would_deny, explanation }: Granted, measure: Measure | null) {
+/** Beside the id, the reference by which the request named the user. */
+function named({ userRef }: Pick<SenderCall, 'userRef'>) {
+  return userRef === null ? undefined : { user_ref: userRef }
+}
+
+function granted(call: SenderCall, { reservation, remaining, replayed, would_deny, explanation }: Granted) {
   return {
     granted: true,
     ...reservationViewOf(reservation),
+    ...named(call),
     remaining,
     replayed,
     ...(would_deny === null ? undefined : { would_deny }),
-    ...findingsOf(measure),
+    ...findingsOf(call.measure),
     ...explained(explanation),
   }
 }
 
 /** The response to a check, which makes no reservation: it has neither id nor state. */
-function grantable({ reservation, remaining, would_deny, explanation }: Granted, measure: Measure | null) {
+function grantable(call: SenderCall, { reservation, remaining, would_deny, explanation }: Granted) {
   return {
     granted: true,
     user_id: reservation.user_id,
+    ...named(call),
     units: reservation.units,
     unfunded: unfundedOf(reservation),
     draws: reservation.draws.map(drawViewOf),
     remaining,
     ...(would_deny === null ? undefined : { would_deny }),
-    ...findingsOf(measure),
+    ...findingsOf(call.measure),
     ...explained(explanation),
   }
 }
 
-function denied(command: Command, outcome: Denied, measure: Measure | null) {
+function denied({ command, measure, userRef }: SenderCall, outcome: Denied) {
   const { reason, remaining, limiting_quota_id, retry_at, explanation } = outcome
   // A denial that is logged is explained in any case.
   const isAsked = 'explain' in command && command.explain
   return {
     granted: false,
+    ...(userRef === null ? undefined : { user_id: command.user_id, user_ref: userRef }),
     reason,
     ...(measure === null ? undefined : { units: measure.units }),
     remaining,
@@ -116,7 +129,8 @@ function totalOf(command: Command): number | null {
 function refusal(
   code: 'reservation_closed' | 'exceeds_reservation' | 'exceeds_committed',
   detail: string,
+  call: SenderCall,
   reservation: Reservation,
 ): Problem {
-  return new Problem(code, detail, { members: { reservation: reservationViewOf(reservation) } })
+  return new Problem(code, detail, { members: { reservation: { ...reservationViewOf(reservation), ...named(call) } } })
 }

@@ -16,11 +16,11 @@ import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
-import { checkRights } from './rights.ts'
+import { checkRights, createSenderUsers } from './rights.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
-const decisionErrors: ErrorCode[] = ['idempotency_mismatch', 'reservation_closed']
-const settlementErrors: ErrorCode[] = ['not_found', 'exceeds_reservation', 'reservation_closed']
+const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
+const settlementErrors: ErrorCode[] = ['not_found', 'unknown_user', 'exceeds_reservation', 'reservation_closed']
 
 /** The documentation of each operation. */
 const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answer: TSchema; errors: ErrorCode[] }> = {
@@ -28,7 +28,7 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
     summary: 'Check whether units are available',
     description: 'Answers what `reserve` would answer, and takes nothing.',
     answer: Type.Union([Type.Ref('Grantable#'), Type.Ref('Denied#')]),
-    errors: [],
+    errors: ['unknown_user'],
   },
   reserve: {
     summary: 'Reserve units before sending',
@@ -61,7 +61,7 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
     description:
       'Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a total: how many units shall be refunded in all.',
     answer: Type.Ref('Settled#'),
-    errors: ['not_found', 'exceeds_reservation', 'exceeds_committed', 'reservation_closed'],
+    errors: ['not_found', 'unknown_user', 'exceeds_reservation', 'exceeds_committed', 'reservation_closed'],
   },
 }
 
@@ -96,6 +96,36 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     })
   }
 
+  operationRoutes(app, parts, perform)
+  app.register(async scope => batchRoutes(scope, parts, operations))
+  senderReservationList(app, parts)
+
+  app.get(
+    '/reservations/:user_id/:id',
+    {
+      schema: {
+        ...operation('Sender', 'getReservation', 'Read a reservation'),
+        params: ReservationParams,
+        querystring: NoQuery,
+        response: senderResponses(Type.Ref('AuthoredReservation#'), ['not_found', 'unknown_user']),
+      },
+    },
+    (request, reply) => {
+      const origin = originOf(request)
+      perform(
+        { command: { op: 'find', ...request.params, origin }, measure: null, userRef: request.userRef },
+        request,
+        reply,
+      )
+    },
+  )
+}
+
+type Perform = (call: SenderCall, request: FastifyRequest, reply: FastifyReply) => void
+
+/** Each operation on its own path. */
+function operationRoutes(app: FastifyInstance, { references, settings }: ServerParts, perform: Perform): void {
+  const users = createSenderUsers(references)
   for (const op of SENDER_OPS) {
     const { summary, description, answer, errors } = DOCUMENTED[op]
     app.post(
@@ -109,34 +139,19 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
         },
         validatorCompiler: part =>
           part.httpPart === 'body'
-            ? validatorOf(requestCheck(op, () => parts.settings.segments))
+            ? validatorOf(requestCheck(op, () => settings.segments))
             : compileValidator(part as never),
       },
       (request, reply) => {
-        const origin = originOf(request)
-        perform(commandOf(op, request.body as SenderRequest, origin, parts.settings), request, reply)
+        const body = request.body as SenderRequest
+        const ask = (userId: number) =>
+          perform(commandOf(op, userId, body, originOf(request), settings), request, reply)
+        const userId = users.identify(principalOf(request), body)
+        if (typeof userId === 'number') ask(userId)
+        else userId.then(ask).catch(error => reply.send(error))
       },
     )
   }
-
-  app.register(async scope => batchRoutes(scope, parts, operations))
-  senderReservationList(app, parts)
-
-  app.get(
-    '/reservations/:user_id/:id',
-    {
-      schema: {
-        ...operation('Sender', 'getReservation', 'Read a reservation'),
-        params: ReservationParams,
-        querystring: NoQuery,
-        response: senderResponses(Type.Ref('AuthoredReservation#'), ['not_found']),
-      },
-    },
-    (request, reply) => {
-      const origin = originOf(request)
-      perform({ command: { op: 'find', ...request.params, origin }, measure: null }, request, reply)
-    },
-  )
 }
 
 /** Names them in each answer. */

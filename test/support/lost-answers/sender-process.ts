@@ -37,7 +37,7 @@ createInterface({ input: process.stdin })
     const reply: Reply = {
       call: order.call,
       outcome,
-      unsettled: client.unsettled().map(nameOf),
+      unsettled: client.unsettled().map(({ userId = 0, id }) => nameOf({ userId, id })),
       debts: journal?.debts().length ?? 0,
     }
     process.stdout.write(`${JSON.stringify(reply)}\n`)

@@ -1,5 +1,5 @@
 /** How the agent answers for a message that is a debt: with the fields of the service, and `debt`. */
-import type { SenderRequest } from '../../../contract/sender.ts'
+import type { RequestOfUser } from '../../../contract/sender.ts'
 import { measureMessage } from '../../../domain/message.ts'
 import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { invalidRequest, Problem } from '../../../errors.ts'
@@ -10,10 +10,10 @@ export type DebtAnswers = ReturnType<typeof createDebtAnswers>
 
 /** @param segments how the service counts segments; null if that is not known: they are counted as by default */
 export function createDebtAnswers(segments: () => SegmentRules | null) {
-  const measureOf = ({ message }: SenderRequest) =>
+  const measureOf = ({ message }: RequestOfUser) =>
     message && measureMessage(message.to, message.text, segments() ?? DEFAULT_SEGMENT_RULES)
 
-  function debtGranted(request: SenderRequest, state: State, replayed: boolean) {
+  function debtGranted(request: RequestOfUser, state: State, replayed: boolean) {
     const measure = measureOf(request)
     return {
       granted: true,
@@ -24,14 +24,14 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
     }
   }
 
-  function debtSettled(request: SenderRequest, state: State, replayed: boolean) {
+  function debtSettled(request: RequestOfUser, state: State, replayed: boolean) {
     return { ...reservationOf(request, state), replayed }
   }
 
-  const reservationOf = (request: SenderRequest, state: State) => viewOf(request, state, contentOf(request).units)
+  const reservationOf = (request: RequestOfUser, state: State) => viewOf(request, state, contentOf(request).units)
 
   /** What has to be the same in a repeated call: the message as the service counts it. */
-  function contentOf(request: SenderRequest) {
+  function contentOf(request: RequestOfUser) {
     const { units, country, message_type, allow_partial } = request
     const measure = measureOf(request)
     return {
@@ -43,7 +43,7 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
   }
 
   /** @throws Problem `idempotency_mismatch` */
-  function checkSame(request: SenderRequest, owed: SenderRequest): void {
+  function checkSame(request: RequestOfUser, owed: RequestOfUser): void {
     const known = new Map<string, unknown>(Object.entries(contentOf(owed)))
     const fields = Object.entries(contentOf(request)).flatMap(([name, value]) =>
       value === known.get(name) ? [] : [name],
@@ -57,14 +57,14 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
   }
 
   /** A debt is booked as a whole. @throws Problem `invalid_request` */
-  function checkWhole({ total_units }: SenderRequest, owed: SenderRequest): void {
+  function checkWhole({ total_units }: RequestOfUser, owed: RequestOfUser): void {
     const { units } = contentOf(owed)
     if (total_units === undefined || total_units === units) return
     const message = `must be ${units} or left out: the service was away, and the reservation is settled as a whole`
     throw invalidRequest([{ path: '/total_units', message }])
   }
 
-  function closed(detail: string, owed: SenderRequest, state: State): Problem {
+  function closed(detail: string, owed: RequestOfUser, state: State): Problem {
     return new Problem('reservation_closed', detail, { members: { reservation: reservationOf(owed, state) } })
   }
 
@@ -72,7 +72,7 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
 }
 
 /** As it will be when the service has booked it. No quota counts it yet, so `draws` is empty. */
-function viewOf({ id, user_id }: SenderRequest, state: State, units: number) {
+function viewOf({ id, user_id }: RequestOfUser, state: State, units: number) {
   return {
     id,
     user_id,

@@ -8,7 +8,7 @@ import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
 import type { Later, Timers } from '../../../../client/src/timers.ts'
-import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import type { RequestOfUser, SenderOp } from '../../../contract/sender.ts'
 import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
 import { createDebtAnswers, type DebtAnswers, notBooked } from './debt-answers.ts'
@@ -27,7 +27,8 @@ export interface DebtOptions {
 
 /** A debt as the operator sees it: without the text of its message. */
 interface DebtView {
-  readonly user_id: number
+  /** Null: the message named its user by a reference, which the agent itself never allows. */
+  readonly user_id: number | null
   readonly id: string
   readonly message_type: string | null
   readonly at: string
@@ -41,14 +42,14 @@ const MAX_DEBTS = 10_000
 
 export interface Debts {
   /** Whether a message has a debt. */
-  has(request: SenderRequest): boolean
+  has(request: RequestOfUser): boolean
   /** Answers an operation on a message that has a debt; undefined if it has none. The promise rejects with a Problem. */
-  answer(op: SenderOp, request: SenderRequest): Promise<object> | undefined
+  answer(op: SenderOp, request: RequestOfUser): Promise<object> | undefined
   /**
    * Allows a message that got no final answer; undefined if its operation or its type cannot be allowed. The promise rejects
    * with a Problem, or with the `UnavailableError` of a full journal.
    */
-  allow(op: SenderOp, request: SenderRequest): Promise<object> | undefined
+  allow(op: SenderOp, request: RequestOfUser): Promise<object> | undefined
   /** All debts, the oldest first. */
   list(): DebtView[]
   isFull(): boolean
@@ -105,31 +106,31 @@ export async function openDebts(
   }
 }
 
-function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | undefined {
-  return journal.find(user_id, id)
+function find(journal: Journal, { user_id: userId, id = '' }: RequestOfUser): Debt | undefined {
+  return journal.find({ userId, id })
 }
 
 /** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
 function createSettling(
   held: HeldDebts,
   answers: DebtAnswers,
-  outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined,
+  outcomeOf: (request: RequestOfUser) => Debt['outcome'] | undefined,
 ) {
   const { checkSame, checkWhole, closed, debtGranted, debtSettled } = answers
 
-  async function repeat(op: 'reserve' | 'consume', owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
+  async function repeat(op: 'reserve' | 'consume', owed: RequestOfUser, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'not-sent') throw closed('The message was released.', owed, 'released')
     if (op === 'consume') return consume(held, answers, owed, outcome === 'sent')
     return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, answers, owed, true)
   }
 
-  async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
+  async function commit(owed: RequestOfUser, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
     if (outcome === 'not-sent' && !isForced) throw closed('The message was released.', owed, 'released')
     await held.end(owed, 'sent')
     return debtSettled(owed, 'committed', outcome === 'sent')
   }
 
-  async function release(owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
+  async function release(owed: RequestOfUser, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'sent') throw closed('The message was committed.', owed, 'committed')
     if (outcome === 'unknown' && !held.has(owed)) throw notBooked()
     await held.end(owed, 'not-sent')
@@ -138,8 +139,8 @@ function createSettling(
     return debtSettled(owed, 'released', outcome === 'not-sent')
   }
 
-  return async (op: SenderOp, request: SenderRequest, debt: Debt): Promise<object> => {
-    const owed = toSnake(debt.request) as SenderRequest
+  return async (op: SenderOp, request: RequestOfUser, debt: Debt): Promise<object> => {
+    const owed = toSnake(debt.request) as RequestOfUser
     if (op === 'reserve' || op === 'consume') {
       checkSame(request, owed)
       return repeat(op, owed, debt.outcome)
@@ -150,7 +151,7 @@ function createSettling(
   }
 }
 
-async function hold(held: HeldDebts, answers: DebtAnswers, request: SenderRequest, replayed: boolean): Promise<object> {
+async function hold(held: HeldDebts, answers: DebtAnswers, request: RequestOfUser, replayed: boolean): Promise<object> {
   const expiresAt = await held.hold(request)
   return { ...answers.debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
 }
@@ -158,7 +159,7 @@ async function hold(held: HeldDebts, answers: DebtAnswers, request: SenderReques
 async function consume(
   held: HeldDebts,
   answers: DebtAnswers,
-  request: SenderRequest,
+  request: RequestOfUser,
   replayed: boolean,
 ): Promise<object> {
   await held.end(request, 'sent')
@@ -167,12 +168,13 @@ async function consume(
 
 function viewOf(debt: Debt, held: HeldDebts, refused: string | null): DebtView {
   const { user_id, id, ...view } = writtenViewOf(debt)
-  return { user_id, id, ...view, state: held.has({ user_id, id }) ? 'held' : view.state, refused }
+  const isHeld = user_id !== null && held.has({ user_id, id })
+  return { user_id, id, ...view, state: isHeld ? 'held' : view.state, refused }
 }
 
 /** What the journal says of a debt. What an agent holds reads as unknown. */
 export function writtenViewOf({ request, at, outcome }: Debt): Omit<DebtView, 'refused'> {
-  const { userId: user_id, id, messageType: message_type = null } = request
+  const { userId: user_id = null, id, messageType: message_type = null } = request
   const states = { sent: 'sent', 'not-sent': 'released', unknown: 'unknown' } as const
   return { user_id, id, message_type, at, state: states[outcome] }
 }

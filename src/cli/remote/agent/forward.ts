@@ -47,9 +47,12 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
     throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true, isOutage: false })
   }
 
-  async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
+  async function perform(op: SenderOp, { user_id, ...others }: SenderRequest): Promise<object> {
     // Callers show no token, so the agent's right would be that of every program on this machine.
-    if (!allowForce && 'force' in request && request.force) throw forceRefused()
+    if (!allowForce && 'force' in others && others.force) throw forceRefused()
+    // Leases and debts know users by id only.
+    if (user_id === undefined) return noted(ask(op, others), outages)
+    const request = { ...others, user_id }
     const settled = () => leases?.answer(op, request) ?? debts?.answer(op, request)
     const unitsFor = () => (debts?.has(request) === true ? undefined : leases?.awaitUnits(op, request))
     return turns.take(request.user_id, unitsFor, async failure => {
@@ -91,6 +94,18 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
         return problemAnswer(error, requestId)
       },
     )
+}
+
+/** Notes whether the service has answered. */
+async function noted(asked: Promise<object>, outages: OutageLog): Promise<object> {
+  try {
+    const answer = await asked
+    outages.note(null)
+    return answer
+  } catch (error) {
+    outages.note(error)
+    throw error
+  }
 }
 
 /** The problem that answers an error: the service's own, or one of the agent. */

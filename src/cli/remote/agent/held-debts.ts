@@ -4,7 +4,7 @@ import type { DebtSettler } from '../../../../client/src/debts.ts'
 import { type Debt, type Journal, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel } from '../../../../client/src/names.ts'
 import type { Later } from '../../../../client/src/timers.ts'
-import type { SenderRequest } from '../../../contract/sender.ts'
+import type { RequestOfUser } from '../../../contract/sender.ts'
 import { DEFAULT_TTL_SECONDS } from '../../../domain/bounds.ts'
 import { Problem } from '../../../errors.ts'
 
@@ -14,10 +14,10 @@ export interface HeldDebts {
    * Holds the debt of a message until it ends, at the latest after `ttl_seconds`: then its outcome is unknown.
    * Resolves when it is on disk, to when that is, in milliseconds since 1970. Holding it again changes nothing.
    */
-  hold(request: SenderRequest): Promise<number>
-  has(request: SenderRequest): boolean
+  hold(request: RequestOfUser): Promise<number>
+  has(request: RequestOfUser): boolean
   /** Resolves when the outcome is on disk. A debt that is not held is written first. `sent` is never taken back. */
-  end(request: SenderRequest, outcome: Debt['outcome']): Promise<void>
+  end(request: RequestOfUser, outcome: Debt['outcome']): Promise<void>
   /** On the disk, what is held is unknown. @returns how much that is */
   abandon(): number
 }
@@ -39,7 +39,7 @@ interface HeldDebtsParts {
 export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsParts): HeldDebts {
   const held = new Map<string, Held>()
 
-  async function begin(request: SenderRequest): ReturnType<Journal['begin']> {
+  async function begin(request: RequestOfUser): ReturnType<Journal['begin']> {
     try {
       return await journal.begin(debtRequestOf(request))
     } catch (error) {
@@ -50,7 +50,7 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
   }
 
   /** Forgets a debt that is held. */
-  function take(request: SenderRequest): Held | undefined {
+  function take(request: RequestOfUser): Held | undefined {
     const key = keyOf(request)
     const known = held.get(key)
     known?.cancelExpiry()
@@ -58,13 +58,13 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
     return known
   }
 
-  async function end(request: SenderRequest, outcome: Debt['outcome']): Promise<void> {
+  async function end(request: RequestOfUser, outcome: Debt['outcome']): Promise<void> {
     const ended = await (take(request)?.end ?? begin(request))
     await ended(outcome)
     debtSettler.wake()
   }
 
-  function holdNew(request: SenderRequest): Held {
+  function holdNew(request: RequestOfUser): Held {
     const ms = (request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1_000
     const expire = () => void end(request, 'unknown').catch(() => {})
     return { expiresAt: Date.now() + ms, end: begin(request), cancelExpiry: later(ms, expire) }
@@ -92,9 +92,9 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
   }
 }
 
-const keyOf = ({ user_id, id }: SenderRequest): string => `${user_id}:${id}`
+const keyOf = ({ user_id, id }: RequestOfUser): string => `${user_id}:${id}`
 
 /** As the journal keeps it. `force` is no field of a reserve, and the booking forces in any case. */
-function debtRequestOf({ force, explain, ...content }: SenderRequest): ReserveReq {
+function debtRequestOf({ force, explain, ...content }: RequestOfUser): ReserveReq {
   return toCamel(content) as ReserveReq
 }

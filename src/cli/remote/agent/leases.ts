@@ -7,7 +7,7 @@ import type { LeaseCalls } from '../../../../client/src/lease.ts'
 import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-pool.ts'
 import { UnavailableError } from '../../../../client/src/main.ts'
 import type { Timers } from '../../../../client/src/timers.ts'
-import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import type { RequestOfUser, SenderOp } from '../../../contract/sender.ts'
 import { MAX_SEGMENTS } from '../../../domain/bounds.ts'
 import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
 import { decide } from '../../../domain/decide.ts'
@@ -36,16 +36,16 @@ export interface Leases {
    *
    * @throws Problem
    */
-  answer(op: SenderOp, request: SenderRequest): object | undefined
+  answer(op: SenderOp, request: RequestOfUser): object | undefined
   /**
    * Resolves when the lease of a message has what it asks for at this time; undefined if it has enough or does not ask.
    * Passed on now, the message would meet quotas from which the lease has just taken the last units.
    *
    * @throws UnavailableError
    */
-  awaitUnits(op: SenderOp, request: SenderRequest): Promise<unknown> | undefined
+  awaitUnits(op: SenderOp, request: RequestOfUser): Promise<unknown> | undefined
   /** Pays a message; undefined if it has to be passed on to the service. Call it for each message that is not known. */
-  pay(op: SenderOp, request: SenderRequest): object | undefined
+  pay(op: SenderOp, request: RequestOfUser): object | undefined
   /** Gives back what the leases hold. */
   close(): Promise<void>
 }
@@ -77,7 +77,7 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
   })
 
   /** Whether it is a message for leases, which is not known. */
-  function isNew(op: SenderOp, { user_id, id = '', message_type = '' }: SenderRequest): boolean {
+  function isNew(op: SenderOp, { user_id, id = '', message_type = '' }: RequestOfUser): boolean {
     if (op !== 'consume' && op !== 'reserve') return false
     return (types === 'all' || types.includes(message_type)) && known.find(user_id, id) === undefined
   }
@@ -132,7 +132,7 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
 }
 
 /** Undefined for what leases do not pay. @param rules how the service counts segments; null if that is not known */
-function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | null): Payable | undefined {
+function payableOf(op: SenderOp, request: RequestOfUser, rules: SegmentRules | null): Payable | undefined {
   const segments = request.message === undefined ? DEFAULT_SEGMENT_RULES : rules
   if (segments === null) return undefined
   const call = callOf(op, request, segments)
@@ -143,8 +143,8 @@ function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | n
 }
 
 /** Whether the service requires a country, it says when a slice is reserved. */
-function callOf(op: SenderOp, request: SenderRequest, segments: SegmentRules): SenderCall {
-  return commandOf(op, request, UNSEEN, { requireCountry: false, segments })
+function callOf(op: SenderOp, request: RequestOfUser, segments: SegmentRules): SenderCall {
+  return commandOf(op, request.user_id, request, UNSEEN, { requireCountry: false, segments })
 }
 
 /** The same failure, of a message that no lease has paid. */

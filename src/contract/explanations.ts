@@ -1,0 +1,26 @@
+import Type from 'typebox'
+import type { Explanation } from '../domain/command.ts'
+import { kind } from './quotas.ts'
+import { time, uint } from './schemas.ts'
+
+const VERDICTS = [
+  'draws',
+  'not_needed',
+  'exhausted',
+  'has_headroom',
+  'blocks',
+  'suspended',
+  'scheduled',
+  'expired',
+  'other_country',
+  'other_message_type',
+] as const satisfies Explanation['verdict'][]
+
+/** Why one quota did or did not count. */
+export const explanationLine = Type.Object({
+  quota_id: uint(),
+  kind,
+  verdict: Type.Enum([...VERDICTS]),
+  units: uint({ description: 'Units that this quota pays or counts.' }),
+  expires_at: Type.Optional(time({ description: 'When the quota ended; only with the verdict `expired`.' })),
+})

@@ -1,0 +1,93 @@
+/** Lets callers name a user by a reference wherever a path, a query or a body names one by id: one door for all routes. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isReference, PATTERNS } from '../../contract/patterns.ts'
+import { invalidRequest } from '../../errors.ts'
+import type { Access } from '../auth/authenticator.ts'
+import { principalOf } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
+import { createSenderUsers } from '../sender/rights.ts'
+import { namesUser, takesReference } from './reference-schemas.ts'
+import { type UserReferences, unknownUser } from './references.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The reference by which the path named its user; null if it named the id, or none. */
+    userRef: string | null
+  }
+}
+
+/** Begins the part of a path that is a reference. */
+const PREFIX = 'ref:'
+
+/**
+ * Puts the id in the place of a reference, before the request is validated: what comes behind knows ids only. Covers the routes that are
+ * registered after this call; the guard comes first.
+ *
+ * @param access what the routes of this scope need
+ */
+export function acceptReferences(
+  app: FastifyInstance,
+  { references }: Pick<RouteContext, 'references'>,
+  access: Access,
+): void {
+  const senders = createSenderUsers(references)
+  const identify = (request: FastifyRequest, ref: string) =>
+    access === 'send'
+      ? senders.identify(principalOf(request), { user_ref: ref })
+      : identifyUser(references, { user_ref: ref })
+
+  app.addHook('onRoute', route => {
+    const { querystring: query, body } = route.schema ?? {}
+    if (!takesReference({ url: route.url, query, body })) return
+    const resolve = async (request: FastifyRequest): Promise<void> => {
+      await resolveInPath(request, identify)
+      if (namesUser(query)) await resolveIn(request.query, '', ref => identify(request, ref))
+      if (namesUser(body)) await resolveIn(request.body, '/', ref => identify(request, ref))
+    }
+    route.preValidation = [resolve, ...[route.preValidation ?? []].flat()]
+  })
+}
+
+/** @throws Problem `unknown_user` */
+export function identifyUser(
+  references: UserReferences,
+  { user_id, user_ref = '' }: { user_id?: number; user_ref?: string },
+): number | Promise<number> {
+  const known = user_id ?? references.recall(user_ref)
+  if (known !== undefined) return known
+  return references.find(user_ref).then(userId => {
+    if (userId === undefined) throw unknownUser()
+    return userId
+  })
+}
+
+type Identify = (request: FastifyRequest, ref: string) => number | Promise<number>
+
+async function resolveInPath(request: FastifyRequest, identify: Identify): Promise<void> {
+  const params = request.params as Record<string, string>
+  const part = params.user_id
+  if (part === undefined || !part.startsWith(PREFIX)) return
+  const ref = part.slice(PREFIX.length)
+  if (!isReference(ref))
+    throw invalidRequest([{ path: 'user_id', message: `must have, after ${PREFIX}, ${PATTERNS.userRef.accepts}` }])
+  params.user_id = String(await identify(request, ref))
+  request.userRef = ref
+}
+
+async function resolveIn(
+  fields: unknown,
+  prefix: string,
+  identify: (ref: string) => number | Promise<number>,
+): Promise<void> {
+  if (typeof fields !== 'object' || fields === null || !('user_ref' in fields)) return
+  const { user_ref: ref } = fields
+  const path = `${prefix}user_ref`
+  if ('user_id' in fields)
+    throw invalidRequest([{ path, message: 'is not accepted together with user_id, which names the user already' }])
+  if (typeof ref !== 'string' || !isReference(ref))
+    throw invalidRequest([{ path, message: `must be ${PATTERNS.userRef.accepts}` }])
+  const userId = await identify(ref)
+  // In a query, all values are text.
+  Object.assign(fields, { user_id: prefix === '' ? String(userId) : userId })
+  delete fields.user_ref
+}

@@ -1,0 +1,114 @@
+/** Finds users by their references, and remembers for a short time which one each names, so that a sender's call costs a look-up in memory. */
+import { Overloaded } from '../../engine/completion.ts'
+import { Problem } from '../../errors.ts'
+
+export interface UserReferences {
+  /** The user, if this process remembers it: the look-up takes no time. */
+  recall(ref: string): number | undefined
+  /** Asks the database, together with all others that come before it answers. Undefined: the reference names no user. */
+  find(ref: string): Promise<number | undefined>
+}
+
+export interface UserReferencesOptions {
+  /** Who the references name; those that name no user are left out. */
+  read: (refs: readonly string[]) => Promise<ReadonlyMap<string, number>>
+  /** A clock in milliseconds that never steps. */
+  monotonicMs?: () => number
+  /** The maximum number of references in memory; those that were read first are removed first. */
+  maxSize?: number
+}
+
+/**
+ * How long a reference is remembered, from before it was read: a late answer is no younger. A reference that an erasure frees is
+ * reserved for ten times as long (`REFERENCE_RESERVED_MS`), so what is remembered never leads to another user.
+ */
+export const MAX_AGE_MS = 60_000
+const MAX_REMEMBERED = 100_000
+/** References of a statement, and that wait for one. */
+const MAX_ROWS = 1_000
+const MAX_WAITING = 10_000
+
+interface Waiting {
+  readonly promise: Promise<number | undefined>
+  resolve(userId: number | undefined): void
+  reject(error: unknown): void
+}
+
+export function createUserReferences({
+  read,
+  monotonicMs = () => performance.now(),
+  maxSize = MAX_REMEMBERED,
+}: UserReferencesOptions): UserReferences {
+  const known = createMemory(maxSize)
+  const waiting = new Map<string, Waiting>()
+  let isReading = false
+
+  async function readAll(): Promise<void> {
+    while (waiting.size > 0) {
+      const page = [...waiting].slice(0, MAX_ROWS)
+      for (const [ref] of page) waiting.delete(ref)
+      const until = monotonicMs() + MAX_AGE_MS
+      try {
+        const found = await read(page.map(([ref]) => ref))
+        // One that names no user may be given to one at any time, so it is read again.
+        known.add(found, until)
+        for (const [ref, { resolve }] of page) resolve(found.get(ref))
+      } catch (error) {
+        for (const [, { reject }] of page) reject(error)
+      }
+    }
+    isReading = false
+  }
+
+  return {
+    recall: ref => known.get(ref, monotonicMs()),
+    find(ref) {
+      const joined = waiting.get(ref)
+      if (joined !== undefined) return joined.promise
+      if (waiting.size >= MAX_WAITING) return Promise.reject(new Overloaded('too many references wait to be found'))
+      const added: Waiting = Promise.withResolvers<number | undefined>()
+      waiting.set(ref, added)
+      if (!isReading) {
+        isReading = true
+        // At the end of the tick, so that all of its references share a statement.
+        setImmediate(() => void readAll())
+      }
+      return added.promise
+    },
+  }
+}
+
+/**
+ * What was read, a page for each statement, in the order of time. Pages end as a whole, so an entry is a number in a map and no object: of
+ * a hundred thousand references, what costs is to reach the memory in which they lie.
+ */
+function createMemory(maxSize: number) {
+  const userOf = new Map<string, number>()
+  const pages: { readonly refs: readonly string[]; readonly until: number }[] = []
+  let nextEnd = Number.POSITIVE_INFINITY
+
+  /** One of its references may have been read again since, and is forgotten, too. */
+  function forgetOldest(): void {
+    for (const ref of pages.shift()?.refs ?? []) userOf.delete(ref)
+    nextEnd = pages[0]?.until ?? Number.POSITIVE_INFINITY
+  }
+
+  return {
+    get(ref: string, now: number): number | undefined {
+      while (now >= nextEnd) forgetOldest()
+      return userOf.get(ref)
+    },
+    /** @param until not before that of an earlier call */
+    add(found: ReadonlyMap<string, number>, until: number): void {
+      if (found.size === 0) return
+      for (const [ref, userId] of found) userOf.set(ref, userId)
+      pages.push({ refs: [...found.keys()], until })
+      while (userOf.size > maxSize && pages.length > 1) forgetOldest()
+      nextEnd = pages[0]?.until ?? Number.POSITIVE_INFINITY
+    },
+  }
+}
+
+export function unknownUser(): Problem {
+  return new Problem('unknown_user', 'No user has this reference.')
+}
