@@ -63,7 +63,7 @@ test('in a debt, which is charged when the service is back', async () => {
   let isAway = true
   const away: typeof fetch = (input, init) =>
     isAway ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)
-  const journal = await openJournal(path, { onUnknown: 'charge' })
+  const journal = await openJournal(path, { onUnknown: () => 'charge' })
   const client = createClient({ url, token: service.senderToken, fetch: away, journal, timeoutMs: 300 })
   const input = { userRef, id: 'owed', units: 3 }
   const options = { onUnavailable: 'allow-with-debt' } as const
