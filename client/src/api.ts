@@ -1063,6 +1063,119 @@ export type UserPlan = {
   readonly ended: ReadonlyArray<number>
 }
 
+/** Who gets the current version: at most one of `users`, `from_version` and `from_plan`. With none of them, all who have the plan in another version. */
+export type RollOutReq = {
+  /** These users, whichever plan they have. */ readonly users?: ReadonlyArray<number>
+  /** All who have this version of the plan. */
+  readonly fromVersion?: number
+  /** All who have this other plan, in any version. */
+  readonly fromPlan?: number
+  /** Whether to only report what would change, with examples. */
+  readonly dryRun?: boolean
+}
+
+/** A line of the response to a roll-out. Check that the last line is `end`. */
+export type RollOutRecord =
+  | {
+      readonly record: 'begin'
+      /** The `request_id` of all its changes, also of repeated calls. */
+      readonly bulkId: string
+    }
+  | {
+      readonly record: 'failed'
+      readonly userId: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+    }
+  | { readonly record: 'exhausted'; readonly userId: number; readonly slots: ReadonlyArray<string> }
+  | {
+      readonly record: 'sample'
+      readonly userId: number
+      readonly slots: ReadonlyArray<{
+        readonly slot: string
+        readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
+        readonly kept: ReadonlyArray<string>
+      }>
+      /** How many quotas would end. */
+      readonly ended: number
+    }
+  | {
+      readonly record: 'progress'
+      readonly users: {
+        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users who have all of it already. */
+        readonly unchanged: number
+        /** Users who had another plan when it was their turn than the one that was asked for. */
+        readonly leftOut: number
+        /** Users who could not get the plan. */
+        readonly failed: number
+      }
+      readonly quotas: {
+        readonly made: number
+        /** Changed in place, with their counters. */
+        readonly changed: number
+        /** Of slots that the plan does not have, and those that were replaced by others. */
+        readonly ended: number
+        readonly stay: number
+        /** Of those that are changed or stay: with fields that were changed by hand. */
+        readonly kept: number
+      }
+      /** Users with a quota that has nothing left by this change, and had something before. */
+      readonly exhausted: number
+    }
+  | {
+      readonly record: 'stopped'
+      readonly users: {
+        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users who have all of it already. */
+        readonly unchanged: number
+        /** Users who had another plan when it was their turn than the one that was asked for. */
+        readonly leftOut: number
+        /** Users who could not get the plan. */
+        readonly failed: number
+      }
+      readonly quotas: {
+        readonly made: number
+        /** Changed in place, with their counters. */
+        readonly changed: number
+        /** Of slots that the plan does not have, and those that were replaced by others. */
+        readonly ended: number
+        readonly stay: number
+        /** Of those that are changed or stay: with fields that were changed by hand. */
+        readonly kept: number
+      }
+      /** Users with a quota that has nothing left by this change, and had something before. */
+      readonly exhausted: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+    }
+  | {
+      readonly record: 'end'
+      readonly users: {
+        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users who have all of it already. */
+        readonly unchanged: number
+        /** Users who had another plan when it was their turn than the one that was asked for. */
+        readonly leftOut: number
+        /** Users who could not get the plan. */
+        readonly failed: number
+      }
+      readonly quotas: {
+        readonly made: number
+        /** Changed in place, with their counters. */
+        readonly changed: number
+        /** Of slots that the plan does not have, and those that were replaced by others. */
+        readonly ended: number
+        readonly stay: number
+        /** Of those that are changed or stay: with fields that were changed by hand. */
+        readonly kept: number
+      }
+      /** Users with a quota that has nothing left by this change, and had something before. */
+      readonly exhausted: number
+    }
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -3139,6 +3252,12 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<PlanHistory>
   /**
+   * Give the current version of a plan to many users.
+   *
+   * Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. Check that the last line of the response is `end`.
+   */
+  rollOutPlan(input: { readonly id: number } & RollOutReq, options?: Options): Promise<AsyncIterable<RollOutRecord>>
+  /**
    * Export quotas.
    *
    * By ascending id. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
@@ -3633,6 +3752,13 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   updatePlan: { method: 'PUT', path: '/api/sms/admin/plans/{id}', hasBody: true, takesKey: true },
   archivePlan: { method: 'DELETE', path: '/api/sms/admin/plans/{id}' },
   listChangesOfPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}/history', query: ['pageSize', 'cursor'] },
+  rollOutPlan: {
+    method: 'POST',
+    path: '/api/sms/admin/plans/{id}/roll-out',
+    hasBody: true,
+    takesKey: true,
+    isLines: true,
+  },
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',

@@ -58,7 +58,7 @@ export function givePlanStep(
       // In the order in which accounts are locked and rows are written.
       const users = userIds.toSorted((one, other) => one - other)
       await lockAccounts(tx, users)
-      const known = await readUsers(tx, users, author)
+      const known = await readUsers(tx, users, author, 'lock')
       const count = countMade(decide(users, known, terms, author, () => 0).outcomes)
       const numbers = (count === 0 ? [] : await nextQuotaNumbers(tx, count)).values()
       const decided = decide(users, known, terms, author, () => numbers.next().value ?? 0)
@@ -69,6 +69,19 @@ export function givePlanStep(
   )
 }
 
+/** What a step would do, decided from what is stored. */
+export function previewPlanStep(
+  db: Database,
+  userIds: readonly number[],
+  terms: PlanTerms,
+  author: Author,
+): Promise<PlanOutcome[]> {
+  return db.transaction(async tx => {
+    const known = await readUsers(tx, userIds, author, 'read')
+    return inOrder(userIds, decide(userIds, known, terms, author, () => 0).outcomes)
+  }, 'keyed snapshot')
+}
+
 /** What is decided on. */
 interface Known {
   plans: ReadonlyMap<number, PlanAccount>
@@ -77,13 +90,18 @@ interface Known {
   quotas: ReadonlyMap<number, readonly Quota[]>
 }
 
-async function readUsers(tx: Transaction, userIds: readonly number[], { now }: Author): Promise<Known> {
+async function readUsers(
+  tx: Transaction,
+  userIds: readonly number[],
+  { now }: Author,
+  mode: 'lock' | 'read',
+): Promise<Known> {
   const plans = await plansOfUsers(tx, userIds)
   const concerned: (Concerned & Pick<Quota, 'user_id'>)[] = [
     ...userIds.map(user_id => ({ user_id })),
     ...(await expiredQuotasOfPlans(tx, userIds, now)),
   ]
-  const quotas = await quotasOfUsers(tx, concerned, now, 'lock')
+  const quotas = await quotasOfUsers(tx, concerned, now, mode)
   return {
     plans: new Map(plans.map(plan => [plan.user_id, plan])),
     erased: await usersBeingErased(tx, userIds),

@@ -1,5 +1,12 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
+import {
+  MAX_BULK_IDS,
+  MAX_LASTS_DAYS,
+  MAX_LISTED_FAILURES,
+  MAX_PLANS,
+  MAX_SAMPLES,
+  MAX_SLOTS,
+} from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
 import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
 import { CreateQuotaReq } from './quotas.ts'
@@ -199,6 +206,103 @@ export const UserPlan = Type.Object(
   { $id: 'UserPlan', description: 'The plan of a user, with its quotas.' },
 )
 
+/* ── Roll-out ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+export const RollOutReq = Type.Object(
+  {
+    users: Type.Optional(
+      Type.Array(uint(), {
+        minItems: 1,
+        maxItems: MAX_BULK_IDS,
+        description: 'These users, whichever plan they have.',
+      }),
+    ),
+    from_version: Type.Optional(positive({ description: 'All who have this version of the plan.' })),
+    from_plan: Type.Optional(positive({ description: 'All who have this other plan, in any version.' })),
+    dry_run: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether to only report what would change, with examples.' }),
+    ),
+  },
+  {
+    $id: 'RollOutReq',
+    ...closed,
+    description:
+      'Who gets the current version: at most one of `users`, `from_version` and `from_plan`. With none of them, all who have the plan in another version.',
+    examples: [{ from_version: 1, dry_run: true }],
+  },
+)
+
+const rollOutCounts = {
+  users: Type.Object({
+    changed: uint({ description: 'Users with a quota that changed; in a dry run, that would change.' }),
+    unchanged: uint({ description: 'Users who have all of it already.' }),
+    left_out: uint({
+      description: 'Users who had another plan when it was their turn than the one that was asked for.',
+    }),
+    failed: uint({ description: 'Users who could not get the plan.' }),
+  }),
+  quotas: Type.Object({
+    made: uint(),
+    changed: uint({ description: 'Changed in place, with their counters.' }),
+    ended: uint({ description: 'Of slots that the plan does not have, and those that were replaced by others.' }),
+    stay: uint(),
+    kept: uint({ description: 'Of those that are changed or stay: with fields that were changed by hand.' }),
+  }),
+  exhausted: uint({
+    description: 'Users with a quota that has nothing left by this change, and had something before.',
+  }),
+}
+const outcomeOfUser = { user_id: uint() }
+const code = Type.String({ description: 'A code of the error catalog.' })
+
+export const RollOutRecord = Type.Union(
+  [
+    Type.Object(
+      {
+        record: Type.Literal('begin'),
+        bulk_id: Type.String({ description: 'The `request_id` of all its changes, also of repeated calls.' }),
+      },
+      { description: 'The first line, but for a dry run.' },
+    ),
+    Type.Object(
+      { record: Type.Literal('failed'), ...outcomeOfUser, code, detail: Type.String() },
+      {
+        description: `A user who could not get the plan; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+      },
+    ),
+    Type.Object(
+      { record: Type.Literal('exhausted'), ...outcomeOfUser, slots: Type.Array(Type.String()) },
+      {
+        description: `A user with quotas that have nothing left by this change, and had something before. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+      },
+    ),
+    Type.Object(
+      {
+        record: Type.Literal('sample'),
+        ...outcomeOfUser,
+        slots: Type.Array(
+          Type.Object({ slot: Type.String(), outcome: Type.Enum([...SLOT_OUTCOMES]), kept: Type.Array(Type.String()) }),
+        ),
+        ended: uint({ description: 'How many quotas would end.' }),
+      },
+      { description: `Only in a dry run: one of the first ${MAX_SAMPLES} users who would change.` },
+    ),
+    Type.Object(
+      { record: Type.Literal('progress'), ...rollOutCounts },
+      { description: 'How far it is. About once a second.' },
+    ),
+    Type.Object(
+      { record: Type.Literal('stopped'), ...rollOutCounts, code, detail: Type.String() },
+      { description: 'The last line, if the service could not go on. Repeat the call with the same key.' },
+    ),
+    Type.Object(
+      { record: Type.Literal('end'), ...rollOutCounts },
+      { description: 'The last line: all users were tried.' },
+    ),
+  ],
+  { $id: 'RollOutRecord', description: 'A line of the response to a roll-out. Check that the last line is `end`.' },
+)
+
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const PLAN_COMPONENTS = {
   PlanSlotReq: SlotReq,
@@ -213,8 +317,12 @@ export const PLAN_COMPONENTS = {
   PlanHistory,
   GivePlanReq,
   UserPlan,
+  RollOutReq,
+  RollOutRecord,
 } satisfies Record<string, TSchema>
 
 export type CreatePlanReq = Static<typeof CreatePlanReq>
 export type UpdatePlanReq = Static<typeof UpdatePlanReq>
 export type UserPlan = Static<typeof UserPlan>
+export type RollOutReq = Static<typeof RollOutReq>
+export type RollOutRecord = Static<typeof RollOutRecord>

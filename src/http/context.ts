@@ -12,6 +12,7 @@ import type { Authenticator } from './auth/authenticator.ts'
 import type { HttpListener } from './listener.ts'
 import type { MetricsPage } from './operations/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
+import type { Steps } from './quotas/step-pacer.ts'
 import type { UserReferences } from './users/references.ts'
 
 /** The settings that the server and its routes take as they are. */
@@ -43,6 +44,8 @@ export interface RouteContext {
   /** The service's clock: it follows the database's and never goes back. */
   now: () => EpochMs
   authenticator: Authenticator
+  /** What imports and bulk changes share. */
+  steps: Steps
   /** Bounds the exports that run at a time, of lists and of users. */
   exportSlots: Slots
 }

@@ -15,6 +15,7 @@ import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
+import { rollOutRoutes } from './plans/roll-out-routes.ts'
 import { planHistoryRoutes, planRoutes } from './plans/routes.ts'
 import { userPlanRoutes } from './plans/user-routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
@@ -32,6 +33,7 @@ import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes, quotaStepRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
 import { adminQuotaRoutes, quotaCheckRoutes, userQuotaRoutes } from './quotas/routes.ts'
+import { createSteps } from './quotas/step-pacer.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
@@ -79,7 +81,7 @@ const API: readonly Scope[] = [
     access: 'read',
     routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
-  { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes] },
+  { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
@@ -95,7 +97,8 @@ const API: readonly Scope[] = [
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Builds the API behind the server that owns the port, which serves it as soon as it is ready. */
-export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<FastifyInstance> {
+  const parts: ServerParts = { ...given, steps: createSteps() }
   let serve = () => {}
   const { logClientAddress, authFailuresPerMinute, trustProxy, maxConnections } = parts.settings
   const addressOf = createAddressOf(trustProxy)

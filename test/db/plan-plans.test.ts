@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { listPlans, usersByVersion } from '../../src/db/plans/plans.ts'
+import { usersOfPlan } from '../../src/db/plans/users.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -38,4 +39,21 @@ test('the users of a plan are counted in an index', async () => {
   expect(kindsIn(plans)).toContain('Index Only Scan')
   expect(readIn(plans)).toBeLessThan(50)
   expect(await usersByVersion(db, 1)).toEqual([{ version: 1, users: USERS / 100 }])
+})
+
+test.each([
+  ['the first', undefined],
+  ['a deep', { user_id: 12_300, plan_id: 2, plan_version: 1, live_at: null }],
+])('%s page of the users of a plan is read in an index', async (_which, after) => {
+  for (const versions of [
+    { from: 1, to: 1 },
+    { from: 1, to: 1_000 },
+  ]) {
+    const plans = await plansOf(db, await transactionOf(db, on => usersOfPlan(on, 2, versions, after, 20)))
+    expect(kindsIn(plans)).not.toContain('Seq Scan')
+    expect(kindsIn(plans)).not.toContain('Sort')
+    expect(readIn(plans)).toBeLessThan(100)
+  }
+  const all = await usersOfPlan(db, 2, { from: 1, to: 2 }, undefined, USERS)
+  expect(all.length).toBe(USERS / 50 - USERS / 100)
 })

@@ -50,6 +50,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   returnUnits: { body: {}, key: 'every-route' },
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
   givePlan: { body: { plan_id: 1 } },
+  rollOutPlan: { body: { users: [7] }, key: 'every-route' },
   createPlan: { body: { name: 'Basic', slots: [{ slot: 'monthly', limit: 5 }] } },
   updatePlan: { body: { name: 'Basic' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },

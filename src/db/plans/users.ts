@@ -6,6 +6,7 @@ import type { EpochMs } from '../../domain/time.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
+import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { expiredAt, fencedSince } from '../ledger/unexpired.ts'
 import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
@@ -57,6 +58,35 @@ export function plansOfUsers(tx: Transaction, userIds: readonly number[]): Promi
            where true ${shardFilter(tx, sql`a.shard`, sql`$1`)}`,
     values: [userIds.map(shardOf), userIds],
   })
+}
+
+/** Versions of a plan, both ends included. */
+export interface VersionRange {
+  from: number
+  to: number
+}
+
+/**
+ * A page of the users who have some versions of a plan, in the order of versions, shards and users, after one of them. Those who get
+ * another version meanwhile move in that order, so that some may be on no page or on two.
+ */
+export function usersOfPlan(
+  db: Database,
+  planId: number,
+  { from, to }: VersionRange,
+  after: PlanAccount | undefined,
+  size: number,
+): Promise<PlanAccount[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const user = after?.user_id ?? -1
+    return tx.query<PlanAccount>({
+      text: sql`select user_id, plan_id, plan_version, live_at from account
+             where plan_id = $1 and plan_version <= $5 and (plan_version, shard, user_id) > ($2, $3, $4)
+             order by plan_version, shard, user_id limit $6`,
+      values: [planId, after?.plan_version ?? from, after === undefined ? -1 : shardOf(user), user, to, size],
+    })
+  }, 'snapshot')
 }
 
 /** Writes the plans of users, whose accounts are locked. */

@@ -52,3 +52,9 @@ export function foundPlan<T>(found: T | undefined, id: number): T {
 function noSuchPlan(id: number): Problem {
   return new Problem('not_found', `Plan ${id} does not exist.`)
 }
+
+/** @throws Problem `plan_archived` */
+export function givablePlan(plan: Plan): Plan {
+  if (plan.archived_at !== null) throw new Problem('plan_archived', `Plan ${plan.id} is archived.`)
+  return plan
+}

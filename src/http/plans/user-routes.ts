@@ -6,14 +6,12 @@ import type { Database } from '../../db/connection/database.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import { planOfUser, plansOfUsers } from '../../db/plans/users.ts'
 import type { Giving } from '../../domain/give-plan.ts'
-import type { Plan } from '../../domain/plan.ts'
-import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { authorOf } from '../quotas/requests.ts'
 import { refusal } from '../quotas/responses.ts'
-import { foundPlan } from './responses.ts'
+import { foundPlan, givablePlan } from './responses.ts'
 
 /** The plan of a user: `/api/sms/admin/users/{user_id}/plan`. */
 export function userPlanRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -91,12 +89,6 @@ function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       return reply.code(204).send(null)
     },
   })
-}
-
-/** @throws Problem `plan_archived` */
-function givablePlan(plan: Plan): Plan {
-  if (plan.archived_at !== null) throw new Problem('plan_archived', `Plan ${plan.id} is archived.`)
-  return plan
 }
 
 async function giveOne(

@@ -2,26 +2,20 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import type { Author } from '../../admin/author.ts'
-import { type BegunBulk, beginBulk, bulkStep, previewBulkStep } from '../../admin/bulk-change.ts'
+import { bulkStep, previewBulkStep } from '../../admin/bulk-change.ts'
 import { type GiveTerms, giveStep, monthZoneOf, previewGiveStep } from '../../admin/give-units.ts'
-import { BulkHeaders, BulkQuery, type BulkRecord, BulkReq } from '../../contract/bulk.ts'
-import { GiveHeaders, GiveQuery, type GiveRecord, GiveReq } from '../../contract/give.ts'
-import type { Database } from '../../db/connection/database.ts'
-import { DAY_MS } from '../../domain/time.ts'
-import { Problem } from '../../errors.ts'
+import { BulkHeaders, BulkQuery, BulkReq } from '../../contract/bulk.ts'
+import { GiveHeaders, GiveQuery, GiveReq } from '../../contract/give.ts'
 import type { RouteContext } from '../context.ts'
 import { UNBUFFERED } from '../platform/headers.ts'
 import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
-import { keyMismatch } from '../platform/problems.ts'
 import { bulkOf } from './bulk.ts'
+import { beginOf, linesOf, NDJSON } from './bulk-lines.ts'
 import { CLOCK_MARGIN_MS, checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
 import { giveOf, giveRequestOf, needsMonthZone } from './give.ts'
 import { authorOf } from './requests.ts'
 import type { Steps } from './step-pacer.ts'
-
-const NDJSON = 'application/x-ndjson'
 
 /** The maximum size of a body, in bytes: 10,000 ids of 17 characters, and the rest. */
 const MAX_BODY_BYTES = 256 * 1024
@@ -63,7 +57,7 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
       const isDryRun = request.query.dry_run === 'true'
       const key = request.headers['idempotency-key']
       const asked = { operation: 'bulkChangeQuotas', select, change }
-      const begun = isDryRun ? null : await begin(db, key, asked, author)
+      const begun = isDryRun ? null : await beginOf(db, key, asked, author)
       const step = isDryRun ? previewBulkStep : bulkStep
       const records = bulkOf(selectedIds(db, select, begun?.begunAt ?? author.now, now), {
         author: () => ({ ...author, now: now(), ...(begun === null ? {} : { requestId: begun.id }) }),
@@ -121,7 +115,7 @@ export function giveRoute(server: FastifyInstance, { db, now }: RouteContext, { 
       const monthZone = asked.monthZone ?? (computed ? await monthZoneOf(db, userIds, author.now) : 'UTC')
       const terms: GiveTerms = { ...asked, monthZone }
       const call = { operation: 'giveUnits', select: { users: receivers }, ...asked }
-      const begun = isDryRun ? null : await begin(db, key, call, author)
+      const begun = isDryRun ? null : await beginOf(db, key, call, author)
       const records = giveOf(receivers, {
         now,
         pacer,
@@ -143,36 +137,4 @@ export function giveRoute(server: FastifyInstance, { db, now }: RouteContext, { 
         .send(Readable.from(linesOf(begun, records)))
     },
   )
-}
-
-async function* linesOf(
-  begun: BegunBulk | null,
-  records: AsyncIterable<BulkRecord | GiveRecord>,
-): AsyncGenerator<string, void> {
-  if (begun !== null) yield lineOf({ record: 'begin', bulk_id: begun.id })
-  for await (const record of records) yield lineOf(record)
-}
-
-const lineOf = (record: BulkRecord | GiveRecord) => `${JSON.stringify(record)}\n`
-
-/**
- * The bulk change of a key.
- *
- * @throws Problem `idempotency_mismatch` if the key came with another request, or so long ago that the history of a quota may
- *   not tell any more what the bulk change has done
- */
-async function begin(
-  db: Database,
-  key: string,
-  asked: Parameters<typeof beginBulk>[2],
-  author: Author,
-): Promise<BegunBulk> {
-  const begun = await beginBulk(db, key, asked, author)
-  if (begun.outcome === 'begun') return begun
-  if (begun.outcome === 'mismatch') throw keyMismatch(begun.fields)
-  if (begun.at > author.now - DAY_MS) return begun.answer
-  const detail = 'This Idempotency-Key belongs to a bulk change that has begun more than 24 hours ago. Use a new key.'
-  throw new Problem('idempotency_mismatch', detail, {
-    members: { errors: [{ path: '/idempotency-key', message: 'is older than 24 hours' }] },
-  })
 }

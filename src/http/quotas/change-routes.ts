@@ -17,12 +17,10 @@ import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
-import { createSlots } from '../platform/slots.ts'
 import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
 import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
-import { createStepPacer } from './step-pacer.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 
@@ -127,15 +125,9 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   })
 }
 
-/** Imports and bulk changes that run at a time. Each holds at most a step in memory. */
-const MAX_RUNNING = 8
-
-/** Rows of a step, and how long it should take: docs/import-export.md has the figures. */
-const STEP_SIZE = { minRows: 50, maxRows: 200, targetMs: 100 }
-
 /** Changes of many quotas, in steps: `/api/sms/admin/quota/import`, `…/bulk` and `…/give`. Each reads its body in its own way. */
 export function quotaStepRoutes(server: FastifyInstance, context: RouteContext): void {
-  const steps = { pacer: createStepPacer(STEP_SIZE), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
+  const { steps } = context
   server.register(async scope => importRoute(scope, context, steps))
   server.register(async scope => bulkRoute(scope, context, steps))
   server.register(async scope => giveRoute(scope, context, steps))

@@ -1,11 +1,21 @@
 /** Lets the steps of a process take turns, and bounds how much a step delays senders. */
 import { concernsRows } from '../../db/connection/errors.ts'
-import type { Slots } from '../platform/slots.ts'
+import { createSlots, type Slots } from '../platform/slots.ts'
 
 /** What imports and bulk changes share. */
 export interface Steps {
   pacer: StepPacer
   slots: Slots
+}
+
+/** Imports and bulk changes that run at a time. Each holds at most a step in memory. */
+const MAX_RUNNING = 8
+
+/** Rows of a step, and how long it should take: docs/import-export.md has the figures. */
+const STEP_SIZE = { minRows: 50, maxRows: 200, targetMs: 100 }
+
+export function createSteps(): Steps {
+  return { pacer: createStepPacer(STEP_SIZE), slots: createSlots(MAX_RUNNING, 'imports and bulk changes') }
 }
 
 export interface StepPacer {
