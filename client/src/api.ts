@@ -551,6 +551,10 @@ export type BulkSelection = {
   readonly country?: string
   /** Only quotas whose `message_types` name this one; those for all types are not among them. */
   readonly messageType?: string
+  /** Only quotas of this plan. */
+  readonly planId?: number
+  /** Only quotas of which this version of their plan was given. */
+  readonly planVersion?: number
   /** Only quotas that expire at this time or later. Those that never expire are not among them. */
   readonly expiresAfter?: string
   /** Only quotas that expire before this time. */
@@ -2743,6 +2747,10 @@ export interface Api<Options> {
       readonly country?: string
       /** Only quotas whose `message_types` name this one; those for all types are not among them. */
       readonly messageType?: string
+      /** Only quotas of this plan. */
+      readonly planId?: number
+      /** Only quotas of which this version of their plan was given. */
+      readonly planVersion?: number
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -2857,6 +2865,10 @@ export interface Api<Options> {
       readonly country?: string
       /** Only quotas whose `message_types` name this one; those for all types are not among them. */
       readonly messageType?: string
+      /** Only quotas of this plan. */
+      readonly planId?: number
+      /** Only quotas of which this version of their plan was given. */
+      readonly planVersion?: number
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -3274,6 +3286,10 @@ export interface Api<Options> {
       readonly country?: string
       /** Only quotas whose `message_types` name this one; those for all types are not among them. */
       readonly messageType?: string
+      /** Only quotas of this plan. */
+      readonly planId?: number
+      /** Only quotas of which this version of their plan was given. */
+      readonly planVersion?: number
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -3642,6 +3658,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'externalRef',
       'country',
       'messageType',
+      'planId',
+      'planVersion',
       'expiresAfter',
       'expiresBefore',
       'cursor',
@@ -3678,6 +3696,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'externalRef',
       'country',
       'messageType',
+      'planId',
+      'planVersion',
       'expiresAfter',
       'expiresBefore',
       'cursor',
@@ -3768,6 +3788,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'externalRef',
       'country',
       'messageType',
+      'planId',
+      'planVersion',
       'expiresAfter',
       'expiresBefore',
       'userId',

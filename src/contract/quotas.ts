@@ -262,6 +262,8 @@ const pagination = {
       description: 'Only quotas whose `message_types` name this one; those for all types are not among them.',
     }),
   ),
+  plan_id: Type.Optional(positive({ description: 'Only quotas of this plan.' })),
+  plan_version: Type.Optional(positive({ description: 'Only quotas of which this version of their plan was given.' })),
   expires_after: Type.Optional(
     time({ description: 'Only quotas that expire at this time or later. Those that never expire are not among them.' }),
   ),

@@ -22,7 +22,8 @@ await loadQuotas(db, { quotas: QUOTAS, users: 150, now: NOW, isFresh: true })
 await db.query({
   text: sql`update quota set
       name = case n % 5 when 0 then null when 1 then 'Überschuss' when 2 then 'bonus ' || n % 11 else 'BONUS' end,
-      external_ref = case when n % 3 > 0 then 'K-' || nth end
+      external_ref = case when n % 3 > 0 then 'K-' || nth end,
+      plan = case when n % 7 > 2 then jsonb_build_object('id', n % 3, 'name', 'P', 'version', n % 4, 'slot', 'a', 'kept', '[]'::jsonb) end
     from (select shard, id, id / 64 as n, row_number() over (partition by user_id order by id) as nth from quota) numbered
     where quota.shard = numbered.shard and quota.id = numbered.id and n % 2 = 0`,
 })
@@ -62,6 +63,10 @@ const FILTERS: QuotaFilter[] = [
   { country: 'DE' },
   { country: 'DE', kind: 'cap' },
   { message_type: 'otp', status: 'active' },
+  { plan_id: 1 },
+  { plan_id: 2, status: 'deleted' },
+  { plan_version: 2, kind: 'cap' },
+  { plan_id: 99 },
   { expires_before: NOW },
   { expires_after: NOW, expires_before: NOW + 20 * DAY_MS },
   { expires_after: NOW + 100 * DAY_MS },
@@ -92,6 +97,8 @@ const SELECTS: ByFilterPart<[quota: Quota], boolean> = {
   external_ref: (reference, quota) => quota.external_ref === reference,
   country: (country, quota) => (quota.countries ?? []).includes(country),
   message_type: (type, quota) => (quota.message_types ?? []).includes(type),
+  plan_id: (id, quota) => quota.plan?.id === id,
+  plan_version: (version, quota) => quota.plan?.version === version,
   expires_after: (time, quota) => quota.expires_at !== null && quota.expires_at >= time,
   expires_before: (time, quota) => quota.expires_at !== null && quota.expires_at < time,
 }

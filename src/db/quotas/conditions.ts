@@ -18,6 +18,9 @@ interface QuotaFilterParts {
   /** The scope names this country, or this type of messages. */
   country: string
   message_type: string
+  /** The plan that the quota is of, and the version that was given. */
+  plan_id: number
+  plan_version: number
   /** Expires at that time or later, and before that time. A quota that never expires is in neither. */
   expires_after: EpochMs
   expires_before: EpochMs
@@ -70,6 +73,8 @@ const CONDITIONS: ByFilterPart<[values: SqlValue[], now: EpochMs], Sql | null> =
   external_ref: (reference, values) => sql`external_ref = ${bind(values, reference)}`,
   country: (country, values) => sql`${bind(values, country)} = any(countries)`,
   message_type: (type, values) => sql`${bind(values, type)} = any(message_types)`,
+  plan_id: (id, values) => sql`plan is not null and (plan ->> 'id')::bigint = ${bind(values, id)}`,
+  plan_version: (version, values) => sql`plan is not null and (plan ->> 'version')::bigint = ${bind(values, version)}`,
   expires_after: (time, values) => sql`expires_at >= ${bind(values, timestampParam(time))}`,
   expires_before: (time, values) => sql`expires_at < ${bind(values, timestampParam(time))}`,
   status: (status, values, now) =>

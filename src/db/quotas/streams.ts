@@ -93,6 +93,7 @@ export function streamOf(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream 
   if (walk.by !== 'id') return rangeStream(filter, walk, now)
   if (filter.status === 'exhausted') return exhaustedStream(walk, now)
   if (filter.status === 'suspended') return indexStream(sql`${presenceOf(filter)} and not enabled`, walk, [])
+  if (filter.plan_id !== undefined && filter.status !== 'deleted') return planStream(filter.plan_id, walk)
   if (filter.kind === 'cap' && filter.status !== 'deleted') {
     return indexStream(sql`${presenceOf(filter)} and kind = 'cap'`, walk, ['kind'])
   }
@@ -112,7 +113,7 @@ export interface NarrowStream {
 
 /** Streams that hold less than all quotas, each by one part of the filter: the most selective first, as far as one can know. */
 export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream[] {
-  const { status, kind, name, external_ref, expires_after, expires_before } = filter
+  const { status, kind, name, external_ref, plan_id, expires_after, expires_before } = filter
   const streams: NarrowStream[] = []
   const addRange = (by: IndexedOrder) =>
     hasIndex(filter, by) && streams.push({ by, stream: rangeStream(filter, { by, descending: false }, now) })
@@ -123,8 +124,15 @@ export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream
   if (status === 'exhausted' || status === 'suspended') addById({ status })
   if (status === 'scheduled') streams.push({ by: 'starts_at', stream: scheduledStream(now) })
   if (status === 'expired' || expires_after !== undefined || expires_before !== undefined) addRange('expires_at')
+  if (plan_id !== undefined && status !== 'deleted') addById({ plan_id })
   if (kind === 'cap' && status !== 'deleted') addById({ kind })
   return streams
+}
+
+/** The undeleted quotas of a plan. */
+function planStream(planId: number, walk: Walk): Stream {
+  const isOfPlan = sql`plan is not null and (plan ->> 'id')::bigint = ${sqlInteger(planId)}`
+  return indexStream(sql`${presenceOf({})} and ${isOfPlan}`, walk, ['plan_id'])
 }
 
 function indexStream(selected: Sql, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
