@@ -81,6 +81,7 @@ const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
     holds: 'their numbers of unexpired quotas are right',
     notProvable: 'because an earlier version did not record when it counted',
   },
+  plans: { unit: 'quotas of plans', holds: 'they are what the plans say, but for changes by hand' },
   sequences: { unit: 'events of users', holds: 'their sequences have no gap' },
   totals: {
     unit: 'quotas',

@@ -26,6 +26,7 @@ describe('verify', async () => {
   rollover   0 closed windows: what they carried is what the next window began with
   usage      2 quotas: usage reports what their windows used
   live       2 accounts: their numbers of unexpired quotas are right
+  plans      0 quotas of plans: they are what the plans say, but for changes by hand
   sequences  2 events of users: their sequences have no gap
   totals     2 quotas: they are as many as the totals of their shards
   events     2 events: their numbers have no gap

@@ -244,3 +244,32 @@ describe('a user', () => {
 test('after all of this, verify finds no difference', async () => {
   expect((await verify(db)).differences).toEqual([])
 })
+
+test('verify finds what is not as the plan says', async () => {
+  const plan = await createPlan(MONTHLY)
+  const user = newUser()
+  const [{ quota_id: id }] = (await give(user, plan)).slots
+  await db.query({ text: sql`update quota set priority = 7 where id = $1`, values: [id] })
+  const { differences, proofs } = await verify(db, { userId: user })
+  expect(proofs.get('plans')).toEqual({ checked: 1, notProvable: 0 })
+  expect(differences).toMatchObject([
+    { proof: 'plans', user_id: user, quota_id: id, message: expect.stringContaining('priority') },
+  ])
+})
+
+test('lists select the quotas of a plan, and of a version; so do users', async () => {
+  const plan = await createPlan(MONTHLY, DAILY)
+  const [first, second] = [newUser(), newUser()]
+  await give(first, plan)
+  await change(plan, { ...MONTHLY, limit: 5 }, DAILY)
+  await give(second, plan)
+  await call('POST', QUOTA, { body: { user_id: first, limit: 1 } })
+  const usersOf = async (query: string) =>
+    (await call('GET', `${QUOTA}/list?sort=id&${query}`)).body.items.map((quota: { user_id: number }) => quota.user_id)
+  expect(await usersOf(`plan_id=${plan}`)).toEqual([first, first, second, second])
+  expect(await usersOf(`plan_id=${plan}&plan_version=1`)).toEqual([first, first])
+  expect(await usersOf(`plan_id=${plan}&kind=cap&plan_version=2`)).toEqual([second])
+  expect(await usersOf('plan_id=999999')).toEqual([])
+  const theirs = await call('GET', `/api/sms/quota/list?plan_id=${plan}`, { token: await userToken(first) })
+  expect(theirs.body.items).toHaveLength(2)
+})

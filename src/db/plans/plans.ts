@@ -30,6 +30,15 @@ export async function findPlan(db: Queryable, id: number): Promise<Plan | undefi
   return plan
 }
 
+/** A version of a plan, which never changes. */
+export async function findPlanVersion(db: Queryable, id: number, version: number): Promise<PlanVersion | undefined> {
+  const [found] = await db.query<PlanVersion>({
+    text: sql`select plan_id as id, version, name, slots from plan_version where shard = $1 and plan_id = $2 and version = $3`,
+    values: [PLAN_SHARD, id, version],
+  })
+  return found && withSlots(found)
+}
+
 /** The plan that users get who never had a quota. */
 export async function findDefaultPlan(db: Queryable): Promise<Plan | undefined> {
   const [plan] = await plansOf(db, sql`p.is_default`)

@@ -9,6 +9,7 @@ export const PROOFS = [
   'usage',
   'transfers',
   'live',
+  'plans',
   'sequences',
   'totals',
   'events',

@@ -15,6 +15,7 @@ import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { counters, draws, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
 import { TABLES } from './ledger.ts'
+import { checkPlans } from './plans.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
 import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
@@ -72,7 +73,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
 
   if (userId !== undefined) {
     const range = { shard: shardOf(userId), after: userId - 1, upTo: userId }
-    add(await checkRange(db, range, maxDifferences, 0))
+    add([...(await checkRange(db, range, maxDifferences, 0)), await checkPlans(db, range, maxDifferences)])
     return verification
   }
   const pace = createPace(USERS.first, USERS.max)
@@ -81,7 +82,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
       const range = { shard, after, upTo: await endOfRange(db, shard, after, pace.size) }
       const found = await pace.run(maxMs => checkRange(db, range, maxDifferences, maxMs))
       if (found === undefined) continue
-      if (!add(found)) return verification
+      if (!add([...found, await checkPlans(db, range, maxDifferences)])) return verification
       after = range.upTo
       onProgress(verification, shard / SHARD_COUNT)
     }
