@@ -18,7 +18,7 @@ create table user_profile (
 );
 
 -- The search for users by the beginning of a name.
-create index user_profile_by_name on user_profile ((lower(name)) text_pattern_ops, shard, user_id) where name is not null;
+create index user_profile_by_name on user_profile ((lower(name) collate "C"), shard, user_id) where name is not null;
 
 -- Who a reference names. `shard` is a bucket of the reference (shardOfReference), so that its key finds it, and keeps it unique, on a cluster, too.
 create table user_ref (

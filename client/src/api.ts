@@ -6,6 +6,10 @@ export type SmsQuota = {
   readonly id: number
   /** The user that the quota belongs to. */
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
   /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
@@ -187,6 +191,10 @@ export type QuotaPage = {
 /** The totals of a user's live grants, from one snapshot. */
 export type QuotaSummary = {
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   readonly asOf: string
   /** Units of the current windows, including what rolled over; null if unlimited. */
   readonly limit: number | null
@@ -287,6 +295,10 @@ export type QuotaAsShown = {
   readonly id?: number
   /** The user that the quota belongs to. */
   readonly userId?: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
   /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
@@ -825,6 +837,10 @@ export type Transfer = {
   readonly id: number
   /** The giver. */
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The grant that gave. */
   readonly quotaId: number
   /** The start of the window that the units came from, and go back to. */
@@ -1183,6 +1199,10 @@ export type RollOutRecord =
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The start of the quarter of an hour, the day or the month that the usage is counted in. */
   readonly start: string
   /** Older usage is compacted into days, and then into months. */
@@ -1551,8 +1571,10 @@ export type Grantable = {
   readonly granted: true
   /** The user whose message it is. */
   readonly userId: number
-  /** As the request named the user. */
-  readonly userRef?: string
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   readonly units: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
@@ -1758,6 +1780,10 @@ export type ReservationRecord = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The operation that created it. */
   readonly op: 'reserve' | 'consume'
   /** Units asked for. `units` is less after a partial grant. */
@@ -1803,6 +1829,10 @@ export type ReservationDetail = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The operation that created it. */
   readonly op: 'reserve' | 'consume'
   /** Units asked for. `units` is less after a partial grant. */
@@ -1846,6 +1876,10 @@ export type AuthoredRecord = {
   }>
   /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
   readonly expiresAt: string | null
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The operation that created it. */
   readonly op: 'reserve' | 'consume'
   /** Units asked for. `units` is less after a partial grant. */
@@ -1901,6 +1935,10 @@ export type DenialRecord = {
   readonly at: string
   /** The user whose message it was. */
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The sender's own id. A denied id is decided again, so several denials may have it. */
   readonly id: string
   /** The operation that was denied. */
@@ -1933,6 +1971,10 @@ export type DenialDetail = {
   readonly at: string
   /** The user whose message it was. */
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The sender's own id. A denied id is decided again, so several denials may have it. */
   readonly id: string
   /** The operation that was denied. */
@@ -2021,6 +2063,10 @@ export type Usage = {
     /** False: it begins or ends within a day or month that was compacted, which counts where it begins. Usage is kept by the quarter of an hour for 35 days, by the day for 400 days, and then by the month, of the time zone USAGE_TIME_ZONE. */
     readonly exact: boolean
     readonly userId?: number
+    /** For administrators: the reference of the user; null if there is none. */
+    readonly userRef?: string | null
+    /** For administrators: the name of the user; null if there is none. */
+    readonly userName?: string | null
     /** The grant that paid; null if none did. Caps do not pay. A message belongs to the grant that pays its first unit. */
     readonly quotaId?: number | null
     readonly country?: string | null
@@ -2058,6 +2104,10 @@ export type TopUsers = {
   readonly unlistedUpTo: number
   readonly items: ReadonlyArray<{
     readonly userId: number
+    /** For administrators: the reference of the user; null if there is none. */
+    readonly userRef?: string | null
+    /** For administrators: the name of the user; null if there is none. */
+    readonly userName?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2080,6 +2130,10 @@ export type TopUsers = {
 /** A user who has, or had, a quota, a reservation or usage. */
 export type UserEntry = {
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** Quotas that are neither deleted nor expired. */
   readonly quotas: number
   /** When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied; after five weeks the beginning of that day, later of that month. null: never. */
@@ -2114,6 +2168,10 @@ export type Erasure = {
 /** A user that the service has data of. */
 export type User = {
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** How many quotas the user has. Deleted ones are not counted as expired. */
   readonly quotas: { readonly unexpired: number; readonly expired: number; readonly deleted: number }
   /** When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied; after five weeks the beginning of that day, later of that month. null: never. */
@@ -2180,6 +2238,10 @@ export type ExportRecord = {
 export type QuotaHit = {
   readonly id: number
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
   readonly name: string | null
@@ -2191,6 +2253,10 @@ export type QuotaHit = {
 export type ReservationHit = {
   readonly id: string
   readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
   readonly units: number
   readonly createdAt: string
@@ -2206,7 +2272,8 @@ export type WebhookHit = {
 
 /** What a search found, of each kind. */
 export type SearchResult = {
-  /** Users whose id begins with `q`, by id. */ readonly users: ReadonlyArray<UserEntry>
+  /** Users whose id, reference or name begins with `q`: first by id, then by reference, then by name. */
+  readonly users: ReadonlyArray<UserEntry>
   /** Quotas whose id, `external_ref` or `name` begins with `q`. Those with exactly `q` come first. Deleted ones are found by their id only; the list of quotas with `status=deleted` selects them by name or reference. */
   readonly quotas: ReadonlyArray<QuotaHit>
   /** Reservations of all users whose id begins with `q`, by id. */
@@ -2602,6 +2669,10 @@ export type AuditEntry = {
   readonly webhookId: number | null
   /** The plan; null if something else was changed. */
   readonly planId: number | null
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** The user of the quota or profile, or the user that was erased; null for a webhook or a plan. */
   readonly userId: number | null
   readonly action:

@@ -1,7 +1,18 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/audit.ts'
 import { WEBHOOK_ACTIONS } from '../domain/webhook.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, text, time, uint } from './schemas.ts'
+import {
+  closed,
+  cursorPageOf,
+  cursorQuery,
+  nullable,
+  patterned,
+  positive,
+  text,
+  time,
+  uint,
+  userNames,
+} from './schemas.ts'
 import { Webhook } from './webhooks.ts'
 
 /** Who changed what: the history of a webhook, and the list of all administrators' changes. */
@@ -72,6 +83,7 @@ export const AuditEntry = Type.Object(
     quota_id: nullable(positive(), { description: 'The quota; null if something else was changed.' }),
     webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
     plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
+    ...userNames,
     user_id: nullable(uint(), {
       description: 'The user of the quota or profile, or the user that was erased; null for a webhook or a plan.',
     }),

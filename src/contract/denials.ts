@@ -12,6 +12,7 @@ import {
   text,
   time,
   uint,
+  userNames,
 } from './schemas.ts'
 
 /** The log of denials: why messages were refused. */
@@ -60,6 +61,7 @@ const fields = {
   denial_id: Type.String({ description: 'Identifies the denial.', ...denialId }),
   at: time({ description: 'When it was denied.' }),
   user_id: uint({ description: 'The user whose message it was.', examples: [7] }),
+  ...userNames,
   id: Type.String({
     description: "The sender's own id. A denied id is decided again, so several denials may have it.",
     examples: ['msg-1042'],

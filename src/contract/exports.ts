@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { AdminDenialsQuery } from './denials.ts'
 import { AdminListQuery } from './quotas.ts'
 import { AdminReservationsQuery } from './reservations.ts'
-import { closed, nullable, positive, time, uint } from './schemas.ts'
+import { closed, nullable, positive, time, uint, userNames } from './schemas.ts'
 import { counts } from './usage.ts'
 
 /** Exports: all that a list shows, as lines of JSON. They take the filters of the list. */
@@ -26,6 +26,7 @@ export const ExportUsageQuery = Type.Object(
 export const UsageRecord = Type.Object(
   {
     user_id: uint(),
+    ...userNames,
     start: time({
       description: 'The start of the quarter of an hour, the day or the month that the usage is counted in.',
     }),

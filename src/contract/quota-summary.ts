@@ -3,7 +3,7 @@ import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bou
 import { PERIODS } from '../domain/period.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
-import { closed, cursorQuery, nextCursor, nullable, time, uint } from './schemas.ts'
+import { closed, cursorQuery, nextCursor, nullable, time, uint, userNames } from './schemas.ts'
 
 /** What a user's quotas add up to, and which quotas are running out. */
 
@@ -46,6 +46,7 @@ const denial = (description: string) =>
 export const QuotaSummary = Type.Object(
   {
     user_id: uint(),
+    ...userNames,
     as_of: time(),
     ...totals,
     overage: uint({ description: 'limit + overage = used + reserved + remaining.' }),

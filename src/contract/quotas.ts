@@ -18,6 +18,7 @@ import {
   timeZone,
   uint,
   units,
+  userNames,
   withUserRef,
 } from './schemas.ts'
 
@@ -100,6 +101,7 @@ export const SmsQuota = Type.Object(
   {
     id: positive({ examples: [164] }),
     user_id: userId,
+    ...userNames,
     kind,
     period,
     anchor,

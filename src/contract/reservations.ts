@@ -3,7 +3,7 @@ import { RECORDED_ACTIONS } from '../domain/authorship.ts'
 import { MAX_AGE_SECONDS } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, time, uint } from './schemas.ts'
+import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, time, uint, userNames } from './schemas.ts'
 
 /** Reservations, as senders get them and as lists show them. */
 
@@ -130,6 +130,7 @@ export const SenderReservationsQuery = Type.Object(
 
 const recordFields = {
   ...reservationFields,
+  ...userNames,
   id: Type.String({ description: "The sender's own id. The service's own ids begin with `_`." }),
   op: Type.Enum(['reserve', 'consume'], { description: 'The operation that created it.' }),
   asked: uint({ description: 'Units asked for. `units` is less after a partial grant.' }),

@@ -54,6 +54,16 @@ export function withUserRef(schema: { properties?: Record<string, object>; requi
   return { ...schema, properties: Object.fromEntries(fields), required: required.filter(name => name !== 'user_id') }
 }
 
+/** Beside the id of a user, in what administrators read. */
+export const userNames = {
+  user_ref: Type.Optional(
+    nullable(Type.String(), { description: 'For administrators: the reference of the user; null if there is none.' }),
+  ),
+  user_name: Type.Optional(
+    nullable(Type.String(), { description: 'For administrators: the name of the user; null if there is none.' }),
+  ),
+}
+
 export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
 
 /** An object that refuses unknown fields. */

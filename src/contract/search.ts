@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
-import { closed, nullable, positive, text, time, uint } from './schemas.ts'
+import { closed, nullable, positive, text, time, uint, userNames } from './schemas.ts'
 import type { UserEntry } from './users.ts'
 
 /** Search over all users, for administrators. */
@@ -26,6 +26,7 @@ export const QuotaHit = Type.Object(
   {
     id: positive(),
     user_id: uint(),
+    ...userNames,
     kind,
     name: nullable(Type.String()),
     external_ref: nullable(Type.String()),
@@ -38,6 +39,7 @@ export const ReservationHit = Type.Object(
   {
     id: Type.String(),
     user_id: uint(),
+    ...userNames,
     state: Type.Enum([...RESERVATION_STATES]),
     units: uint(),
     created_at: time(),
@@ -57,7 +59,9 @@ export const WebhookHit = Type.Object(
 
 export const SearchResult = Type.Object(
   {
-    users: Type.Array(Type.Ref('UserEntry#'), { description: 'Users whose id begins with `q`, by id.' }),
+    users: Type.Array(Type.Ref('UserEntry#'), {
+      description: 'Users whose id, reference or name begins with `q`: first by id, then by reference, then by name.',
+    }),
     quotas: Type.Array(Type.Ref('QuotaHit#'), {
       description:
         'Quotas whose id, `external_ref` or `name` begins with `q`. Those with exactly `q` come first. Deleted ones are found by their id only; the list of quotas with `status=deleted` selects them by name or reference.',

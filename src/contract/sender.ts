@@ -9,7 +9,7 @@ import {
 import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { explanationLine } from './explanations.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
-import { closed, country, messageType, nullable, patterned, time, uint, userRef } from './schemas.ts'
+import { closed, country, messageType, nullable, patterned, time, uint, userNames, userRef } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
 
@@ -261,7 +261,7 @@ export const Grantable = Type.Object(
   {
     granted: Type.Literal(true),
     user_id: userId,
-    ...namedSo,
+    ...userNames,
     units: uint(),
     unfunded,
     draws,

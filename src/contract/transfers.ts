@@ -10,6 +10,7 @@ import {
   text,
   time,
   uint,
+  userNames,
 } from './schemas.ts'
 
 /** Transfers: units of a grant that became a grant of another user. */
@@ -62,6 +63,7 @@ export const Transfer = Type.Object(
   {
     id: positive(),
     user_id: uint({ description: 'The giver.' }),
+    ...userNames,
     quota_id: positive({ description: 'The grant that gave.' }),
     window_start: time({ description: 'The start of the window that the units came from, and go back to.' }),
     to_user_id: nullable(uint(), { description: 'The receiver; null once erased.' }),

@@ -7,7 +7,7 @@ import {
   USAGE_DETAIL_DAYS,
 } from '../domain/bounds.ts'
 import { USAGE_GROUPS } from '../domain/usage.ts'
-import { closed, country, messageType, nullable, positive, time, timeZone, uint } from './schemas.ts'
+import { closed, country, messageType, nullable, positive, time, timeZone, uint, userNames } from './schemas.ts'
 
 /** Usage reports: what users sent, gave back and were denied. */
 
@@ -97,6 +97,7 @@ export const Usage = Type.Object(
         end: time({ description: 'Exclusive.' }),
         exact,
         user_id: Type.Optional(uint()),
+        ...userNames,
         quota_id: Type.Optional(
           nullable(positive(), {
             description:
@@ -131,7 +132,7 @@ export const TopUsers = Type.Object(
       description: 'Whether it is proven that no user who is missing committed more units than the last one listed.',
     }),
     unlisted_up_to: uint({ description: 'No user who is missing committed more units than this.' }),
-    items: Type.Array(Type.Object({ user_id: uint(), ...counts })),
+    items: Type.Array(Type.Object({ user_id: uint(), ...userNames, ...counts })),
   },
   {
     $id: 'TopUsers',

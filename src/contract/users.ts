@@ -9,6 +9,7 @@ import {
   time,
   timeZone,
   uint,
+  userNames,
   userRef,
 } from './schemas.ts'
 
@@ -25,6 +26,7 @@ const lastActivity = nullable(time(), {
 
 const userEntry = {
   user_id: uint({ examples: [7] }),
+  ...userNames,
   quotas: uint({ description: 'Quotas that are neither deleted nor expired.' }),
   last_activity_at: lastActivity,
 }
@@ -62,6 +64,7 @@ export const Erasure = Type.Object(
 export const User = Type.Object(
   {
     user_id: uint(),
+    ...userNames,
     quotas: Type.Object(
       { unexpired: uint(), expired: uint(), deleted: uint() },
       { description: 'How many quotas the user has. Deleted ones are not counted as expired.' },

@@ -41,6 +41,7 @@ import { transferRoute, transferRoutes } from './transfers/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { acceptReferences } from './users/named-users.ts'
 import { erasureRoutes, profileRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
+import { showUserNames } from './users/user-names.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { webhookHistoryRoutes, webhookRoutes } from './webhooks/routes.ts'
 
@@ -51,6 +52,8 @@ interface Scope {
    * are limited by the queue and by their operations, all others by their calls.
    */
   access: Access
+  /** Whether answers show the names of users; left out: those that are read by administrators do. */
+  namesUsers?: boolean
   routes: ((scope: FastifyInstance, parts: ServerParts) => void)[]
 }
 
@@ -85,7 +88,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
-  { prefix: '/api/sms/admin/events', access: 'read', routes: [eventRoutes] },
+  { prefix: '/api/sms/admin/events', access: 'read', namesUsers: false, routes: [eventRoutes] },
   { prefix: '/api/sms/admin/audit', access: 'read', routes: [auditRoutes] },
   { prefix: '/api/sms/admin/names', access: 'read', routes: [nameRoutes] },
   { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
@@ -173,11 +176,12 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
   const { authFailuresPerMinute, rateLimitPerMinute } = parts.settings
   const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
-  for (const { prefix, access, routes } of API) {
+  for (const { prefix, access, namesUsers = access === 'read', routes } of API) {
     await app.register(
       async scope => {
         guard(scope, parts.authenticator, access, failures, addressOf)
         acceptReferences(scope, parts, access)
+        if (namesUsers) showUserNames(scope, parts.db)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
         for (const add of routes) add(scope, parts)
       },

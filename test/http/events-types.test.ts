@@ -163,8 +163,15 @@ type Json<T> = T extends readonly (infer Item)[]
     ? { -readonly [Name in keyof T]: Name extends 'created_by' | 'updated_by' ? T[Name] | null : Json<T[Name]> }
     : T
 
+/** Events do not name users, as administrators' answers do. */
+type Nameless<T> = T extends readonly (infer Item)[]
+  ? Nameless<Item>[]
+  : T extends object
+    ? { [Name in keyof T as Exclude<Name, 'user_ref' | 'user_name'>]: Nameless<T[Name]> }
+    : T
+
 test('the domain emits the data that the contract documents, by their types', () => {
-  type Documented = { [Name in EventType]: Extract<Event, { type: Name }>['data'] }
+  type Documented = { [Name in EventType]: Nameless<Extract<Event, { type: Name }>['data']> }
   expectTypeOf<Json<EventData>>().toEqualTypeOf<Documented>()
   expectTypeOf<OutboxEvent['type'] | SystemEvent['type']>().toEqualTypeOf<EventType>()
   expectTypeOf<Event['type']>().toEqualTypeOf<EventType>()

@@ -203,6 +203,8 @@ test('a profile and its changes are in the audit and in the export', async () =>
         quota_id: null,
         webhook_id: null,
         user_id: user,
+        user_ref: after.ref,
+        user_name: after.name,
         action: 'updated',
         version: 2,
         at: new Date(clock.now).toISOString(),

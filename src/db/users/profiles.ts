@@ -19,6 +19,32 @@ export async function findProfile(db: Queryable, userId: number): Promise<UserPr
   return profile ?? emptyProfile(userId)
 }
 
+/** What other systems and people call a user. */
+export interface UserNames {
+  user_ref: string | null
+  user_name: string | null
+}
+
+/** The names of those of the users that have a profile. `offset 0` makes the planner look up one after the other. */
+export async function namesOfUsers(db: Database, userIds: readonly number[]): Promise<Map<number, UserNames>> {
+  const found = await db.transaction(
+    tx =>
+      runPerCitusShard(tx, userIds, shardOf, part =>
+        tx.query<UserNames & { user_id: number }>({
+          name: 'names-of-users',
+          text: sql`select p.user_id, p.ref as user_ref, p.name as user_name
+                 from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) cross join lateral (
+                   select user_id, ref, name from user_profile u
+                   where u.shard = k.shard and u.user_id = k.user_id ${shardFilter(tx, sql`u.shard`, sql`$1`)} offset 0
+                 ) p`,
+          values: [part.map(shardOf), part],
+        }),
+      ),
+    'snapshot',
+  )
+  return new Map(found.map(({ user_id, ...names }) => [user_id, names]))
+}
+
 /** Writes a profile that has changed. The account is locked. */
 export async function writeProfile(tx: Transaction, profile: UserProfile): Promise<void> {
   const { user_id, ref, name, email, language, time_zone, version, updated_at, updated_by } = profile

@@ -16,7 +16,7 @@ import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
 
 /** The finds of a search, of each kind: `size` at most of those there are. */
 export interface Found {
-  /** Users whose id begins with the text, by id. */
+  /** Users whose id, reference or name begins with the text: first by id, then by reference, then by name. */
   users: ListedUser[]
   /**
    * Quotas whose id, reference or name begins with the text; exact matches first. Deleted ones are found by their id
@@ -33,7 +33,7 @@ export function search(db: Database, text: string, size: number, now: EpochMs): 
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
     return {
-      users: ranges.length === 0 ? [] : await findUsersIn(tx, ranges, size, now),
+      users: await findUsers(tx, text, ranges, size, now),
       quotas: await findQuotas(tx, text, ranges, size),
       reservations: await findReservations(tx, text, size),
     }
@@ -52,6 +52,64 @@ export function idRangesOf(text: string): IdRange[] {
     if (low === 0) break
   }
   return ranges
+}
+
+/** At most three times the hits that are shown, each by an index whose order it reads. */
+async function findUsers(
+  tx: Transaction,
+  text: string,
+  ranges: readonly IdRange[],
+  size: number,
+  now: EpochMs,
+): Promise<ListedUser[]> {
+  const byId = ranges.length === 0 ? [] : await findUsersIn(tx, ranges, size, now)
+  const named = [...(await usersByRef(tx, text, size)), ...(await usersByName(tx, text, size))]
+  const ids = [...new Set(named)].filter(id => !byId.some(({ user_id }) => user_id === id)).slice(0, size - byId.length)
+  if (ids.length === 0) return byId
+  const found = await findUsersIn(
+    tx,
+    ids.map(id => ({ low: id, high: id })),
+    ids.length,
+    now,
+  )
+  const users = new Map(found.map(user => [user.user_id, user]))
+  return [...byId, ...ids.flatMap(id => users.get(id) ?? [])]
+}
+
+/** Asks the key in each shard, and takes the first of what they find. */
+async function usersByRef(tx: Transaction, text: string, size: number): Promise<number[]> {
+  const found = await runPerCitusShard(
+    tx,
+    SHARDS,
+    shard => shard,
+    shards =>
+      tx.query<{ ref: string; user_id: number }>({
+        name: 'search-users-by-ref',
+        text: sql`select key.ref, key.user_id from unnest($1::smallint[]) s (shard) cross join lateral (
+                 select r.ref, r.user_id from user_ref r
+                 where r.shard = s.shard ${shardFilter(tx, sql`r.shard`, sql`$1`)} and r.user_id is not null
+                   and r.ref >= $2::text and r.ref < $2::text || chr(1114111)
+                 order by r.ref limit $3
+               ) key order by key.ref limit $3`,
+        values: [shards, text, size],
+      }),
+  )
+  return found
+    .sort((one, other) => (one.ref < other.ref ? -1 : 1))
+    .slice(0, size)
+    .map(({ user_id }) => user_id)
+}
+
+async function usersByName(tx: Transaction, text: string, size: number): Promise<number[]> {
+  const found = await tx.query<{ user_id: number }>({
+    name: 'search-users-by-name',
+    text: sql`select user_id from user_profile
+           where name is not null and lower(name) collate "C" >= lower($1::text)
+             and lower(name) collate "C" < lower($1::text) || chr(1114111)
+           order by lower(name) collate "C", shard, user_id limit $2`,
+    values: [text, size],
+  })
+  return found.map(({ user_id }) => user_id)
 }
 
 /** Each search has an index whose order it reads; together they are at most four times the hits that are shown. */

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ExportDenialsQuery, ExportLedgerQuery, ExportQuotasQuery, ExportUsageQuery } from '../../contract/exports.ts'
+import type { Database } from '../../db/connection/database.ts'
 import type { RouteContext } from '../context.ts'
 import { denialPage } from '../denials/responses.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
 import { listPage } from '../quotas/responses.ts'
 import { reservationPage } from '../reservations/responses.ts'
+import { rowsWithNames } from '../users/user-names.ts'
 import { pagesOf, usagePages } from './pages.ts'
 
 const NDJSON = 'application/x-ndjson'
@@ -34,6 +36,7 @@ function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void 
     handler: ({ query }, reply) =>
       send(
         reply,
+        db,
         pagesOf(place => listPage(db, { ...query, ...place, sort: 'id' }, VIEWER, now())),
       ),
   })
@@ -48,7 +51,7 @@ function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void 
     answer: 'UsageRecord',
     isLines: true,
     errors: ['overloaded'],
-    handler: ({ query }, reply) => send(reply, usagePages(db, query, now())),
+    handler: ({ query }, reply) => send(reply, db, usagePages(db, query, now())),
   })
 }
 
@@ -62,6 +65,7 @@ function messageExports(server: FastifyInstance, { db }: RouteContext): void {
     handler: ({ query }, reply) =>
       send(
         reply,
+        db,
         pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER)),
       ),
   })
@@ -79,17 +83,22 @@ function messageExports(server: FastifyInstance, { db }: RouteContext): void {
     handler: ({ query }, reply) =>
       send(
         reply,
+        db,
         pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER)),
       ),
   })
 }
 
 /** Sends pages as lines. What fails before the first page is answered like any other call. */
-async function send(reply: FastifyReply, pages: AsyncGenerator<readonly object[], void>): Promise<FastifyReply> {
+async function send(
+  reply: FastifyReply,
+  db: Database,
+  pages: AsyncGenerator<readonly object[], void>,
+): Promise<FastifyReply> {
   const first = await pages.next()
   const lines = async function* () {
-    if (first.done !== true) yield textOf(first.value)
-    for await (const page of pages) yield textOf(page)
+    if (first.done !== true) yield textOf(await rowsWithNames(db, first.value))
+    for await (const page of pages) yield textOf(await rowsWithNames(db, page))
   }
   return reply.type(NDJSON).send(Readable.from(lines()))
 }
