@@ -427,7 +427,9 @@ export type ImportRow = {
   /** The user's quota to update. Without it, the quota with this `external_ref` is updated, and created if there is none. */
   readonly id?: number
   /** The user that the quota belongs to. */
-  readonly userId: number
+  readonly userId?: number
+  /** The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user. */
+  readonly userRef?: string | null
   /** Units per window; null is unlimited (grants only). */
   readonly limit?: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
@@ -466,6 +468,8 @@ export type ImportRow = {
   readonly externalRef?: string | null
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
   /** Units committed in the current window. */
   readonly used?: number
   /** Units reserved in the current window. */

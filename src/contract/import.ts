@@ -3,7 +3,7 @@ import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
 import { namedValues } from '../domain/named-values.ts'
 import { EXPORTED_ONLY } from '../domain/quota-file.ts'
 import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
-import { closed, localTime, nullable, positive, text, uint } from './schemas.ts'
+import { closed, localTime, nullable, positive, text, uint, userRef } from './schemas.ts'
 
 /** The import of quotas: newline-delimited JSON in both directions. */
 
@@ -41,7 +41,13 @@ const LOCAL =
 export const ImportRow = Type.Object(
   {
     id: Type.Optional(id),
-    user_id,
+    user_id: Type.Optional(user_id),
+    user_ref: Type.Optional(
+      nullable(userRef(), {
+        description:
+          'The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user.',
+      }),
+    ),
     limit: Type.Optional(limit),
     ...optional,
     starts_at: Type.Optional(localTime({ description: `Inclusive. ${LOCAL} Cannot change once it is reached.` })),

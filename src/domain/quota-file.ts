@@ -38,6 +38,7 @@ const SETTINGS = namedValues<Record<SettingName, FieldSchema>>(SETTING_NAMES, na
 const COLUMNS = {
   id: INTEGER,
   user_id: INTEGER,
+  user_ref: TEXT,
   kind: WORD,
   period: orNull(WORD),
   anchor: orNull(WORD),
@@ -50,6 +51,7 @@ type ColumnName = keyof typeof COLUMNS
 
 /** What an export has, and an import does not set. */
 export const EXPORTED_ONLY = [
+  'user_name',
   'used',
   'reserved',
   'rolled_over',

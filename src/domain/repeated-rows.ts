@@ -14,12 +14,15 @@ export interface RepeatedRows {
 export function createRepeatedRows(): RepeatedRows {
   const lines = createLines()
   return {
-    add({ id, user_id, external_ref }, line) {
+    add({ id, user_id, user_ref, external_ref }, line) {
       const keys: [EarlierRow['by'], string][] = []
       if (typeof id === 'number') keys.push(['id', `${id}`])
       // A row with an id gives it the reference, so that no other row can have it.
       if (typeof user_id === 'number' && typeof external_ref === 'string')
         keys.push(['reference', `${user_id} ${external_ref}`])
+      // A reference has no blank.
+      if (typeof user_id !== 'number' && typeof user_ref === 'string' && typeof external_ref === 'string')
+        keys.push(['reference', `ref:${user_ref} ${external_ref}`])
       for (const [by, key] of keys) {
         const earlier = lines.find(key)
         if (earlier !== undefined) return { line: earlier, by }

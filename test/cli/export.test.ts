@@ -82,7 +82,7 @@ test('says what was wrong', async () => {
   expect(await usage('usage', '--format', 'csv', '--fields', 'denied')).toEqual([
     2,
     expect.stringMatching(
-      /^sms-quota: --fields has no "denied"; fields are user_id, start, .*denied\.units, denied\.messages/,
+      /^sms-quota: --fields has no "denied"; fields are user_id, user_ref, user_name, start, .*denied\.units, denied\.messages/,
     ),
   ])
   expect(await run(['export', 'usage', '--filter', 'status=active'])).toEqual({

@@ -320,7 +320,7 @@ test('names each bad row by line and column, and sends nothing', async () => {
   expect(wide.complaints?.[0]).toBe('line 2: must be a line of at most 262144 bytes; the rest of the file was not read')
   const header = await run('user_id,external_ref,limit,prioritty,limit\n1,A,1,2,3\n')
   expect(header.complaints).toEqual([
-    expect.stringMatching(/^line 1: prioritty is no column; columns are id, user_id, kind, /),
+    expect.stringMatching(/^line 1: prioritty is no column; columns are id, user_id, user_ref, kind, /),
     'line 1: limit is there twice',
     'sms-quota: 1 row of FILE cannot be imported; nothing was sent',
   ])

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
 
-const service = await startSender()
+const service = await startSender({ showsNoNames: true })
 const { ask, call, clock, db } = service
 const log = pino({ level: 'silent' })
 

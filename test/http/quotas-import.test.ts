@@ -594,6 +594,7 @@ test('other calls are answered while the rows of one chunk are read', async () =
     throw new Error('all rows are refused')
   }
   const records = importOf(chunk(), {
+    usersOf: async () => new Map(),
     step: unused,
     author: unused,
     pacer: { rows: 200, run: unused },

@@ -49,7 +49,8 @@ export function readRows(rows: readonly CsvRow[]): FileContent {
 /** A list of users may have ids of its own, but then it has other columns. */
 function isAboutQuotas(names: readonly string[]): boolean {
   const has = (...needed: string[]) => needed.every(name => names.includes(name))
-  return has('user_id', 'external_ref', 'limit') || (has('user_id', 'id') && unknownNames(names).length === 0)
+  const hasUser = has('user_id') || has('user_ref')
+  return hasUser && (has('external_ref', 'limit') || (has('id') && unknownNames(names).length === 0))
 }
 
 function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileContent {

@@ -12,6 +12,7 @@ import { isPlainUtf8 } from '../platform/json-body.ts'
 import { readLongBody } from '../platform/long-bodies.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { compileValidator } from '../platform/validation.ts'
+import { usersOfReferences } from '../users/references.ts'
 import { importOf } from './import.ts'
 import { authorOf } from './requests.ts'
 import type { Steps } from './step-pacer.ts'
@@ -19,7 +20,11 @@ import type { Steps } from './step-pacer.ts'
 const NDJSON = 'application/x-ndjson'
 
 /** The import of quotas. Its scope must be its own, because it replaces the body parser. */
-export function importRoute(server: FastifyInstance, { db, now }: RouteContext, { pacer, slots }: Steps): void {
+export function importRoute(
+  server: FastifyInstance,
+  { db, now, references }: RouteContext,
+  { pacer, slots }: Steps,
+): void {
   server.removeAllContentTypeParsers()
   // The route reads the body itself, as far as the steps have come.
   server.addContentTypeParser(NDJSON, (request, stream, done) => {
@@ -57,6 +62,7 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
         step:
           request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
         author: () => authorOf(request, now()),
+        usersOf: refs => usersOfReferences(references, refs),
         pacer,
         onStopped: error => server.requestLog.stopped(request, 'import', error),
       })

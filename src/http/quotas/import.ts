@@ -2,12 +2,14 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/author.ts'
 import { createImportedKeys, type ImportedQuota, type ImportOutcome } from '../../admin/import-quotas.ts'
 import { type ImportRecord, ImportRow, ImportRowByReference } from '../../contract/import.ts'
+import { isReference } from '../../contract/patterns.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
+import { unknownUser } from '../users/references.ts'
 import { importedQuotaOf } from './requests.ts'
 import { refusal } from './responses.ts'
 import type { StepPacer } from './step-pacer.ts'
@@ -29,6 +31,8 @@ export interface ImportOptions {
   step(rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]>
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
+  /** Finds the users of references; those that name none are left out. */
+  usersOf(refs: readonly string[]): Promise<ReadonlyMap<string, number>>
   pacer: StepPacer
   /** Called with an error that stops the import. */
   onStopped(error: unknown): void
@@ -54,6 +58,7 @@ export async function* importOf(
   const run = new Import(options)
   let pauseAt = performance.now() + MAX_TICK_MS
   for await (const lines of linesOf(body, MAX_LINE_BYTES)) {
+    const users = await options.usersOf(lines.flatMap(({ text }) => referenceIn(text) ?? []))
     for (const { number, text } of lines) {
       if (performance.now() > pauseAt) {
         await nextTick()
@@ -65,15 +70,38 @@ export async function* importOf(
         yield* run.refuse(number, invalidRequest(read.issues))
         continue
       }
-      if (run.isFull(read.quota)) {
+      const userId = userOf(read.row, users)
+      if (typeof userId !== 'number') {
+        yield* run.refuse(number, userId)
+        continue
+      }
+      const quota = importedQuotaOf(read.row, userId)
+      if (run.isFull(quota)) {
         yield* run.step()
         if (run.isStopped) return
       }
-      run.add({ line: number, quota: read.quota }, text?.length ?? 0)
+      run.add({ line: number, quota }, text?.length ?? 0)
     }
   }
   yield* run.step()
   if (!run.isStopped) yield { record: 'end', ...run.counts }
+}
+
+/** The reference on a line that has one. */
+function referenceIn(text: string | null): string | undefined {
+  if (text?.includes('"user_ref"') !== true) return undefined
+  const read = readJson(text)
+  if (!('value' in read) || typeof read.value !== 'object' || read.value === null) return undefined
+  const ref = 'user_ref' in read.value ? read.value.user_ref : undefined
+  return typeof ref === 'string' && isReference(ref) ? ref : undefined
+}
+
+/** The user of a row, or why it has none. */
+function userOf({ user_id, user_ref }: ImportRow, users: ReadonlyMap<string, number>): number | Problem {
+  const named = user_ref == null ? user_id : users.get(user_ref)
+  if (named === undefined) return unknownUser()
+  if (user_id === undefined || user_id === named) return named
+  return invalidRequest([{ path: '/user_ref', message: 'is the reference of another user than user_id' }])
 }
 
 class Import {
@@ -158,7 +186,7 @@ function isDone(decided: ImportOutcome): decided is { outcome: 'created' | 'upda
 /** The maximum length of a line: what the body of a creation may have. */
 const MAX_LINE_BYTES = 64 * 1024
 
-type ReadRow = { quota: ImportedQuota } | { issues: Issues }
+type ReadRow = { row: ImportRow } | { issues: Issues }
 
 /** A function that reads the text of a line; null stands for one that is too long or not UTF-8. */
 export function createRowReader(): (text: string | null) => ReadRow {
@@ -168,7 +196,7 @@ export function createRowReader(): (text: string | null) => ReadRow {
     const read = readJson(text)
     if ('issues' in read) return read
     const issues = check(read.value)
-    return issues === null ? { quota: importedQuotaOf(read.value as ImportRow) } : { issues: firstIssues(issues) }
+    return issues === null ? { row: read.value as ImportRow } : { issues: firstIssues(issues) }
   }
 }
 
@@ -176,7 +204,12 @@ export function createRowReader(): (text: string | null) => ReadRow {
 export function createRowCheck(): Check {
   const byId = compileCheck(ImportRow)
   const byReference = compileCheck(ImportRowByReference)
-  return row => (typeof row === 'object' && row !== null && 'id' in row ? byId(row) : byReference(row))
+  return row => {
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) return byReference(row)
+    const issues = 'id' in row ? byId(row) : byReference(row)
+    if ('user_id' in row || ('user_ref' in row && row.user_ref !== null)) return issues
+    return [{ path: '/user_id', message: 'is required, unless user_ref names the user' }, ...(issues ?? [])]
+  }
 }
 
 const notReadable = (message: string): ReadRow => ({ issues: [{ path: '', message }] })

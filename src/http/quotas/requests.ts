@@ -60,8 +60,8 @@ export function patchOf(body: UpdateQuotaReq): QuotaPatch {
 }
 
 /** A validated row of an import: the draft of a quota, or a patch of the one that it names. */
-export function importedQuotaOf(row: ImportRow): ImportedQuota {
-  const { id, user_id, limit, external_ref, opening_used } = row
+export function importedQuotaOf(row: ImportRow, user_id: number): ImportedQuota {
+  const { id, limit, external_ref, opening_used } = row
   const local = localTimesOf(row)
   const exact = Object.fromEntries(Object.entries(row).filter(([name]) => !Object.hasOwn(local, name)))
   const settings = { ...canonical(exact, UpdateQuotaReq), ...(Object.keys(local).length === 0 ? {} : { local }) }

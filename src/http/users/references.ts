@@ -78,6 +78,20 @@ export function createUserReferences({
   }
 }
 
+/** The users of many references; those that name none are left out. */
+export async function usersOfReferences(
+  { recall, find }: UserReferences,
+  refs: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const users = new Map<string, number>()
+  const found = [...new Set(refs)].map(async ref => {
+    const userId = recall(ref) ?? (await find(ref))
+    if (userId !== undefined) users.set(ref, userId)
+  })
+  await Promise.all(found)
+  return users
+}
+
 /**
  * What was read, a page for each statement, in the order of time. Pages end as a whole, so an entry is a number in a map and no object: of
  * a hundred thousand references, what costs is to reach the memory in which they lie.
