@@ -2274,6 +2274,14 @@ export type WebhookHit = {
   readonly enabled: boolean
 }
 
+/** A plan that a search found. */
+export type PlanHit = {
+  readonly id: number
+  readonly name: string
+  readonly version: number
+  readonly isDefault: boolean
+}
+
 /** What a search found, of each kind. */
 export type SearchResult = {
   /** Users whose id, reference or name begins with `q`: first by id, then by reference, then by name. */
@@ -2284,12 +2292,15 @@ export type SearchResult = {
   readonly reservations: ReadonlyArray<ReservationHit>
   /** Webhooks whose id begins with `q`, or whose `url` or `description` contains it. */
   readonly webhooks: ReadonlyArray<WebhookHit>
+  /** Plans whose id or name begins with `q`, by id. Archived ones are not among them. */
+  readonly plans: ReadonlyArray<PlanHit>
   /** Whether there are more than the 20 that are shown of a kind. */
   readonly hasMore: {
     readonly users: boolean
     readonly quotas: boolean
     readonly reservations: boolean
     readonly webhooks: boolean
+    readonly plans: boolean
   }
 }
 
@@ -3449,7 +3460,7 @@ export interface Api<Options> {
   /**
    * Search.
    *
-   * Finds users, quotas, reservations and webhooks by the beginning of an id, a reference or a name.
+   * Finds users, quotas, reservations, webhooks and plans by the beginning of an id, a reference or a name.
    */
   search(
     input: {

@@ -57,6 +57,11 @@ export const WebhookHit = Type.Object(
   { $id: 'WebhookHit', description: 'A webhook that a search found.' },
 )
 
+export const PlanHit = Type.Object(
+  { id: positive(), name: Type.String(), version: positive(), is_default: Type.Boolean() },
+  { $id: 'PlanHit', description: 'A plan that a search found.' },
+)
+
 export const SearchResult = Type.Object(
   {
     users: Type.Array(Type.Ref('UserEntry#'), {
@@ -72,8 +77,17 @@ export const SearchResult = Type.Object(
     webhooks: Type.Array(Type.Ref('WebhookHit#'), {
       description: 'Webhooks whose id begins with `q`, or whose `url` or `description` contains it.',
     }),
+    plans: Type.Array(Type.Ref('PlanHit#'), {
+      description: 'Plans whose id or name begins with `q`, by id. Archived ones are not among them.',
+    }),
     has_more: Type.Object(
-      { users: Type.Boolean(), quotas: Type.Boolean(), reservations: Type.Boolean(), webhooks: Type.Boolean() },
+      {
+        users: Type.Boolean(),
+        quotas: Type.Boolean(),
+        reservations: Type.Boolean(),
+        webhooks: Type.Boolean(),
+        plans: Type.Boolean(),
+      },
       { description: `Whether there are more than the ${MAX_HITS} that are shown of a kind.` },
     ),
   },
@@ -81,7 +95,7 @@ export const SearchResult = Type.Object(
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const SEARCH_COMPONENTS = { QuotaHit, ReservationHit, WebhookHit, SearchResult } satisfies Record<
+export const SEARCH_COMPONENTS = { QuotaHit, ReservationHit, WebhookHit, PlanHit, SearchResult } satisfies Record<
   string,
   TSchema
 >
@@ -89,6 +103,7 @@ export const SEARCH_COMPONENTS = { QuotaHit, ReservationHit, WebhookHit, SearchR
 export type QuotaHit = Static<typeof QuotaHit>
 export type ReservationHit = Static<typeof ReservationHit>
 export type WebhookHit = Static<typeof WebhookHit>
+export type PlanHit = Static<typeof PlanHit>
 export type SearchResult = Static<
   typeof SearchResult,
   {
@@ -96,5 +111,6 @@ export type SearchResult = Static<
     'QuotaHit#': typeof QuotaHit
     'ReservationHit#': typeof ReservationHit
     'WebhookHit#': typeof WebhookHit
+    'PlanHit#': typeof PlanHit
   }
 >

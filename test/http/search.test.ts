@@ -98,7 +98,7 @@ describe('users and quotas', async () => {
     const { quotas, has_more } = await find('bulk')
     expect(quotas).toHaveLength(20)
     expect(quotas[0].id).toBe(last)
-    expect(has_more).toEqual({ users: false, quotas: true, reservations: false, webhooks: false })
+    expect(has_more).toEqual({ users: false, quotas: true, reservations: false, webhooks: false, plans: false })
     const { users, has_more: more } = await find('7')
     expect(users).toHaveLength(20)
     expect(more.users).toBe(true)
@@ -151,4 +151,16 @@ describe('refused', () => {
     for (const token of [await userToken(4711), senderToken])
       expect((await call('GET', `${SEARCH}?q=1`, { token })).status).toBe(403)
   })
+})
+
+test('plans are found by the beginning of their id or name, archived ones are not', async () => {
+  const create = async (name: string) =>
+    (await call('POST', '/api/sms/admin/plans', { body: { name, slots: [{ slot: 'a', limit: 1 }] } })).body.id
+  const [basic, gold] = [await create('Basic 2027'), await create('Gold')]
+  const archived = await create('Basic 2026')
+  await call('DELETE', `/api/sms/admin/plans/${archived}`)
+  const hit = { id: basic, name: 'Basic 2027', version: 1, is_default: false }
+  expect(await find('bAsic')).toMatchObject({ plans: [hit], has_more: { plans: false } })
+  expect(idsOf((await find(String(gold))).plans)).toContain(gold)
+  expect((await find('asic')).plans).toEqual([])
 })

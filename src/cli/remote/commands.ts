@@ -255,7 +255,7 @@ const READ_COMMANDS: readonly Command[] = [
   }),
   remoteCommand({
     name: 'search',
-    summary: 'Finds users, quotas, reservations and webhooks by the beginning of an id, a name or a reference.',
+    summary: 'Finds users, quotas, reservations, webhooks and plans by the beginning of an id, a name or a reference.',
     operation: 'search',
     requests: [SearchQuery],
     operands: { q: 'TEXT' },

@@ -58,6 +58,20 @@ export function listPlans(db: Database, archived: boolean, before: number, size:
   }, 'snapshot')
 }
 
+/** The plans, but for archived ones, whose id or name begins with a text, by id. There are so few that all are looked at. */
+export function plansBeginningWith(
+  db: Queryable,
+  text: string,
+  size: number,
+): Promise<Pick<Plan, 'id' | 'name' | 'version' | 'is_default'>[]> {
+  return db.query<Pick<Plan, 'id' | 'name' | 'version' | 'is_default'>>({
+    text: sql`select p.id, v.name, p.version, p.is_default from plan p ${VERSION}
+           where p.shard = $1 and p.archived_at is null
+             and (starts_with(p.id::text, $2) or starts_with(lower(v.name), lower($2))) order by p.id limit $3`,
+    values: [PLAN_SHARD, text, size],
+  })
+}
+
 /**
  * Lets one transaction at a time change plans. To give one to a user takes no such lock, and takes the version that is committed.
  */

@@ -7,6 +7,7 @@ import {
 } from '../../contract/search.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { sliceOf } from '../../db/connection/slice.ts'
+import { plansBeginningWith } from '../../db/plans/plans.ts'
 import { search } from '../../db/users/search.ts'
 import { listWebhooks } from '../../db/webhooks/webhooks.ts'
 import { type Quota, roll, statusOf } from '../../domain/quota.ts'
@@ -19,6 +20,7 @@ export async function resultOf(db: Database, text: string, now: EpochMs): Promis
   const found = await search(db, text, MAX_HITS + 1, now)
   // There are few webhooks, so they are searched here, by any part of their address.
   const matching = (await listWebhooks(db)).filter(webhook => matches(webhook, text.toLowerCase()))
+  const plans = sliceOf(await plansBeginningWith(db, text, MAX_HITS + 1), MAX_HITS)
   const users = sliceOf(found.users, MAX_HITS)
   const quotas = sliceOf(found.quotas, MAX_HITS)
   const reservations = sliceOf(found.reservations, MAX_HITS)
@@ -28,11 +30,13 @@ export async function resultOf(db: Database, text: string, now: EpochMs): Promis
     quotas: quotas.items.map(quota => quotaHitOf(quota, now)),
     reservations: reservations.items.map(reservationHitOf),
     webhooks: webhooks.items.map(webhookHitOf),
+    plans: plans.items,
     has_more: {
       users: users.hasMore,
       quotas: quotas.hasMore,
       reservations: reservations.hasMore,
       webhooks: webhooks.hasMore,
+      plans: plans.hasMore,
     },
   }
 }

@@ -13,7 +13,7 @@ export function searchRoutes(server: FastifyInstance, { db, now }: RouteContext)
       'Administrator',
       'search',
       'Search',
-      'Finds users, quotas, reservations and webhooks by the beginning of an id, a reference or a name.',
+      'Finds users, quotas, reservations, webhooks and plans by the beginning of an id, a reference or a name.',
     ),
     query: SearchQuery,
     answer: 'SearchResult',
