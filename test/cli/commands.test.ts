@@ -409,3 +409,22 @@ test('no output of any command contains a token', () => {
     expect(outputs.filter(text => text.includes(secret))).toEqual([])
   }
 })
+
+describe('plans', () => {
+  test('are listed, shown, given to a user and taken away', async () => {
+    const slots = [{ slot: 'monthly', limit: 1000, period: 'month' }]
+    const plan = (await service.call('POST', '/api/sms/admin/plans', { body: { name: 'Basic', slots } })).body
+    expect((await quota('plan list')).stdout).toMatch(
+      /^ *id +version +name +is_default +updated_at +updated_by\n *1 +1 +Basic +(?:no|false) /,
+    )
+    expect(await json(`plan get ${plan.id}`)).toMatchObject([{ name: 'Basic', slots, users: [] }])
+    expect(await json(`plan give 4242 ${plan.id}`)).toMatchObject([
+      { user_id: 4242, plan: { name: 'Basic' }, slots: [{ slot: 'monthly', outcome: 'made' }] },
+    ])
+    expect(await json(`plan give 4242 ${plan.id} --reset`)).toMatchObject([{ slots: [{ outcome: 'stays' }] }])
+    expect(await json('plan of 4242')).toMatchObject([{ plan: { id: plan.id, version: 1 } }])
+    expect(await quota('plan take 4242')).toMatchObject({ code: 0, stdout: 'User 4242 has no plan.\n' })
+    expect(await json('plan of 4242')).toMatchObject([{ plan: null }])
+    expect(await quota('plan give 4242 99')).toMatchObject({ code: 1, stderr: expect.stringContaining('Plan 99') })
+  })
+})

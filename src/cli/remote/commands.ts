@@ -25,6 +25,7 @@ import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
 import { list } from './lists.ts'
+import { PLAN_COMMANDS } from './plans.ts'
 import { remoteCommand } from './remote-command.ts'
 import { columns, withNone } from './tables.ts'
 
@@ -384,6 +385,7 @@ const SENDER_COMMANDS: readonly Command[] = [
 
 export const REMOTE_COMMANDS: readonly Command[] = [
   ...QUOTA_COMMANDS,
+  ...PLAN_COMMANDS,
   BULK_COMMAND,
   GIVE_COMMAND,
   IMPORT_COMMAND,
