@@ -25,6 +25,7 @@ describe('verify', async () => {
   draws      2 reservations: their draws cover their units
   rollover   0 closed windows: what they carried is what the next window began with
   usage      2 quotas: usage reports what their windows used
+  transfers  0 transfers: giver and receiver have what moved and what came back
   live       2 accounts: their numbers of unexpired quotas are right
   plans      0 quotas of plans: they are what the plans say, but for changes by hand
   sequences  2 events of users: their sequences have no gap
@@ -68,6 +69,7 @@ Quota ${row?.id} of user ${one}: usage reports 3 units, and its windows used 4, 
     const { code, stdout } = await run(user)
     expect(code).toBe(0)
     expect(stdout).toContain(`
+  transfers  0 transfers: giver and receiver have what moved and what came back
   live       1 accounts: their numbers of unexpired quotas are right
              not provable: 1, because an earlier version did not record when it counted`)
   })
