@@ -17,7 +17,7 @@ import { writeNames } from './db/users/principal-names.ts'
 import { usersByReference } from './db/users/profiles.ts'
 import type { SecretKeys } from './db/webhooks/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
-import { Unavailable } from './engine/completion.ts'
+import { trustedTime } from './engine/completion.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { createFeed } from './events/feed.ts'
 import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
@@ -221,13 +221,6 @@ function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, st
   metrics.watchPool(pool, () => db.pool)
   stops.push(() => db.close())
   return db
-}
-
-/** @throws Unavailable while the clock is not trusted: no request is served, and no job runs */
-function trustedTime(clock: Clock): EpochMs {
-  const now = clock.now()
-  if (now === null) throw new Unavailable(new Error('the clock and the database have jumped apart'))
-  return now
 }
 
 function startEngine(

@@ -1,4 +1,5 @@
 /** The end of a command in the engine: its outcome, or a failure. */
+import type { EpochMs } from '../domain/time.ts'
 
 /**
  * Receives what became of a command: exactly one of the two is called, once, and must not throw. It is not a promise: a
@@ -32,4 +33,11 @@ export class Unavailable extends EngineFailure {
   constructor(cause?: unknown) {
     super('the store cannot decide this command now', { cause })
   }
+}
+
+/** The time of a clock. @throws Unavailable while it is not trusted: no request is served, and no job runs */
+export function trustedTime(clock: { now(): EpochMs | null }): EpochMs {
+  const now = clock.now()
+  if (now === null) throw new Unavailable(new Error('the clock and the database have jumped apart'))
+  return now
 }
