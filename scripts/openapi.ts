@@ -38,7 +38,13 @@ const app = await createServer({
   settings: {
     ...{ trustProxy: null, maxConnections: 10, logClientAddress: 'off' },
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },
-    ...{ requireCountry: false, segments: DEFAULT_SEGMENT_RULES, supportAdjustLimit: 0 },
+    ...{
+      requireCountry: false,
+      autoUsers: false,
+      defaultPlanUsersPerMinute: 1,
+      segments: DEFAULT_SEGMENT_RULES,
+      supportAdjustLimit: 0,
+    },
   },
   exportSlots: { hold: unused },
   oidc: null,

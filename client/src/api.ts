@@ -1627,7 +1627,7 @@ export type Grantable = {
 /** A denial is not an error. The same id may ask again. */
 export type Denied = {
   readonly granted: false
-  /** The user, if the request named them by `user_ref`. */
+  /** The user, if the request named one by `user_ref` that exists. */
   readonly userId?: number
   /** As the request named the user. */
   readonly userRef?: string

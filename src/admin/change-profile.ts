@@ -68,11 +68,17 @@ async function change(
   const { profile } = changed
   const isNamed = profile.ref === before.ref || profile.ref === null || (await claimReference(tx, profile.ref, userId))
   if (!isNamed) return refuse({ outcome: 'taken_ref' })
-  await record(tx, before, profile, author)
+  await recordProfile(tx, before, profile, author)
   return changed
 }
 
-async function record(tx: Transaction, before: UserProfile, after: UserProfile, author: Author): Promise<void> {
+/** The last step of a change of a profile: writes it, and the audit entry. */
+export async function recordProfile(
+  tx: Transaction,
+  before: UserProfile,
+  after: UserProfile,
+  author: Author,
+): Promise<void> {
   await writeProfile(tx, after)
   await insertProfileChange(tx, {
     user_id: after.user_id,

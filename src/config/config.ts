@@ -5,10 +5,10 @@
  */
 import { isUnencrypted } from './database-url.ts'
 import { isRefusal, type Refusal } from './parse.ts'
+import type { Enforcement } from './sender-variables.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
 import {
   type ClientAddressMode,
-  type Enforcement,
   type LogLevel,
   type MigrateMode,
   NAMES,
@@ -95,9 +95,11 @@ export interface Config {
   enforcement: Enforcement
   /** Whether senders must name the destination. */
   requireCountry: boolean
+  /** Whether senders make users by naming references that no user has. */
+  autoUsers: boolean
   /** How the segments of texts are counted. */
   segments: SegmentsConfig
-  /** The maximum number of users per minute that get the default plan with their first reservation. */
+  /** The maximum number of users per minute that senders make by a first reservation: that get the default plan, and that `autoUsers` makes. */
   defaultPlanUsersPerMinute: number
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
@@ -295,6 +297,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
+    autoUsers: get('AUTO_USERS'),
     segments: segmentsConfig(get),
     defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),

@@ -65,6 +65,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
+    AUTO_USERS: config.autoUsers,
     SEGMENTATION: config.segments.split,
     SMS_REFERENCE_BITS: config.segments.referenceBits,
     SMS_SHIFT_TABLES: config.segments.shiftTables.join(',') || null,

@@ -24,17 +24,15 @@ import {
   whole,
 } from './parse.ts'
 import { parseProxies } from './proxies.ts'
+import { SENDER_VARIABLES } from './sender-variables.ts'
 import { anyText, keyPath, type Machine, type Texts, type Variable } from './variable.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-const ENFORCEMENTS = ['enforce', 'observe'] as const
 /** How the log shows the addresses of clients: whole, as the network that they belong to, or not at all. */
 const CLIENT_ADDRESS_MODES = ['full', 'prefix', 'off'] as const
 export type ClientAddressMode = (typeof CLIENT_ADDRESS_MODES)[number]
-
-export type Enforcement = (typeof ENFORCEMENTS)[number]
 
 /** Where a part of a long text may end. */
 const SEGMENTATIONS = ['graphemes', 'code-units'] as const
@@ -166,18 +164,7 @@ export const VARIABLES = {
     fallback: 'openid',
     parse: parseScope,
   },
-  ENFORCEMENT: {
-    means: 'what happens to a send beyond its quota: enforce denies it, observe grants it and reports it (would_deny)',
-    accepts: `one of ${ENFORCEMENTS.join(', ')}`,
-    fallback: 'enforce',
-    parse: (text: string) => ENFORCEMENTS.find(mode => mode === text) ?? refuse('is neither'),
-  },
-  REQUIRE_COUNTRY: {
-    means: 'whether senders must name the destination, so that no send can avoid quotas that are scoped to countries',
-    accepts: 'true or false',
-    fallback: 'false',
-    parse: parseFlag,
-  },
+  ...SENDER_VARIABLES,
   SEGMENTATION: {
     means:
       'where the parts of a long text in UCS-2 end, when the service counts them: between graphemes, as most providers cut; or after any 16-bit unit, also within an emoji, as Jasmin and Kannel do. Agents need the same value, as of the two below',

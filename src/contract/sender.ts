@@ -27,7 +27,6 @@ const user = {
   ),
 }
 
-/** Beside `user_id`, if the request named the user so. */
 const namedSo = { user_ref: Type.Optional(Type.String({ description: 'As the request named the user.' })) }
 
 /** Write-only: neither stored nor logged, and never repeated in an error. */
@@ -275,7 +274,11 @@ export const Grantable = Type.Object(
 export const Denied = Type.Object(
   {
     granted: Type.Literal(false),
-    user_id: Type.Optional(uint({ description: 'The user, if the request named them by `user_ref`.' })),
+    user_id: Type.Optional(
+      uint({
+        description: 'The user, if the request named one by `user_ref` that exists.',
+      }),
+    ),
     ...namedSo,
     reason: reason(
       '`no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',

@@ -25,6 +25,8 @@ type ServerSettings = Pick<
   | 'senderOperationsPerSecond'
   | 'authFailuresPerMinute'
   | 'requireCountry'
+  | 'autoUsers'
+  | 'defaultPlanUsersPerMinute'
   | 'segments'
   | 'supportAdjustLimit'
 >

@@ -138,6 +138,13 @@ export async function claimReference(tx: Transaction, ref: string, userId: numbe
   return claimed.length > 0
 }
 
+/** A number for the id of a user that the service makes. It is not used again. */
+export async function nextUserNumber(tx: Transaction): Promise<number> {
+  const [row] = await tx.query<{ number: number }>({ text: sql`select nextval('user_number') as number` })
+  if (row === undefined) throw new Error('nextval returned no row')
+  return row.number
+}
+
 /** Takes the profile away from a user who is erased, and the reference from the profile. Resolves to the number of profiles removed. */
 export async function removeProfile(tx: Transaction, userId: number, now: EpochMs): Promise<number> {
   const [removed] = await tx.query<{ ref: string | null }>({

@@ -9,7 +9,6 @@ import type { Outcome } from '../../domain/command.ts'
 import type { Completion } from '../../engine/completion.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
-import type { Principal } from '../auth/claims.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
@@ -20,7 +19,7 @@ import type { RateLimiter } from '../platform/rate-limiter.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
-import { checkRights, createSenderUsers, type SenderUsers } from './rights.ts'
+import { checkRights, mayMakeUser, NotMade, type SenderUsers } from './rights.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -63,9 +62,13 @@ const SCHEMA = {
  *
  * @param limiter counts the operations of each sender; the call itself has been counted
  */
-export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
+export function batchRoutes(
+  server: FastifyInstance,
+  parts: ServerParts,
+  users: SenderUsers,
+  limiter: RateLimiter,
+): void {
   const { engine, authenticator, metrics } = parts
-  const users = createSenderUsers(parts.references)
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck(() => parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -94,7 +97,14 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply, metrics)
       const origin = originOf(request)
-      const named = await usersOfReferences(users, principal, operations)
+      const mayMake = (operation: unknown): boolean => {
+        const checked = checkOperation(operation)
+        if ('issues' in checked) return false
+        const body = operation as SenderRequest
+        return mayMakeUser(principal, checked.op, body, id => commandOf(checked.op, id, body, origin, parts.settings))
+      }
+      const caller = { principal, requestId: request.id }
+      const named = await usersOfReferences(users, caller, operations, mayMake)
       // Submits all operations before the first outcome, so that they share a commit and keep their order.
       let pauseAt = performance.now() + MAX_TICK_MS
       for (const [place, operation] of operations.entries()) {
@@ -110,7 +120,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
           checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
-          results.fail(place, error)
+          if (error instanceof NotMade) results.set(place, 200, error.denial)
+          else results.fail(place, error)
         }
       }
       return reply
@@ -127,26 +138,32 @@ type Named = ReadonlyMap<string, number | { error: unknown }>
  */
 async function usersOfReferences(
   users: SenderUsers,
-  principal: Principal,
+  caller: Parameters<SenderUsers['identify']>[0],
   operations: readonly unknown[],
+  mayMake: (operation: unknown) => boolean,
 ): Promise<Named | null> {
-  let named: Map<string, number | { error: unknown }> | null = null
+  if (operations.every(operation => referenceOf(operation) === undefined)) return null
+  const byReference = Map.groupBy(operations, referenceOf)
+  byReference.delete(undefined)
+  const named = new Map<string, number | { error: unknown }>()
   const found: Promise<unknown>[] = []
-  for (const operation of operations) {
-    const ref = referenceOf(operation)
-    if (ref === undefined || named?.has(ref)) continue
-    named ??= new Map()
-    const result = named
-    const userId = users.identify(principal, { user_ref: ref })
-    if (typeof userId === 'number') result.set(ref, userId)
+  for (const [ref = '', ofUser] of byReference) {
+    const isFirst = (operation: unknown): boolean => {
+      try {
+        return mayMake(operation)
+      } catch {
+        // It is refused in its turn.
+        return false
+      }
+    }
+    const userId = users.identify(caller, { user_ref: ref }, () => ofUser.some(isFirst))
+    if (typeof userId === 'number') named.set(ref, userId)
     else {
-      result.set(ref, { error: null })
-      found.push(
-        userId.then(
-          id => result.set(ref, id),
-          error => result.set(ref, { error }),
-        ),
+      const settled = userId.then(
+        id => named.set(ref, id),
+        error => named.set(ref, { error }),
       )
+      found.push(settled)
     }
   }
   if (found.length > 0) await Promise.all(found)

@@ -16,7 +16,7 @@ import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
-import { checkRights, createSenderUsers } from './rights.ts'
+import { checkRights, createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './rights.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
@@ -96,8 +96,9 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     })
   }
 
-  operationRoutes(app, parts, perform)
-  app.register(async scope => batchRoutes(scope, parts, operations))
+  const users = createSenderUsers(parts)
+  operationRoutes(app, parts, users, perform)
+  app.register(async scope => batchRoutes(scope, parts, users, operations))
   senderReservationList(app, parts)
 
   app.get(
@@ -124,8 +125,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
 type Perform = (call: SenderCall, request: FastifyRequest, reply: FastifyReply) => void
 
 /** Each operation on its own path. */
-function operationRoutes(app: FastifyInstance, { references, settings }: ServerParts, perform: Perform): void {
-  const users = createSenderUsers(references)
+function operationRoutes(app: FastifyInstance, { settings }: ServerParts, users: SenderUsers, perform: Perform): void {
   for (const op of SENDER_OPS) {
     const { summary, description, answer, errors } = DOCUMENTED[op]
     app.post(
@@ -144,11 +144,16 @@ function operationRoutes(app: FastifyInstance, { references, settings }: ServerP
       },
       (request, reply) => {
         const body = request.body as SenderRequest
-        const ask = (userId: number) =>
-          perform(commandOf(op, userId, body, originOf(request), settings), request, reply)
-        const userId = users.identify(principalOf(request), body)
-        if (typeof userId === 'number') ask(userId)
-        else userId.then(ask).catch(error => reply.send(error))
+        const principal = principalOf(request)
+        const callOf = (userId: number) => commandOf(op, userId, body, originOf(request), settings)
+        const userId = users.identify({ principal, requestId: request.id }, body, () =>
+          mayMakeUser(principal, op, body, callOf),
+        )
+        if (typeof userId === 'number') perform(callOf(userId), request, reply)
+        else
+          userId
+            .then(id => perform(callOf(id), request, reply))
+            .catch(error => reply.send(error instanceof NotMade ? error.denial : error))
       },
     )
   }

@@ -25,15 +25,12 @@ const PREFIX = 'ref:'
  *
  * @param access what the routes of this scope need
  */
-export function acceptReferences(
-  app: FastifyInstance,
-  { references }: Pick<RouteContext, 'references'>,
-  access: Access,
-): void {
-  const senders = createSenderUsers(references)
+export function acceptReferences(app: FastifyInstance, context: RouteContext, access: Access): void {
+  const { references } = context
+  const senders = createSenderUsers(context)
   const identify = (request: FastifyRequest, ref: string) =>
     access === 'send'
-      ? senders.identify(principalOf(request), { user_ref: ref })
+      ? senders.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
       : identifyUser(references, { user_ref: ref })
 
   app.addHook('onRoute', route => {

@@ -1,0 +1,28 @@
+/** The rows of the table of variables for what senders name: destinations, and users that the service may make. */
+import { parseFlag, refuse } from './parse.ts'
+import type { Variable } from './variable.ts'
+
+const ENFORCEMENTS = ['enforce', 'observe'] as const
+export type Enforcement = (typeof ENFORCEMENTS)[number]
+
+export const SENDER_VARIABLES = {
+  ENFORCEMENT: {
+    means: 'what happens to a send beyond its quota: enforce denies it, observe grants it and reports it (would_deny)',
+    accepts: `one of ${ENFORCEMENTS.join(', ')}`,
+    fallback: 'enforce',
+    parse: (text: string) => ENFORCEMENTS.find(mode => mode === text) ?? refuse('is neither'),
+  },
+  REQUIRE_COUNTRY: {
+    means: 'whether senders must name the destination, so that no send can avoid quotas that are scoped to countries',
+    accepts: 'true or false',
+    fallback: 'false',
+    parse: parseFlag,
+  },
+  AUTO_USERS: {
+    means:
+      'whether the first reserve or consume that names a user_ref which no user has makes the user, with an id from 2^40 on; else it is answered 404 (unknown_user)',
+    accepts: 'true or false',
+    fallback: 'false',
+    parse: parseFlag,
+  },
+} as const satisfies Record<string, Variable<unknown>>
