@@ -130,7 +130,7 @@ function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.quota_id !== undefined && resource !== 'quota') return false
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
   if (filter.plan_id !== undefined && resource !== 'plan') return false
-  return filter.user_id === undefined || resource === 'quota' || resource === 'user'
+  return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan')
 }
 
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */
