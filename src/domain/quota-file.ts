@@ -38,7 +38,7 @@ const SETTINGS = namedValues<Record<SettingName, FieldSchema>>(SETTING_NAMES, na
 const COLUMNS = {
   id: INTEGER,
   user_id: INTEGER,
-  user_ref: TEXT,
+  user_ref: orNull(TEXT),
   kind: WORD,
   period: orNull(WORD),
   anchor: orNull(WORD),

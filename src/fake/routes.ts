@@ -46,6 +46,9 @@ export interface Route {
   readonly handle: Handler
 }
 
+/** The fake has no profiles. */
+const NAMELESS = { user_ref: null, user_name: null }
+
 const SENDER = '/api/sms/sender/quota'
 const ADMIN = '/api/sms/admin/quota'
 
@@ -62,7 +65,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
   function perform(op: SenderOp, request: unknown, requestId: string): object {
     const origin = { principal: 'fake', requestId }
     const body = request as SenderRequest
-    // The fake has no profiles, so no reference names a user.
+    // No reference names a user here.
     if (body.user_id === undefined) throw unknownUser()
     const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, segments })
     return answerOf(call, ledger.perform(call.command))
@@ -120,7 +123,7 @@ function adminRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
   const shown = (quota: Quota, status = 200): Answer => ({
     status,
     headers: { etag: etagOf(quota.version) },
-    body: viewOf(quota, now()),
+    body: { ...viewOf(quota, now()), ...NAMELESS },
   })
   const one = `${ADMIN}/{id}`
   return [
@@ -138,7 +141,7 @@ function adminRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
       path: pathOf(`${ADMIN}/summary`),
       handle({ query }) {
         const { user_id } = readSummary(Object.fromEntries(query)) as SummaryQuery
-        return { status: 200, body: ledger.summary(user_id) }
+        return { status: 200, body: { ...ledger.summary(user_id), ...NAMELESS } }
       },
     },
     { method: 'GET', path: pathOf(one), handle: (_call, parameters) => shown(ledger.find(idOf(parameters))) },
