@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createProcesses } from '../../client/src/processes.ts'
+import { keyOfReference } from '../../client/src/user.ts'
 
 interface Vector {
   readonly urls: readonly string[]
@@ -31,6 +32,13 @@ describe('the process of a user', () => {
   test.each(VECTORS)('user $userId of $urls, as in every client', ({ urls, userId, order }) => {
     expect(orderOf(urls, userId)).toEqual(order)
     expect(orderOf(urls.toReversed(), userId)).toEqual(order)
+  })
+
+  test('is found by its reference, too, in any characters', () => {
+    const processes = createProcesses(FIVE, () => 0)
+    const homes = USERS.map(n => processes.of(keyOfReference(`Kunde ${n} ä€😀`)).base)
+    for (const url of FIVE) expect(homes.filter(home => home === url).length).toBeGreaterThan(1_800)
+    expect(keyOfReference('a b/ä\uD800')).toBe('ref:a%20b%2F%C3%A4%EF%BF%BD')
   })
 
   test.each([2, 3, 5])('of %i: each has its part of the users, within 5 %', count => {
