@@ -150,7 +150,7 @@ test('a time outside the range is answered with the range', async () => {
 test('an unknown parameter is answered with the accepted ones', async () => {
   const { body } = await call('GET', `${QUOTA}/list?pagesize=5`)
   expect(body.errors[0].message).toBe(
-    'is unknown; accepted are page, page_size, sort, kind, name, external_ref, country, message_type, expires_after, expires_before, cursor, user_id, status',
+    'is unknown; accepted are page, page_size, sort, kind, name, external_ref, country, message_type, plan_id, plan_version, expires_after, expires_before, cursor, user_id, status',
   )
 })
 
