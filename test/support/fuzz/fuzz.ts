@@ -311,6 +311,13 @@ const BEGINNING: readonly Call[] = [
   ...[7, 7, 8, 9, 100, 101, 102, 103].map((user_id, place) =>
     jsonCall('/api/sms/admin/quota', 'admin', { user_id, limit: 1_000_000 + place, external_ref: `K-${place}` }),
   ),
+  // Calls archive most of them.
+  ...Array.from({ length: 20 }, (_, place) =>
+    jsonCall('/api/sms/admin/plans', 'admin', {
+      name: `Plan ${place}`,
+      slots: [{ slot: 'package', limit: 1_000_000, period: 'month' }],
+    }),
+  ),
   ...Array.from({ length: 12 }, (_, place) =>
     jsonCall(`/api/sms/sender/quota/${place % 2 === 0 ? 'reserve' : 'consume'}`, 'sender', {
       user_id: 7,
@@ -328,6 +335,7 @@ const PLAIN: Call = { method: 'GET', path: '/livez', query: [], headers: [], cal
 const FIRST_READS: readonly Call[] = [
   { ...PLAIN, path: '/api/sms/admin/quota/list', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/admin/webhooks', caller: 'admin' },
+  { ...PLAIN, path: '/api/sms/admin/plans', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/quota/denials', caller: 'user 7' },
 ]
 

@@ -75,10 +75,11 @@ export function createKnowledge(random: Random): Knowledge {
 
 /** An `id` is of the thing of its path; a message's is chosen by the sender, of few. A cursor fits its own list. */
 function kindOf(name: string, template: string): string | null {
-  if (['quota_id', 'webhook_id', 'denial_id', 'delivery'].includes(name)) return name
+  if (['quota_id', 'webhook_id', 'plan_id', 'denial_id', 'delivery'].includes(name)) return name
   if (name === 'id') {
     if (/reservation|sender|denials/.test(template)) return 'message'
-    return template.includes('/webhooks') ? 'webhook_id' : 'quota_id'
+    const [, things] = /\/(webhooks|plans|transfers)(?:\/|$)/.exec(template) ?? []
+    return things === undefined ? 'quota_id' : `${things.slice(0, -1)}_id`
   }
   return ['cursor', 'next_cursor', 'next', 'after'].includes(name) ? `cursor of ${template}` : null
 }
