@@ -24,10 +24,10 @@ const iso = (at: number) => new Date(at).toISOString()
 const sumOf = async (...quotas: number[]) =>
   (await Promise.all(quotas.map(quotaOf))).reduce((sum, q) => sum + q.limit + q.rolled_over - q.used - q.reserved, 0)
 
-/** Everything that verify proves holds, the usage included. */
-async function expectVerified(): Promise<void> {
+/** Everything that verify proves of users holds, the usage included. */
+async function expectVerified(...users: number[]): Promise<void> {
   await createUsageRollup({ db, log: console }).rollUpOnce()
-  expect((await verify(db)).differences).toEqual([])
+  for (const userId of users) expect((await verify(db, { userId })).differences).toEqual([])
 }
 
 async function aTransfer(units = 40, draft: object = {}) {
@@ -85,7 +85,7 @@ describe('a transfer', () => {
     expect((await ask('consume', { ...draw, units: 31, user_id: giver, id: 'b' })).body).toMatchObject({
       granted: false,
     })
-    await expectVerified()
+    await expectVerified(giver, receiver)
   })
 
   test('is no message in usage, and a reservation of the service’s own', async () => {
@@ -127,7 +127,7 @@ describe('a transfer', () => {
     expect(status).toBe(201)
     expect(await quotaOf(body.transfer.to_quota_id)).toMatchObject({ user_id: user, limit: 10, expires_at: end })
     expect(await quotaOf(from)).toMatchObject({ remaining: 0, status: 'exhausted' })
-    await expectVerified()
+    await expectVerified(user)
   })
 
   test('under its key moves units once, however often it is sent, at once, too', async () => {
@@ -159,7 +159,7 @@ describe('a transfer', () => {
     const { used, remaining } = await quotaOf(from)
     expect(remaining).toBe(50 - used)
     expect(made.length * 10).toBeLessThanOrEqual(50)
-    await expectVerified()
+    await expectVerified(giver, one, two)
   })
 })
 
@@ -228,30 +228,30 @@ describe('a return', () => {
     expect((await giveBack(transfer.id)).body).toMatchObject({ code: 'not_enough_units', available: 0 })
     expect(await sumOf(from, to)).toBe(80)
     expect((await ask('consume', { user_id: giver, id: 'all', units: 80, country: 'FR' })).body.granted).toBe(true)
-    await expectVerified()
+    await expectVerified(giver, receiver)
   })
 
   test('to a window that is over is history only', async () => {
-    const { from, transfer } = await aTransfer(40, { period: 'day' })
+    const { giver, receiver, from, transfer } = await aTransfer(40, { period: 'day' })
     clock.now += DAY_MS
     const { status, body } = await giveBack(transfer.id, { units: 30 })
     expect([status, body.quota]).toMatchObject([200, { id: from, used: 0, remaining: 100 }])
     expect((await historyOf(from, 'windows'))[0]).toMatchObject({ used: 10 })
     expect((await giveBack(transfer.id)).body).toMatchObject({ transfer: { returned: 40 } })
     expect((await historyOf(from, 'windows'))[0]).toMatchObject({ used: 0 })
-    await expectVerified()
+    await expectVerified(giver, receiver)
   })
 
   test('works after retention has removed the giver’s reservation', async () => {
-    const { from, transfer } = await aTransfer(40, { period: 'year' })
+    const { giver, receiver, from, transfer } = await aTransfer(40, { period: 'year' })
     clock.now += DAY_MS
     await createRetention({ db, now: () => clock.now, retentionMs: 1 }).removeOnce(clock.now)
     expect((await giveBack(transfer.id, { units: 30 })).body).toMatchObject({ quota: { id: from, used: 10 } })
-    await expectVerified()
+    await expectVerified(giver, receiver)
   })
 
   test('of many at once gives each unit back once', async () => {
-    const { from, to, transfer, receiver } = await aTransfer()
+    const { giver, from, to, transfer, receiver } = await aTransfer()
     const answers = await Promise.all(
       Array.from({ length: 9 }, (_, n) => [
         giveBack(transfer.id, { units: 10 }),
@@ -261,7 +261,7 @@ describe('a return', () => {
     const returned = answers.filter(({ status, body }) => status === 200 && body.transfer !== undefined).length * 10
     expect(await quotaOf(from)).toMatchObject({ used: 40 - returned })
     expect((await quotaOf(to)).limit).toBe(40 - returned)
-    await expectVerified()
+    await expectVerified(giver, receiver)
   })
 })
 
@@ -277,4 +277,9 @@ test('the list has transfers from and to a user, newest first, page by page', as
   }
   expect((await call('GET', `${TRANSFERS}?page_size=4`)).body.items).toHaveLength(4)
   expect((await call('GET', `${TRANSFERS}?user_id=${someone()}`)).body.items).toEqual([])
+})
+
+test('after all of this, verify finds no difference in any user or shard', async () => {
+  await createUsageRollup({ db, log: console }).rollUpOnce()
+  expect((await verify(db)).differences).toEqual([])
 })
