@@ -46,6 +46,8 @@ describe('users and quotas', async () => {
     expect(users).toEqual([4711, 47110, 471199].map(user_id => ({ user_id, quotas: 1, last_activity_at: null })))
     expect(has_more).toMatchObject({ users: false })
     expect((await find('12')).users).toEqual([])
+    // A single id begins so.
+    expect((await find('9007199254740991')).users).toEqual([])
   })
 
   test('a user who was denied and never had a quota is found once usage is rolled up', async () => {

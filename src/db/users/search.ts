@@ -150,7 +150,8 @@ async function byId(
     return sql`(select ${QUOTA_COLUMNS} from quota
       where ${range} and ${presence} order by id limit $1)`
   })
-  return tx.query<Quota>({ text: sql`${joinSql(within, sql` union all `)} order by id limit $1`, values })
+  const text = sql`select * from (${joinSql(within, sql` union all `)}) found order by id limit $1`
+  return tx.query<Quota>({ text, values })
 }
 
 /** Finds quotas by the indexes of the lists over all users, which hold no deleted ones. */

@@ -78,7 +78,8 @@ export function findUsersIn(
     const range = sql`a.user_id + 0 between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
     return sql`(select ${SHOWN} from account a where ${range} order by a.user_id + 0 limit $2)`
   })
-  return tx.query<ListedUser>({ text: sql`${joinSql(within, sql` union all `)} order by user_id limit $2`, values })
+  const text = sql`select * from (${joinSql(within, sql` union all `)}) found order by user_id limit $2`
+  return tx.query<ListedUser>({ text, values })
 }
 
 /** Whether anything is stored of a user, an empty account included. The record of a finished erasure does not count. */
