@@ -40,6 +40,8 @@ export async function runUntilDecided(
       return asFirstAnswers(commands, committed.outcomes, lost)
     } catch (error) {
       if (error instanceof NewcomersFound) {
+        // What was found of them may be forgotten before it is used, if the database is slow.
+        if (performance.now() > giveUpAt) throw new Unavailable(error)
         found = error
         continue
       }
