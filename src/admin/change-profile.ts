@@ -6,6 +6,7 @@ import { changeProfile, type ProfilePatch, type UserProfile } from '../domain/us
 import { profileViewOf } from '../domain/view.ts'
 import type { Author } from './author.ts'
 import type { VersionCheck } from './lock-quota.ts'
+import { unlessRefused } from './refused.ts'
 
 export type ProfileUpdated =
   | { outcome: 'changed' | 'unchanged'; profile: UserProfile }
@@ -16,16 +17,6 @@ export type ProfileUpdated =
   | { outcome: 'taken_ref' }
   /** The user's data is being erased. */
   | { outcome: 'being_erased' }
-
-/** Rolls the transaction back, so that a refused call makes no account: the user would be listed. */
-class Refused extends Error {
-  readonly outcome: ProfileUpdated
-
-  constructor(outcome: ProfileUpdated) {
-    super(`the profile was not changed: ${outcome.outcome}`)
-    this.outcome = outcome
-  }
-}
 
 /**
  * Changes a user's profile by merging, and makes the user if need be. A repeated call finds what it asks for and changes
@@ -38,12 +29,10 @@ export async function updateProfile(
   author: Author,
   mayChange: VersionCheck,
 ): Promise<ProfileUpdated> {
-  try {
-    return await db.transaction(tx => change(tx, userId, patch, author, mayChange))
-  } catch (error) {
-    if (error instanceof Refused) return error.outcome
-    throw error
-  }
+  const ended = await unlessRefused<ProfileUpdated, ProfileUpdated>(undo =>
+    db.transaction(tx => change(tx, userId, patch, author, mayChange, undo)),
+  )
+  return 'done' in ended ? ended.done : ended.refused
 }
 
 async function change(
@@ -52,16 +41,14 @@ async function change(
   patch: ProfilePatch,
   author: Author,
   mayChange: VersionCheck,
+  undo: (outcome: ProfileUpdated) => never,
 ): Promise<ProfileUpdated> {
   await lockAccounts(tx, [userId])
   const erased = await usersBeingErased(tx, [userId])
   if (erased.size > 0) return { outcome: 'being_erased' }
   const before = await findProfile(tx, userId)
   // With a synchronous standby, a commit proves that it has what was read: an earlier call's answer may have been lost.
-  const refuse = (outcome: ProfileUpdated): ProfileUpdated => {
-    if (before.version === 0) throw new Refused(outcome)
-    return outcome
-  }
+  const refuse = (outcome: ProfileUpdated) => (before.version === 0 ? undo(outcome) : outcome)
   if (!mayChange(before.version)) return refuse({ outcome: 'version_mismatch', version: before.version })
   const changed = changeProfile(before, patch, author)
   if (changed.outcome !== 'changed') return refuse(changed)

@@ -29,6 +29,7 @@ import {
 import type { Author } from './author.ts'
 import { type KeyedCall, once, type Repeated } from './idempotency.ts'
 import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
+import { unlessRefused } from './refused.ts'
 import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
 
 /** A transfer, and the grant that gave as it is after it. */
@@ -79,32 +80,21 @@ const movedOf = (done: Transferred | Returned): Moved | undefined =>
     ? { transfer: done.transfer, quota: done.quota }
     : undefined
 
-/** Undoes what a refused change has written: locks make the account of a receiver that there was none of. */
-class Undone<Outcome> extends Error {
-  readonly outcome: Outcome
-  constructor(outcome: Outcome) {
-    super('refused')
-    this.outcome = outcome
-  }
-}
-
 async function onceOrUndone<Done extends Transferred | Returned>(
   db: Database,
   call: KeyedCall<Done, Moved>,
   author: Author,
   change: (tx: Transaction) => Promise<Done>,
 ): Promise<Done | Repeated<Moved>> {
-  try {
-    return await once(db, call, author, async tx => {
+  const ended = await unlessRefused<Done | Repeated<Moved>, Done>(refuse =>
+    once(db, call, author, async tx => {
       const done = await change(tx)
-      if (movedOf(done) === undefined) throw new Undone(done)
-      return done
-    })
-  } catch (error) {
-    if (!(error instanceof Undone)) throw error
-    // The first call under the key may have committed meanwhile, and may be what this one is refused for.
-    return once(db, call, author, async () => error.outcome as Done)
-  }
+      return movedOf(done) === undefined ? refuse(done) : done
+    }),
+  )
+  if ('done' in ended) return ended.done
+  // The first call under the key may have committed meanwhile, and may be what this one is refused for.
+  return once(db, call, author, async () => ended.refused)
 }
 
 /** Locks the accounts in ascending order, as batches do, and then the quotas that the change depends on. */
