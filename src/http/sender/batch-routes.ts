@@ -19,7 +19,8 @@ import type { RateLimiter } from '../platform/rate-limiter.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
-import { checkRights, mayMakeUser, NotMade, type SenderUsers } from './rights.ts'
+import { checkRights } from './rights.ts'
+import { mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024

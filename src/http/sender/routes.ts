@@ -16,7 +16,8 @@ import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
-import { checkRights, createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './rights.ts'
+import { checkRights } from './rights.ts'
+import { createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']

@@ -5,7 +5,7 @@ import { invalidRequest } from '../../errors.ts'
 import type { Access } from '../auth/authenticator.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { createSenderUsers } from '../sender/rights.ts'
+import { createSenderUsers } from '../sender/users.ts'
 import { namesUser, takesReference } from './reference-schemas.ts'
 import { type UserReferences, unknownUser } from './references.ts'
 
@@ -27,11 +27,11 @@ const PREFIX = 'ref:'
  */
 export function acceptReferences(app: FastifyInstance, context: RouteContext, access: Access): void {
   const { references } = context
-  const senders = createSenderUsers(context)
+  const senders = access === 'send' ? createSenderUsers(context) : null
   const identify = (request: FastifyRequest, ref: string) =>
-    access === 'send'
-      ? senders.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
-      : identifyUser(references, { user_ref: ref })
+    senders === null
+      ? identifyUser(references, { user_ref: ref })
+      : senders.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
 
   app.addHook('onRoute', route => {
     const { querystring: query, body } = route.schema ?? {}
