@@ -99,7 +99,7 @@ export interface Config {
   autoUsers: boolean
   /** How the segments of texts are counted. */
   segments: SegmentsConfig
-  /** The maximum number of users per minute that senders make by a first reservation: that get the default plan, and that `autoUsers` makes. */
+  /** The maximum number of users per minute that get the default plan with their first reservation, and that `autoUsers` makes, each. */
   defaultPlanUsersPerMinute: number
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number

@@ -12,7 +12,7 @@ export const LIMIT_VARIABLES = {
   },
   DEFAULT_PLAN_USERS_PER_MINUTE: {
     means:
-      'the maximum number of users per minute and process that senders make by a first reservation: users who get the default plan, and users of unknown references (AUTO_USERS); those above it are denied with `no_quota`',
+      'the maximum number of users per minute and process that get the default plan with their first reservation, and, counted apart, that are made for unknown references (AUTO_USERS); those above it are denied with `no_quota`',
     accepts: 'a whole number from 1 to 1000000',
     fallback: '600',
     parse: whole(1, 1_000_000),
