@@ -1,6 +1,6 @@
 -- serves: 0.1.0
 -- Units that changed hands. A row lies with its giver: on the giver's side the units are booked like a send, as the reservation
--- `_transfer:{id}`, and the row says to whom they went. An erasure of the receiver blanks who that was.
+-- `_transfer:{id}`, and the row names the receiver. An erasure of the receiver blanks that.
 create table transfer (
   shard        smallint    not null,
   id           bigint      not null,

@@ -20,11 +20,11 @@ create table user_profile (
 -- The search for users by the beginning of a name.
 create index user_profile_by_name on user_profile ((lower(name) collate "C"), shard, user_id) where name is not null;
 
--- Who a reference names. `shard` is a bucket of the reference (shardOfReference), so that its key finds it, and keeps it unique, on a cluster, too.
+-- The user that a reference names. `shard` is a bucket of the reference (shardOfReference), so that its key finds it, and keeps it unique, on a cluster, too.
 create table user_ref (
   shard    smallint not null,
   ref      text     collate "C" not null,
-  -- Null: an erasure has freed it. It stays reserved while a process may remember whom it named.
+  -- Null: an erasure has freed it. It stays reserved while a process may remember which user it named.
   user_id  bigint,
   freed_at timestamptz,
   primary key (shard, ref),
