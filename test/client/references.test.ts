@@ -34,7 +34,7 @@ test('in bodies, paths, queries, and batches that it makes of concurrent calls',
   const { items } = await sender.listReservationsOfSender({ userRef: one.userRef })
   expect(items).toHaveLength(4)
   expect(await admin.getProfile({ userRef: one.userRef })).toMatchObject({ userId: one.userId, ref: one.userRef })
-  await expect(sender.check({ userRef: 'nobody', units: 1 })).rejects.toMatchObject({ code: 'unknown_user' })
+  await expect(sender.check({ userRef: 'no-user', units: 1 })).rejects.toMatchObject({ code: 'unknown_user' })
   await expect(sender.getReservation({ id: 'a' })).rejects.toThrow('userId is missing')
 })
 

@@ -27,7 +27,7 @@ test('rows name users by reference, by id, or by both', async () => {
     { user_ref: 'customer-7', external_ref: 'a', limit: 10 },
     { user_id: 7, user_ref: null, external_ref: 'b', limit: 10 },
     { user_id: 8, user_ref: 'customer-8', external_ref: 'a', limit: 10 },
-    { user_ref: 'nobody', external_ref: 'a', limit: 10 },
+    { user_ref: 'no-user', external_ref: 'a', limit: 10 },
     { user_id: 7, user_ref: 'customer-8', external_ref: 'c', limit: 10 },
     { external_ref: 'd', limit: 10 },
     { user_ref: 'with blank', external_ref: 'd', limit: 10 },

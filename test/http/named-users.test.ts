@@ -85,15 +85,15 @@ describe('a sender names a user by reference', () => {
   test('that no user has', async () => {
     for (const op of ['check', 'reserve', 'consume', 'commit', 'release', 'refund']) {
       const units = ['check', 'reserve', 'consume'].includes(op) ? { units: 1 } : {}
-      const body = { user_ref: 'nobody', ...(op === 'check' ? {} : { id: 'm' }), ...units }
+      const body = { user_ref: 'no-user', ...(op === 'check' ? {} : { id: 'm' }), ...units }
       const { status, body: problem } = await ask(op, body)
       expect([op, status, problem.code]).toEqual([op, 404, 'unknown_user'])
     }
-    const rows = await db.query({ text: sql`select from user_ref where ref = 'nobody'` })
+    const rows = await db.query({ text: sql`select from user_ref where ref = 'no-user'` })
     expect(rows).toEqual([])
   })
 
-  test('that is given to a user at the next moment', async () => {
+  test('that is given to a user right after', async () => {
     expect((await ask('check', { user_ref: 'soon', units: 1 })).status).toBe(404)
     const { user } = await named('soon')
     expect((await ask('check', { user_ref: 'soon', units: 1 })).body).toMatchObject({ granted: true, user_id: user })
@@ -109,7 +109,7 @@ test('operations of a batch take effect in their order, however they name their 
       { op: 'reserve', user_id: user, id: 'b', units: 60 },
       { op: 'release', user_id: user, id: 'a' },
       { op: 'consume', user_ref: ref, id: 'b', units: 60 },
-      { op: 'consume', user_ref: 'nobody', id: 'x', units: 1 },
+      { op: 'consume', user_ref: 'no-user', id: 'x', units: 1 },
       { op: 'consume', user_ref: other, id: 'y', units: 1 },
     ],
   })
@@ -130,7 +130,7 @@ test('a token for some users does not learn of others whether a reference is one
   // This process remembers the reference.
   expect((await ask('check', { user_ref: foreign.ref, units: 1 })).status).toBe(200)
   const problems: unknown[] = []
-  for (const ref of [foreign.ref, 'nobody']) {
+  for (const ref of [foreign.ref, 'no-user']) {
     const refused = await ask('consume', { user_ref: ref, id: 'm', units: 1 }, bounded)
     const inBatch = await ask('batch', { operations: [{ op: 'check', user_ref: ref, units: 1 }] }, bounded)
     const inPath = await call('GET', `${SENDER}/reservations/ref:${ref}/m`, { token: bounded })
@@ -158,7 +158,7 @@ describe('a path takes a reference', () => {
       const options = { token, ...(method === 'PUT' ? { body: { name: 'Ann' } } : {}) }
       const byId = await call(method, urlOf(String(user)), options)
       const byRef = await call(method, urlOf(`ref:${encodeURIComponent(ref)}`), options)
-      const unknown = await call(method, urlOf('ref:nobody'), options)
+      const unknown = await call(method, urlOf('ref:no-user'), options)
       expect([method, path, byRef.status]).toEqual([method, path, byId.status])
       const { request_id: _, ...expected } = byId.body
       if (typeof byRef.body === 'object') expect(byRef.body).toMatchObject(expected)
@@ -206,7 +206,7 @@ test('each query and body that has a user takes a reference', async () => {
     expect([path, byId.status]).toEqual([path, 200])
     expect([path, byRef.status]).toEqual([path, 200])
     if (typeof byRef.body === 'object') expect(byRef.body).toMatchObject(expected)
-    const unknown = await get('user_ref=nobody')
+    const unknown = await get('user_ref=no-user')
     expect([path, unknown.status, unknown.body.code]).toEqual([path, 404, 'unknown_user'])
     const both = await get(`user_ref=${ref}&user_id=${user}`)
     expect([path, both.status]).toEqual([path, 400])
@@ -218,7 +218,7 @@ test('each query and body that has a user takes a reference', async () => {
   expect(checked.body).toMatchObject({ granted: true, user_id: user, user_ref: ref })
   for (const path of ['', '/check']) {
     const body = path === '' ? { limit: 5 } : { units: 1 }
-    const unknown = await call('POST', `${ADMIN}/quota${path}`, { body: { ...body, user_ref: 'nobody' } })
+    const unknown = await call('POST', `${ADMIN}/quota${path}`, { body: { ...body, user_ref: 'no-user' } })
     expect([unknown.status, unknown.body.code]).toEqual([404, 'unknown_user'])
     const both = await call('POST', `${ADMIN}/quota${path}`, { body: { ...body, user_ref: ref, user_id: user } })
     expect([both.status, both.body.errors[0].path]).toEqual([400, '/user_ref'])

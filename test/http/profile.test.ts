@@ -117,7 +117,7 @@ describe('a reference', () => {
     expect((await put(user, { ref: `r-${user}`, name: 'Bea' })).body).toMatchObject({ ref: `r-${user}`, name: 'Bea' })
   })
 
-  test('is that of one user only, and it is not said of whom', async () => {
+  test('is that of one user only, and the answer does not name that user', async () => {
     const [user, other, known] = [someone(), someone(), someone()]
     await put(user, { ref: `r-${user}` })
     await put(known, { name: 'Known' })

@@ -55,9 +55,9 @@ test('a freed reference is reserved for much longer than it is remembered', () =
 test('all references of a tick share a statement', async () => {
   const { options, statements } = createTable({ ann: 7, bea: 8 })
   const references = createUserReferences(options)
-  const found = await Promise.all(['ann', 'bea', 'ann', 'nobody'].map(ref => references.find(ref)))
+  const found = await Promise.all(['ann', 'bea', 'ann', 'no-user'].map(ref => references.find(ref)))
   expect(found).toEqual([7, 8, 7, undefined])
-  expect(statements).toEqual([['ann', 'bea', 'nobody']])
+  expect(statements).toEqual([['ann', 'bea', 'no-user']])
 })
 
 test('a reference of no user is not remembered: it may be given to one at any time', async () => {
