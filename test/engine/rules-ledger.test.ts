@@ -91,11 +91,18 @@ test('a window that ends under load: each reservation is booked in the window it
   const windowOf = new Map<string, number>()
   const denied: number[] = []
   const [count, commands] = [32, 24]
-  let answered = 0
+  let [answered, begun] = [0, 0]
+  const ended = Promise.withResolvers<void>()
   const senders = Array.from({ length: count }, async (_, sender) => {
     for (let n = 0; n < commands; n++) {
-      // The window ends while batches are gathered, decided and written; one sender may be far behind the others.
-      if (answered >= (count * commands) / 2) clock.now = MIDNIGHT
+      // The window ends while batches are gathered, decided and written; one sender may be far behind the others. But each asks for its
+      // first two users before the end and for its last two after it, however late its engine starts.
+      if (n === 2) begun += 1
+      if (begun === count && answered >= (count * commands) / 2) {
+        clock.now = MIDNIGHT
+        ended.resolve()
+      }
+      if (n === commands - 2) await ended.promise
       const user = n % 2 === 0 ? hot : (users[(sender + n) % users.length] ?? hot)
       const id = `s${sender}-${n}`
       const before = clock.now
