@@ -8,7 +8,7 @@
  * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay. Units that are committed are
  *   refunded only if the one who owes may have committed them, or their expiry: otherwise another one has, and has sent the message.
  */
-import type { Api, ReserveReq } from './api.ts'
+import type { Api, Denied, Granted, ReserveReq } from './api.ts'
 import { hasCode, isRefusedForGood, UnavailableError } from './errors.ts'
 import { giveBackUnsent } from './giving-back.ts'
 import type { Timers } from './timers.ts'
@@ -188,14 +188,19 @@ function createDecisions(journal: Debts, onError: (debt: Debt, error: unknown) =
 
 async function charge(calls: DebtSettlerCalls, { request }: Debt): Promise<void> {
   const { ttlSeconds, onExpiry, explain, ...content } = request
+  let answer: Granted | Denied
   try {
-    await calls.consume({ ...content, force: true })
+    answer = await calls.consume({ ...content, force: true })
   } catch (error) {
     // Charged by an earlier attempt, and refunded since.
     if (hasCode(error, 'reservation_closed')) return
     if (!hasCode(error, 'idempotency_mismatch')) throw error
     await calls.commit({ ...messageOf(request), force: true })
+    return
   }
+  if (answer.granted) return
+  const message = 'the service makes the user of the reference later: it has made too many within a minute'
+  throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
 }
 
 async function release(calls: DebtSettlerCalls, { request, mayBeCommitted = false }: Debt): Promise<void> {

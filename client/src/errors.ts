@@ -76,6 +76,11 @@ export function hasCode(error: unknown, code: ErrorCode): boolean {
   return error instanceof QuotaError && error.code === code
 }
 
+/** Whether the service has no such reservation, because it has none of the id, or no user of the reference. */
+export function isNotFound(error: unknown): boolean {
+  return hasCode(error, 'not_found') || hasCode(error, 'unknown_user')
+}
+
 /** Whether the service would refuse the call again. What it says of a token, or of its own state, passes. */
 export function isRefusedForGood(error: unknown): boolean {
   return error instanceof QuotaError && error.status < 500 && error.status !== 401 && error.status !== 403

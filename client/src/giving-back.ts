@@ -1,6 +1,6 @@
 /** Gives back the units of a reservation: it releases what is reserved and refunds what is committed. */
 import type { AuthoredReservation, Settled } from './api.ts'
-import { hasCode } from './errors.ts'
+import { hasCode, isNotFound } from './errors.ts'
 import { type MessageName, messageOf } from './user.ts'
 
 export interface GiveBackCalls {
@@ -60,7 +60,7 @@ async function release(calls: GiveBackCalls, message: MessageName): Promise<'com
     const { committed } = await calls.release(message)
     return committed > 0 ? 'committed' : 'nothing'
   } catch (error) {
-    if (hasCode(error, 'not_found')) return 'not known'
+    if (isNotFound(error)) return 'not known'
     if (!hasCode(error, 'reservation_closed')) throw error
     return 'committed'
   }
@@ -71,6 +71,6 @@ async function refund(calls: GiveBackCalls, message: MessageName): Promise<void>
     await calls.refund(message)
   } catch (error) {
     // There is nothing to refund any more.
-    if (!hasCode(error, 'not_found') && !hasCode(error, 'reservation_closed')) throw error
+    if (!isNotFound(error) && !hasCode(error, 'reservation_closed')) throw error
   }
 }

@@ -5,7 +5,7 @@
  * - `sent`: its units are committed; by force if the reservation has expired meanwhile.
  */
 import type { CommitReq, Settled } from './api.ts'
-import { hasCode, UnavailableError } from './errors.ts'
+import { hasCode, isNotFound, UnavailableError } from './errors.ts'
 import { giveBackUnsent, type Unsent, type UnsentCalls } from './giving-back.ts'
 import type { Timers } from './timers.ts'
 import { type MessageName, messageKey, messageOf } from './user.ts'
@@ -124,7 +124,7 @@ async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: Message
     await commit(message)
   } catch (error) {
     // Its user was erased.
-    if (hasCode(error, 'not_found')) return
+    if (isNotFound(error)) return
     if (!hasCode(error, 'reservation_closed')) throw error
     await commit({ ...message, force: true })
   }

@@ -301,6 +301,20 @@ describe('the file', () => {
     expect(await readFile(other, 'utf8')).toBe('a text')
   })
 
+  test('that version 0.1.0 has written is read', async () => {
+    const path = newPath()
+    const lines = [
+      '3d2d91981d28995f [{"journal":"sms-quota-client","version":1}]',
+      '6a26584238006f8b [{"op":"begin","request":{"userId":7,"id":"sent","units":2,"messageType":"otp"},"at":"2026-03-15T12:00:00.000Z"},{"op":"sent","id":"sent","userId":7}]',
+      '209463433e85e2e4 [{"op":"begin","request":{"userId":7,"id":"open","units":1,"messageType":"otp"},"at":"2026-03-15T12:00:01.000Z","mayBeCommitted":true}]',
+    ]
+    await writeFile(path, lines.map(line => `${line}\n`).join(''))
+    const journal = await journalAt(path)
+    expect(journal.find({ userId: 7, id: 'sent' })).toMatchObject({ outcome: 'sent', request: { units: 2 } })
+    expect(journal.find({ userId: 7, id: 'open' })).toMatchObject({ outcome: 'unknown', mayBeCommitted: true })
+    expect(journal.debts()).toHaveLength(2)
+  })
+
   test('is opened by one, also by another path to it, or if many come at the same time', async () => {
     const [path, link, before] = [newPath(), newPath(), newPath()]
     await symlink(path, link)

@@ -2,12 +2,16 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { createClientOn } from '../../client/src/client.ts'
 import { createClient, UnavailableError } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
+import { freshDatabase } from '../support/database.ts'
 import { startService } from '../support/service.ts'
+import { FAST } from '../support/timers.ts'
 
-const service = await startService()
+const database = freshDatabase()
+const service = await startService({ database })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 afterAll(() => service.app.close())
 const admin = createClient({ url, token: service.adminToken })
@@ -57,21 +61,55 @@ test('in a lease', async () => {
   expect(await used(userRef)).toBe(7)
 })
 
+/** A client whose service is away at first, with a journal, and what the service has answered. */
+async function owing(at: string) {
+  const path = join(await mkdtemp(join(tmpdir(), 'journal-')), 'debts')
+  const journal = await openJournal(path, { onUnknown: () => 'charge' })
+  const network = { isAway: true, answers: [] as string[] }
+  const away: typeof fetch = async (input, init) => {
+    if (network.isAway) throw new TypeError('fetch failed')
+    const response = await fetch(input, init)
+    network.answers.push(await response.clone().text())
+    return response
+  }
+  const client = createClientOn(FAST, { url: at, token: service.senderToken, fetch: away, journal })
+  return { client, journal, network }
+}
+
+const DEBT = { onUnavailable: 'allow-with-debt' } as const
+const noRoute = () => Promise.reject(new Error('no route'))
+
 test('in a debt, which is charged when the service is back', async () => {
   const { userRef } = await named(10)
-  const path = join(await mkdtemp(join(tmpdir(), 'journal-')), 'debts')
-  let isAway = true
-  const away: typeof fetch = (input, init) =>
-    isAway ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init)
-  const journal = await openJournal(path, { onUnknown: () => 'charge' })
-  const client = createClient({ url, token: service.senderToken, fetch: away, journal, timeoutMs: 300 })
+  const { client, journal, network } = await owing(url)
   const input = { userRef, id: 'owed', units: 3 }
-  const options = { onUnavailable: 'allow-with-debt' } as const
-  expect(await client.withReservation(input, () => 'sent', options)).toMatchObject({ sent: true, isDebt: true })
+  expect(await client.withReservation(input, () => 'sent', DEBT)).toMatchObject({ sent: true, isDebt: true })
   expect(journal.find({ userRef, id: 'owed' })).toMatchObject({ outcome: 'sent' })
   await expect(client.reserve(input)).rejects.toThrow(UnavailableError)
-  isAway = false
+  // Of a reference that no user has, there is nothing to give back.
+  await expect(client.withReservation({ ...input, userRef: 'no-user' }, noRoute, DEBT)).rejects.toThrow('no route')
+  network.isAway = false
   await expect.poll(() => journal.debts().length, { timeout: 20_000 }).toBe(0)
   expect(await used(userRef)).toBe(3)
+  await journal.close()
+})
+
+test('in a debt of a user that the service makes later, because it has made too many', async () => {
+  const env = { AUTO_USERS: 'true', DEFAULT_PLAN_USERS_PER_MINUTE: '1' }
+  const maker = await startService({ database, env })
+  const at = await maker.app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(() => maker.app.close())
+  await createClient({ url: at, token: service.senderToken }).reserve({ userRef: 'only', id: 'm', units: 1 })
+  const { client, journal, network } = await owing(at)
+  const input = { userRef: 'further', id: 'owed', units: 3 }
+  await client.withReservation(input, () => 'sent', DEBT)
+  network.isAway = false
+  const denials = () => network.answers.filter(answer => answer.includes('"granted":false')).length
+  await expect.poll(denials, { timeout: 20_000 }).toBeGreaterThan(1)
+  expect(journal.debts()).toMatchObject([{ outcome: 'sent' }])
+  await admin.updateProfile({ userId: 299, ref: 'further' })
+  await expect.poll(() => journal.debts().length, { timeout: 20_000 }).toBe(0)
+  const { committed, unfunded } = await sender.getReservation({ userRef: 'further', id: 'owed' })
+  expect([committed, unfunded]).toEqual([3, 3])
   await journal.close()
 })
