@@ -1,5 +1,5 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
-import { hasCode } from './errors.ts'
+import { hasCode, isNotFound } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 import type { Later, Timers } from './timers.ts'
 import { userKey } from './user.ts'
@@ -71,7 +71,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, timers 
 
   return {
     find(scope) {
-      const key = keyOf(scope)
+      const key = scopeKey(scope)
       const entry = open.get(key)
       if (entry === undefined) return undefined
       entry.usedAt = now()
@@ -88,7 +88,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, timers 
         return undefined
       }
       const entry: Entry = { lease: createLease(calls, { ...scope, ...size }, timers), isOpen: true, usedAt: now() }
-      open.set(keyOf(scope), entry)
+      open.set(scopeKey(scope), entry)
       watchIdle()
       return entry
     },
@@ -115,7 +115,7 @@ function createClosing(later: Later) {
     lease.close().then(
       () => leases.delete(lease),
       error => {
-        if (hasCode(error, 'not_found') || hasCode(error, 'reservation_closed')) {
+        if (isNotFound(error) || hasCode(error, 'reservation_closed')) {
           leases.delete(lease)
           lease.giveUp()
         } else {
@@ -139,6 +139,7 @@ function createClosing(later: Later) {
   }
 }
 
-function keyOf({ country = '', messageType = '', ...user }: LeaseScope): string {
+/** Tells scopes apart. */
+export function scopeKey({ country = '', messageType = '', ...user }: LeaseScope): string {
   return `${country} ${messageType} ${userKey(user)}`
 }

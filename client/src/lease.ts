@@ -64,6 +64,8 @@ export interface Lease {
 export interface OwnLease extends Lease {
   /** Asks for a slice ahead if few units are left, or for a new one if it keeps one that is old. */
   prepare(): void
+  /** The id of the user; undefined until the service has granted a slice. */
+  userId(): number | undefined
   /** The request for a slice that is under way; it rejects as `spend` does. */
   refilling(): Promise<unknown> | undefined
   /** After `close` has failed: tries no more. What is not settled is charged when it expires. */
@@ -116,6 +118,7 @@ class SlicedLease implements OwnLease {
   private readonly slices: Slices
   private readonly prefix = `lease:${crypto.randomUUID()}`
   private number = 0
+  private user: number | undefined
   /** Units of the next slice. */
   private size: number
   /** Units that callers wait for. */
@@ -148,6 +151,10 @@ class SlicedLease implements OwnLease {
 
   held(): number {
     return this.slices.held
+  }
+
+  userId(): number | undefined {
+    return this.user
   }
 
   trySpend(units = 1): boolean {
@@ -254,7 +261,8 @@ class SlicedLease implements OwnLease {
     if (uncertainAt !== null) this.settlements.lose(number, uncertainAt)
   }
 
-  private addSlice({ number, at }: Asked, { units, remaining }: Granted): void {
+  private addSlice({ number, at }: Asked, { userId, units, remaining }: Granted): void {
+    this.user = userId
     this.halfTime = at + (this.ttlSeconds * 1_000) / 2
     if (this.keepsSlices) this.slices.endAll()
     this.slices.add(number, units, this.keepsSlices ? null : this.halfTime - this.now())

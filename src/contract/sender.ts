@@ -199,9 +199,6 @@ export interface SenderRequest {
   messages?: number
 }
 
-/** A request that names its user by id. */
-export type RequestOfUser = SenderRequest & { user_id: number }
-
 const batchOf = (operation: TSchema) =>
   Type.Object(
     {

@@ -5,7 +5,7 @@ import { createClient } from '../../client/src/main.ts'
 import { type Agent, startAgent } from '../../src/cli/remote/agent/agent.ts'
 import { createKnownMessages } from '../../src/cli/remote/agent/known-messages.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
-import { post, spawnAgent } from '../support/agent.ts'
+import { NAMINGS, nameOf, post, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
 import { createTimers } from '../support/timers.ts'
 
@@ -55,58 +55,72 @@ async function start() {
   return { agent, address: agent.address, running, timers }
 }
 
-const consume = (address: string, user_id: number, id: string, more: object = {}) =>
-  post(address, 'consume', { user_id, id, units: 1, message_type: 'otp', ...more })
+const consume = (address: string, owner: number | object, id: string, more: object = {}) => {
+  const name = typeof owner === 'number' ? { user_id: owner } : owner
+  return post(address, 'consume', { ...name, id, units: 1, message_type: 'otp', ...more })
+}
 
 /** Sends until a lease pays. @returns how many messages the service has consumed */
-async function warmUp(address: string, userId: number, prefix = 'warm'): Promise<number> {
+async function warmUp(address: string, owner: number | object, prefix = 'warm'): Promise<number> {
   for (let n = 0; ; n++) {
-    const { body } = await consume(address, userId, `${prefix}-${n}`)
+    const { body } = await consume(address, owner, `${prefix}-${n}`)
     expect(body).toMatchObject({ granted: true })
     if (body.lease === true) return n
   }
 }
 
 describe('a busy user', () => {
-  test('is answered from a lease, with the fields of the service, once per message', async () => {
-    const { address, running } = await start()
-    const owner = await user(1_000)
-    const asked = await warmUp(address, owner)
-    // Ten within ten seconds make a user busy; then the first slice is reserved.
-    expect(asked).toBeGreaterThanOrEqual(10)
-    running.calls = 0
-    const text = { to: '+4915112345678', text: 'Hello' }
-    const first = { granted: true, state: 'committed', units: 2, committed: 2, draws: [], unfunded: 0, replayed: false }
-    expect(await consume(address, owner, 'm', { units: 2 })).toMatchObject({
-      status: 200,
-      body: { ...first, user_id: owner, id: 'm', remaining: null, expires_at: null, lease: true },
-    })
-    expect((await consume(address, owner, 'm', { units: 2 })).body).toMatchObject({ ...first, replayed: true })
-    const settling = (op: string, more: object = {}) => post(address, op, { user_id: owner, id: 'm', ...more })
-    expect(await settling('commit')).toMatchObject({ status: 200, body: { state: 'committed', replayed: true } })
-    expect(await consume(address, owner, 'm', { units: 3 })).toMatchObject({
-      status: 409,
-      body: { code: 'idempotency_mismatch', errors: [{ path: '/units' }] },
-    })
-    const open = { code: 'reservation_closed', reservation: { state: 'committed', unfunded: 0, lease: true } }
-    expect(await settling('release')).toMatchObject({ status: 409, body: open })
-    expect(await settling('commit', { total_units: 3 })).toMatchObject({
-      status: 422,
-      body: { code: 'exceeds_reservation' },
-    })
-    expect(running.calls).toBe(0)
-    // Another type, a country, and what only the service can do, take the way to the service.
-    const others = [{ message_type: 'news' }, { units: undefined, message: text }, { force: true }, { explain: true }]
-    for (const [n, more] of others.entries()) {
-      const { body } = await consume(address, owner, `other-${n}`, more)
-      expect(body).toMatchObject({ granted: true, draws: [{ units: 1 }] })
-      expect(body).not.toHaveProperty('lease')
-    }
-    expect(await post(address, 'reserve', { user_id: owner, id: 'r', units: 1, message_type: 'otp' })).toMatchObject({
-      body: { state: 'reserved', draws: [{ units: 1 }] },
-    })
-    expect(running.calls).toBe(5)
-  })
+  test.each(NAMINGS)(
+    'is answered from a lease, with the fields of the service, once per message, by %s',
+    async naming => {
+      const { address, running } = await start()
+      const userId = await user(1_000)
+      const owner = await nameOf(admin, userId, naming)
+      const asked = await warmUp(address, owner)
+      // Ten within ten seconds make a user busy; then the first slice is reserved.
+      expect(asked).toBeGreaterThanOrEqual(10)
+      running.calls = 0
+      const text = { to: '+4915112345678', text: 'Hello' }
+      const first = {
+        granted: true,
+        state: 'committed',
+        units: 2,
+        committed: 2,
+        draws: [],
+        unfunded: 0,
+        replayed: false,
+      }
+      expect(await consume(address, owner, 'm', { units: 2 })).toMatchObject({
+        status: 200,
+        body: { ...first, user_id: userId, ...owner, id: 'm', remaining: null, expires_at: null, lease: true },
+      })
+      expect((await consume(address, owner, 'm', { units: 2 })).body).toMatchObject({ ...first, replayed: true })
+      const settling = (op: string, more: object = {}) => post(address, op, { ...owner, id: 'm', ...more })
+      expect(await settling('commit')).toMatchObject({ status: 200, body: { state: 'committed', replayed: true } })
+      expect(await consume(address, owner, 'm', { units: 3 })).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_mismatch', errors: [{ path: '/units' }] },
+      })
+      const open = { code: 'reservation_closed', reservation: { state: 'committed', unfunded: 0, lease: true } }
+      expect(await settling('release')).toMatchObject({ status: 409, body: open })
+      expect(await settling('commit', { total_units: 3 })).toMatchObject({
+        status: 422,
+        body: { code: 'exceeds_reservation' },
+      })
+      expect(running.calls).toBe(0)
+      // Another type, a country, and what only the service can do, take the way to the service.
+      const others = [{ message_type: 'news' }, { units: undefined, message: text }, { force: true }, { explain: true }]
+      for (const [n, more] of others.entries()) {
+        const { body } = await consume(address, owner, `other-${n}`, more)
+        expect(body).toMatchObject({ granted: true, draws: [{ units: 1 }] })
+        expect(body).not.toHaveProperty('lease')
+      }
+      expect(await post(address, 'reserve', { ...owner, id: 'r', units: 1, message_type: 'otp' })).toMatchObject({
+        body: { state: 'reserved', draws: [{ units: 1 }] },
+      })
+      expect(running.calls).toBe(5)
+    },
+  )
 
   test('a number that may be of several countries goes to the service, whose caps count each of them', async () => {
     const { address } = await start()
@@ -144,6 +158,22 @@ describe('a busy user', () => {
     const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z', interval: 'month' } as const
     const { total } = await admin.reportUsage({ userId: owner, ...march })
     expect(total.committed).toEqual({ units: asked + 4, messages: asked + 2 })
+  })
+
+  test('who is named in both ways has two leases, which oversell nothing', async () => {
+    const { agent, address } = await start()
+    const owner = await user(100)
+    const names = [owner, await nameOf(admin, owner, 'user_ref')]
+    let warm = 0
+    for (const [n, name] of names.entries()) warm += (await warmUp(address, name, `${n}`)) + 1
+    const answers = await Promise.all(
+      names.flatMap((name, n) => Array.from({ length: 60 }, (_, m) => consume(address, name, `${n}-more-${m}`))),
+    )
+    const granted = answers.filter(({ body }) => body.granted)
+    expect(granted.filter(({ body }) => body.lease === true).length).toBeGreaterThan(20)
+    await agent.close()
+    expect(warm + granted.length).toBeLessThanOrEqual(100)
+    expect(await counted(owner)).toEqual({ used: warm + granted.length, reserved: 0 })
   })
 
   test('a message that was passed on stays with the service', async () => {
@@ -236,16 +266,21 @@ test('an agent that cannot know all messages passes on those that it does not kn
   let now = 0
   let full = 0
   const known = createKnownMessages({ now: () => now, onFull: () => (full += 1), max: 2 })
-  known.add(1, 'a', null)
-  known.add(1, 'b', null)
-  expect([known.find(1, 'a'), known.find(2, 'a'), known.mayPay()]).toEqual([null, undefined, false])
+  const message = (id: string) => ({ userId: 1, id })
+  known.add(message('a'), null)
+  known.add(message('b'), null)
+  expect([known.find(message('a')), known.find({ userId: 2, id: 'a' }), known.mayPay()]).toEqual([
+    null,
+    undefined,
+    false,
+  ])
   now = 1_000
-  known.add(1, 'c', null)
-  known.add(1, 'd', null)
-  expect([known.find(1, 'c'), full]).toEqual([undefined, 1])
+  known.add(message('c'), null)
+  known.add(message('d'), null)
+  expect([known.find(message('c')), full]).toEqual([undefined, 1])
   now = 600_999
   // The first two are forgotten. But c may be asked for again.
-  expect([known.mayPay(), known.find(1, 'a')]).toEqual([false, undefined])
+  expect([known.mayPay(), known.find(message('a'))]).toEqual([false, undefined])
   now = 601_000
   expect(known.mayPay()).toBe(true)
 })

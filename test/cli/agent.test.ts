@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { type Agent, type AgentOptions, startAgent } from '../../src/cli/remote/agent/agent.ts'
-import { type Answer, post, SENDER_PATHS, spawnAgent } from '../support/agent.ts'
+import { type Answer, NAMINGS, nameOf, post, SENDER_PATHS, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
 import { run } from '../support/terminal.ts'
 import { FAST } from '../support/timers.ts'
@@ -98,11 +98,19 @@ async function user(limit: number): Promise<number> {
   await admin.createQuota({ userId, limit })
   return userId
 }
+/** @returns the id, and how calls name the user */
+async function namedUser(limit: number, naming: (typeof NAMINGS)[number]): Promise<[number, object]> {
+  const userId = await user(limit)
+  return [userId, await nameOf(admin, userId, naming)]
+}
 async function charged(userId: number): Promise<number> {
   const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
   return used + reserved
 }
-const otp = (user_id: number, id = 'm') => ({ user_id, id, units: 2, message_type: 'otp' })
+const otp = (owner: number | object, id = 'm') => {
+  const name = typeof owner === 'number' ? { user_id: owner } : owner
+  return { ...name, id, units: 2, message_type: 'otp' }
+}
 
 test('answers what the service answers', async () => {
   const { agent } = await start({ allowForce: true })
@@ -341,40 +349,45 @@ describe('while the service is away', () => {
   })
 
   test.concurrent.for([
-    ['away', 'charge', 2],
-    ['deaf', 'release', 0],
+    ['away', 'charge', 2, 'user_id'],
+    ['deaf', 'release', 0, 'user_id'],
+    ['away', 'release', 0, 'user_ref'],
+    ['deaf', 'charge', 2, 'user_ref'],
   ] as const)(
-    'what is allowed is charged once when it is back (%s), and what is unknown: %s',
-    async ([network, onUnknown, unknown], { expect }) => {
+    'what is allowed is charged once when it is back (%s), and what is unknown: %s, %s, by %s',
+    async ([network, onUnknown, unknown, naming], { expect }) => {
       const running = await start({ debts: debts(newPath(), onUnknown) })
       const { address } = running.agent
-      const owners = await Promise.all(Array.from({ length: 6 }, () => user(10)))
-      const [consumed = 0, committed = 0, released = 0, expired = 0, batched = 0, repeated = 0] = owners
+      const owners = await Promise.all(Array.from({ length: 6 }, () => namedUser(10, naming)))
+      const [consumed = {}, committed = {}, released = {}, expired = {}, batched = {}, repeated = {}] = owners.map(
+        ([, name]) => name,
+      )
       running.network = network
 
       const granted = { status: 200, body: { granted: true, debt: true, draws: [], remaining: null, units: 2 } }
-      expect(await post(address, 'consume', otp(consumed))).toMatchObject(granted)
+      const consumedBody = { ...granted.body, user_id: null, ...consumed }
+      expect(await post(address, 'consume', otp(consumed))).toMatchObject({ status: 200, body: consumedBody })
       expect(await post(address, 'consume', otp(consumed))).toMatchObject({
         body: { state: 'committed', replayed: true },
       })
       for (const owner of [committed, released, expired]) {
         expect(await post(address, 'reserve', otp(owner))).toMatchObject(granted)
       }
-      expect(await post(address, 'commit', { user_id: committed, id: 'm', total_units: 1 })).toMatchObject({
+      expect(await post(address, 'commit', { ...committed, id: 'm', total_units: 1 })).toMatchObject({
         status: 400,
         body: { errors: [{ path: '/total_units' }] },
       })
       const ok = (state: string) => ({ status: 200, body: { state, debt: true } })
-      expect(await post(address, 'commit', { user_id: committed, id: 'm' })).toMatchObject(ok('committed'))
-      expect(await post(address, 'release', { user_id: committed, id: 'm' })).toMatchObject({
+      expect(await post(address, 'commit', { ...committed, id: 'm' })).toMatchObject(ok('committed'))
+      expect(await post(address, 'release', { ...committed, id: 'm' })).toMatchObject({
         status: 409,
         body: { code: 'reservation_closed', reservation: { state: 'committed' } },
       })
-      expect(await post(address, 'release', { user_id: released, id: 'm' })).toMatchObject(ok('released'))
+      expect(await post(address, 'release', { ...released, id: 'm' })).toMatchObject(ok('released'))
       const batch = {
         operations: [
           { op: 'consume', ...otp(batched) },
-          { op: 'check', user_id: batched, units: 1 },
+          { op: 'check', ...batched, units: 1 },
         ],
       }
       expect(await post(address, 'batch', batch)).toMatchObject({ body: { results: [granted, { status: 503 }] } })
@@ -385,66 +398,71 @@ describe('while the service is away', () => {
         status: 409,
         body: { code: 'idempotency_mismatch', errors: [{ path: '/units', message: 'differs' }] },
       })
-      await post(address, 'commit', { user_id: repeated, id: 'm' })
+      await post(address, 'commit', { ...repeated, id: 'm' })
 
       running.expire()
       running.network = 'up'
-      const all = () => Promise.all([consumed, committed, released, expired, batched, repeated].map(charged))
+      const all = () => Promise.all(owners.map(([userId]) => charged(userId)))
       await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 0, unknown, 2, 2])
+      const inLog = naming === 'user_id' ? `user ${owners[3]?.[0]}` : 'a user that is named by reference'
       const done = unknown === 0 ? 'not charged' : 'charged'
       expect(running.lines.filter(line => !line.startsWith('the service '))).toEqual([
-        expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is ${done}$`),
+        expect.stringMatching(`^it is not known whether message m of ${inLog}, .* was sent: it is ${done}$`),
       ])
       // A commit that comes before the debt is settled would say that the message was sent.
-      const refund = () => post(address, 'refund', { user_id: expired, id: 'm' })
+      const refund = () => post(address, 'refund', { ...expired, id: 'm' })
       if (unknown === 0) await expect.poll(refund, { timeout: 10_000 }).toMatchObject({ status: 409 })
       // Late, and repeated: the service has it.
-      const late = () => post(address, 'commit', { user_id: expired, id: 'm' })
+      const late = () => post(address, 'commit', { ...expired, id: 'm' })
       const answer = unknown === 0 ? { status: 409 } : { status: 200, body: { replayed: true, draws: [{ units: 2 }] } }
       await expect.poll(late, { timeout: 10_000 }).toMatchObject(answer)
       expect(await all()).toEqual([2, 2, 0, unknown, 2, 2])
     },
   )
 
-  test('a repeated call is answered as the first one, also when its message is booked, and after a restart', async () => {
-    const path = newPath()
-    const running = await start({ debts: debts(path) })
-    running.network = 'away'
-    const [consumed, reserved, refunded] = [await user(1), await user(1), await user(1)]
-    const repeat = async ({ agent }: Running) => [
-      await post(agent.address, 'consume', otp(consumed)),
-      await post(agent.address, 'reserve', { ...otp(reserved), ttl_seconds: 60, on_expiry: 'commit' }),
-      await post(agent.address, 'commit', { user_id: reserved, id: 'm' }),
-    ]
-    const granted = { status: 200, body: { granted: true, units: 2 } }
-    const first = [granted, granted, { status: 200, body: { state: 'committed', committed: 2 } }]
-    expect(await repeat(running)).toMatchObject(first)
-    await post(running.agent.address, 'consume', otp(refunded))
-    running.network = 'up'
-    const all = () => Promise.all([consumed, reserved, refunded].map(charged))
-    await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 2])
-    await running.agent.close()
+  test.each(NAMINGS)(
+    'a repeated call is answered as the first one, also when its message is booked, and after a restart, by %s',
+    async naming => {
+      const path = newPath()
+      const running = await start({ debts: debts(path) })
+      running.network = 'away'
+      const owners = await Promise.all([1, 1, 1].map(limit => namedUser(limit, naming)))
+      const [consumed = {}, reserved = {}, refunded = {}] = owners.map(([, name]) => name)
+      const repeat = async ({ agent }: Running) => [
+        await post(agent.address, 'consume', otp(consumed)),
+        await post(agent.address, 'reserve', { ...otp(reserved), ttl_seconds: 60, on_expiry: 'commit' }),
+        await post(agent.address, 'commit', { ...reserved, id: 'm' }),
+      ]
+      const granted = { status: 200, body: { granted: true, units: 2 } }
+      const first = [granted, granted, { status: 200, body: { state: 'committed', committed: 2 } }]
+      expect(await repeat(running)).toMatchObject(first)
+      await post(running.agent.address, 'consume', otp(refunded))
+      running.network = 'up'
+      const all = () => Promise.all(owners.map(([userId]) => charged(userId)))
+      await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 2])
+      await running.agent.close()
 
-    const next = await start({ debts: debts(path) })
-    const again = first.map(({ body }) => ({ status: 200, body: { ...body, replayed: true } }))
-    expect(await repeat(next)).toMatchObject(again)
-    // By an agent that books nothing itself, and may not force, too.
-    const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
-    expect(await repeat(await start({ service: { url: [url], token } }))).toMatchObject(again)
-    const batch = { operations: [{ op: 'consume', ...otp(consumed) }] }
-    expect((await post(next.agent.address, 'batch', batch)).body.results).toMatchObject([granted])
-    // Another message with its id is refused as ever, and so is one that was refunded.
-    expect(await post(next.agent.address, 'consume', { ...otp(consumed), units: 3 })).toMatchObject({
-      status: 409,
-      body: { code: 'idempotency_mismatch' },
-    })
-    await post(next.agent.address, 'refund', { user_id: refunded, id: 'm' })
-    expect(await post(next.agent.address, 'consume', otp(refunded))).toMatchObject({
-      status: 409,
-      body: { code: 'reservation_closed' },
-    })
-    expect(await all()).toEqual([2, 2, 0])
-  })
+      const next = await start({ debts: debts(path) })
+      const again = first.map(({ body }) => ({ status: 200, body: { ...body, replayed: true } }))
+      expect(await repeat(next)).toMatchObject(again)
+      // By an agent that books nothing itself, and may not force, too.
+      const token = await service.token({ sub: 'another', roles: ['sms-quota:sender'] })
+      expect(await repeat(await start({ service: { url: [url], token } }))).toMatchObject(again)
+      const batch = { operations: [{ op: 'consume', ...otp(consumed) }] }
+      expect((await post(next.agent.address, 'batch', batch)).body.results).toMatchObject([granted])
+      // Another message with its id is refused as ever, and so is one that was refunded.
+      expect(await post(next.agent.address, 'consume', { ...otp(consumed), units: 3 })).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_mismatch' },
+      })
+      await post(next.agent.address, 'refund', { ...refunded, id: 'm' })
+      expect(await post(next.agent.address, 'consume', otp(refunded))).toMatchObject({
+        status: 409,
+        body: { code: 'reservation_closed' },
+      })
+      expect(await all()).toEqual([2, 2, 0])
+    },
+  )
 
   test('a late release of a message that was committed meanwhile, in another way, does not make it free', async () => {
     const running = await start({ debts: debts(newPath()) })
@@ -481,7 +499,7 @@ describe('while the service is away', () => {
     await post(address, 'release', { user_id: owner, id: 'released' })
     expect(await post(address, 'consume', otp(owner, 'beyond'))).toMatchObject({ status: 503 })
     const [, listed] = await get('/debts')
-    const common = { user_id: owner, message_type: 'otp', at: expect.any(String), refused: null }
+    const common = { user_id: owner, user_ref: null, message_type: 'otp', at: expect.any(String), refused: null }
     const states = ['sent', 'held', 'released']
     expect(JSON.parse(listed)).toEqual({ outage: true, debts: states.map(state => ({ ...common, id: state, state })) })
     const [, metrics] = await get('/metrics')
@@ -558,20 +576,22 @@ describe('the list of debts', () => {
     const path = newPath()
     const running = await start({ debts: debts(path) })
     running.network = 'away'
-    for (const id of ['sent', 'released', 'held']) await post(running.agent.address, 'reserve', otp(900, id))
-    await post(running.agent.address, 'commit', { user_id: 900, id: 'sent' })
-    await post(running.agent.address, 'release', { user_id: 900, id: 'released' })
+    const names = { sent: { user_id: 900 }, released: { user_ref: 'customer-900' }, held: { user_id: 900 } }
+    for (const [id, name] of Object.entries(names)) await post(running.agent.address, 'reserve', otp(name, id))
+    await post(running.agent.address, 'commit', { ...names.sent, id: 'sent' })
+    await post(running.agent.address, 'release', { ...names.released, id: 'released' })
     const before = await readFile(path)
 
     const { code, stdout, stderr } = await list(path)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.replaceAll(/2\d{3}-\S+Z/g, 'TIME')).toMatch(
-      /^at +user_id {2}id +message_type {2}state\nTIME {2} +900 {2}sent +otp +sent\nTIME {2} +900 {2}released +otp +released\nTIME {2} +900 {2}held +otp +unknown\n$/,
+      /^at +user_id {2}user_ref +id +message_type {2}state\nTIME {2} +900 {2}- +sent +otp +sent\nTIME {2} +- {2}customer-900 {2}released +otp +released\nTIME {2} +900 {2}- +held +otp +unknown\n$/,
     )
     const lines = (await list(path, '--json')).stdout.trimEnd().split('\n')
     expect(lines.map(line => JSON.parse(line))).toEqual(
       ['sent', 'released', 'unknown'].map((state, index) => ({
-        user_id: 900,
+        user_id: index === 1 ? null : 900,
+        user_ref: index === 1 ? 'customer-900' : null,
         id: ['sent', 'released', 'held'][index],
         message_type: 'otp',
         at: expect.stringMatching(/Z$/),
@@ -584,8 +604,8 @@ describe('the list of debts', () => {
     })
     expect((await list(path, '--json')).stdout.trimEnd().split('\n')).toHaveLength(4)
     // It made neither a lock nor another file.
-    const names = (await readdir(folder)).filter(name => name.startsWith(`${basename(path)}.`))
-    expect(names).toEqual([expect.stringMatching(/\.lock/)])
+    const files = (await readdir(folder)).filter(name => name.startsWith(`${basename(path)}.`))
+    expect(files).toEqual([expect.stringMatching(/\.lock/)])
   })
 
   test('of a journal that is being written leaves out what is not complete', async () => {

@@ -2,6 +2,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import type { Client } from '../../client/src/main.ts'
 import { PROJECT } from './paths.ts'
 
 export const SENDER_PATHS = '/api/sms/sender/quota'
@@ -27,6 +28,20 @@ export async function post(
   })
   const { status, headers: own } = answer
   return { status, retryAfter: own.get('retry-after'), type: own.get('content-type'), body: await answer.json() }
+}
+
+export const NAMINGS = ['user_id', 'user_ref'] as const
+
+/** How calls of senders name a user; by reference, the user gets one. */
+export async function nameOf(
+  admin: Pick<Client, 'updateProfile'>,
+  userId: number,
+  naming: (typeof NAMINGS)[number],
+): Promise<object> {
+  if (naming === 'user_id') return { user_id: userId }
+  const ref = `customer-${userId}`
+  await admin.updateProfile({ userId, ref })
+  return { user_ref: ref }
 }
 
 /** An agent as a process, and where it listens. */

@@ -1,5 +1,5 @@
 /** How the agent answers for a message that is a debt: with the fields of the service, and `debt`. */
-import type { RequestOfUser } from '../../../contract/sender.ts'
+import type { SenderRequest } from '../../../contract/sender.ts'
 import { measureMessage } from '../../../domain/message.ts'
 import { DEFAULT_SEGMENT_RULES, type SegmentRules } from '../../../domain/segment-rules.ts'
 import { invalidRequest, Problem } from '../../../errors.ts'
@@ -10,10 +10,10 @@ export type DebtAnswers = ReturnType<typeof createDebtAnswers>
 
 /** @param segments how the service counts segments; null if that is not known: they are counted as by default */
 export function createDebtAnswers(segments: () => SegmentRules | null) {
-  const measureOf = ({ message }: RequestOfUser) =>
+  const measureOf = ({ message }: SenderRequest) =>
     message && measureMessage(message.to, message.text, segments() ?? DEFAULT_SEGMENT_RULES)
 
-  function debtGranted(request: RequestOfUser, state: State, replayed: boolean) {
+  function debtGranted(request: SenderRequest, state: State, replayed: boolean) {
     const measure = measureOf(request)
     return {
       granted: true,
@@ -24,14 +24,14 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
     }
   }
 
-  function debtSettled(request: RequestOfUser, state: State, replayed: boolean) {
+  function debtSettled(request: SenderRequest, state: State, replayed: boolean) {
     return { ...reservationOf(request, state), replayed }
   }
 
-  const reservationOf = (request: RequestOfUser, state: State) => viewOf(request, state, contentOf(request).units)
+  const reservationOf = (request: SenderRequest, state: State) => viewOf(request, state, contentOf(request).units)
 
   /** What has to be the same in a repeated call: the message as the service counts it. */
-  function contentOf(request: RequestOfUser) {
+  function contentOf(request: SenderRequest) {
     const { units, country, message_type, allow_partial } = request
     const measure = measureOf(request)
     return {
@@ -43,7 +43,7 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
   }
 
   /** @throws Problem `idempotency_mismatch` */
-  function checkSame(request: RequestOfUser, owed: RequestOfUser): void {
+  function checkSame(request: SenderRequest, owed: SenderRequest): void {
     const known = new Map<string, unknown>(Object.entries(contentOf(owed)))
     const fields = Object.entries(contentOf(request)).flatMap(([name, value]) =>
       value === known.get(name) ? [] : [name],
@@ -51,31 +51,32 @@ export function createDebtAnswers(segments: () => SegmentRules | null) {
     if (fields.length === 0) return
     throw new Problem(
       'idempotency_mismatch',
-      `User ${owed.user_id} already has a reservation "${owed.id}" from a different request. These fields differ: ${fields.join(', ')}.`,
+      `The user already has a reservation "${owed.id}" from a different request. These fields differ: ${fields.join(', ')}.`,
       { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
     )
   }
 
   /** A debt is booked as a whole. @throws Problem `invalid_request` */
-  function checkWhole({ total_units }: RequestOfUser, owed: RequestOfUser): void {
+  function checkWhole({ total_units }: SenderRequest, owed: SenderRequest): void {
     const { units } = contentOf(owed)
     if (total_units === undefined || total_units === units) return
     const message = `must be ${units} or left out: the service was away, and the reservation is settled as a whole`
     throw invalidRequest([{ path: '/total_units', message }])
   }
 
-  function closed(detail: string, owed: RequestOfUser, state: State): Problem {
+  function closed(detail: string, owed: SenderRequest, state: State): Problem {
     return new Problem('reservation_closed', detail, { members: { reservation: reservationOf(owed, state) } })
   }
 
   return { checkSame, checkWhole, closed, debtGranted, debtSettled }
 }
 
-/** As it will be when the service has booked it. No quota counts it yet, so `draws` is empty. */
-function viewOf({ id, user_id }: RequestOfUser, state: State, units: number) {
+/** As it will be when the service has booked it. No quota counts it yet, so `draws` is empty, and only the service knows which user a reference names. */
+function viewOf({ id, user_id, user_ref }: SenderRequest, state: State, units: number) {
   return {
     id,
-    user_id,
+    user_id: user_id ?? null,
+    ...(user_ref === undefined ? undefined : { user_ref }),
     state,
     units,
     committed: state === 'committed' ? units : 0,

@@ -8,11 +8,12 @@ import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
 import type { Later, Timers } from '../../../../client/src/timers.ts'
-import type { RequestOfUser, SenderOp } from '../../../contract/sender.ts'
+import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import type { SegmentRules } from '../../../domain/segment-rules.ts'
 import { formatTimestamp } from '../../../domain/time.ts'
 import { createDebtAnswers, type DebtAnswers, notBooked } from './debt-answers.ts'
 import { createHeldDebts, type HeldDebts } from './held-debts.ts'
+import { messageNameOf } from './message-name.ts'
 
 export interface DebtOptions {
   /** The file of the journal. */
@@ -27,8 +28,10 @@ export interface DebtOptions {
 
 /** A debt as the operator sees it: without the text of its message. */
 interface DebtView {
-  /** Null: the message named its user by a reference, which the agent itself never allows. */
+  /** Null if the message names its user by a reference. */
   readonly user_id: number | null
+  /** Null if it names the id. */
+  readonly user_ref: string | null
   readonly id: string
   readonly message_type: string | null
   readonly at: string
@@ -42,14 +45,14 @@ const MAX_DEBTS = 10_000
 
 export interface Debts {
   /** Whether a message has a debt. */
-  has(request: RequestOfUser): boolean
+  has(request: SenderRequest): boolean
   /** Answers an operation on a message that has a debt; undefined if it has none. The promise rejects with a Problem. */
-  answer(op: SenderOp, request: RequestOfUser): Promise<object> | undefined
+  answer(op: SenderOp, request: SenderRequest): Promise<object> | undefined
   /**
    * Allows a message that got no final answer; undefined if its operation or its type cannot be allowed. The promise rejects
    * with a Problem, or with the `UnavailableError` of a full journal.
    */
-  allow(op: SenderOp, request: RequestOfUser): Promise<object> | undefined
+  allow(op: SenderOp, request: SenderRequest): Promise<object> | undefined
   /** All debts, the oldest first. */
   list(): DebtView[]
   isFull(): boolean
@@ -106,41 +109,41 @@ export async function openDebts(
   }
 }
 
-function find(journal: Journal, { user_id: userId, id = '' }: RequestOfUser): Debt | undefined {
-  return journal.find({ userId, id })
+function find(journal: Journal, request: SenderRequest): Debt | undefined {
+  return journal.find(messageNameOf(request))
 }
 
 /** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
 function createSettling(
   held: HeldDebts,
   answers: DebtAnswers,
-  outcomeOf: (request: RequestOfUser) => Debt['outcome'] | undefined,
+  outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined,
 ) {
   const { checkSame, checkWhole, closed, debtGranted, debtSettled } = answers
 
-  async function repeat(op: 'reserve' | 'consume', owed: RequestOfUser, outcome: Debt['outcome']): Promise<object> {
+  async function repeat(op: 'reserve' | 'consume', owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'not-sent') throw closed('The message was released.', owed, 'released')
     if (op === 'consume') return consume(held, answers, owed, outcome === 'sent')
     return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, answers, owed, true)
   }
 
-  async function commit(owed: RequestOfUser, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
+  async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
     if (outcome === 'not-sent' && !isForced) throw closed('The message was released.', owed, 'released')
     await held.end(owed, 'sent')
     return debtSettled(owed, 'committed', outcome === 'sent')
   }
 
-  async function release(owed: RequestOfUser, outcome: Debt['outcome']): Promise<object> {
+  async function release(owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
     if (outcome === 'sent') throw closed('The message was committed.', owed, 'committed')
-    if (outcome === 'unknown' && !held.has(owed)) throw notBooked()
+    if (outcome === 'unknown' && !held.has(messageNameOf(owed))) throw notBooked()
     await held.end(owed, 'not-sent')
     // An earlier agent, or its time, had left open whether it was sent.
     if (outcomeOf(owed) === 'unknown') throw notBooked()
     return debtSettled(owed, 'released', outcome === 'not-sent')
   }
 
-  return async (op: SenderOp, request: RequestOfUser, debt: Debt): Promise<object> => {
-    const owed = toSnake(debt.request) as RequestOfUser
+  return async (op: SenderOp, request: SenderRequest, debt: Debt): Promise<object> => {
+    const owed = toSnake(debt.request) as SenderRequest
     if (op === 'reserve' || op === 'consume') {
       checkSame(request, owed)
       return repeat(op, owed, debt.outcome)
@@ -151,7 +154,7 @@ function createSettling(
   }
 }
 
-async function hold(held: HeldDebts, answers: DebtAnswers, request: RequestOfUser, replayed: boolean): Promise<object> {
+async function hold(held: HeldDebts, answers: DebtAnswers, request: SenderRequest, replayed: boolean): Promise<object> {
   const expiresAt = await held.hold(request)
   return { ...answers.debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
 }
@@ -159,7 +162,7 @@ async function hold(held: HeldDebts, answers: DebtAnswers, request: RequestOfUse
 async function consume(
   held: HeldDebts,
   answers: DebtAnswers,
-  request: RequestOfUser,
+  request: SenderRequest,
   replayed: boolean,
 ): Promise<object> {
   await held.end(request, 'sent')
@@ -167,16 +170,15 @@ async function consume(
 }
 
 function viewOf(debt: Debt, held: HeldDebts, refused: string | null): DebtView {
-  const { user_id, id, ...view } = writtenViewOf(debt)
-  const isHeld = user_id !== null && held.has({ user_id, id })
-  return { user_id, id, ...view, state: isHeld ? 'held' : view.state, refused }
+  const view = writtenViewOf(debt)
+  return { ...view, state: held.has(debt.request) ? 'held' : view.state, refused }
 }
 
 /** What the journal says of a debt. What an agent holds reads as unknown. */
 export function writtenViewOf({ request, at, outcome }: Debt): Omit<DebtView, 'refused'> {
-  const { userId: user_id = null, id, messageType: message_type = null } = request
+  const { userId: user_id = null, userRef: user_ref = null, id, messageType: message_type = null } = request
   const states = { sent: 'sent', 'not-sent': 'released', unknown: 'unknown' } as const
-  return { user_id, id, message_type, at, state: states[outcome] }
+  return { user_id, user_ref, id, message_type, at, state: states[outcome] }
 }
 
 /** @param refused gets why the service refuses to book a debt */
@@ -187,9 +189,9 @@ async function openLoggedJournal(
 ): Promise<Journal> {
   const journal = await openJournal(path, {
     maxEntries: maxDebts,
-    onUnknown({ request: { userId, id }, at }) {
+    onUnknown({ request, at }) {
       const done = onUnknown === 'charge' ? 'charged' : 'not charged'
-      log(`it is not known whether message ${id} of user ${userId}, allowed at ${at}, was sent: it is ${done}`)
+      log(`it is not known whether ${wordsOf(request)}, allowed at ${at}, was sent: it is ${done}`)
       return onUnknown
     },
     onRefused(debt, error) {
@@ -197,11 +199,15 @@ async function openLoggedJournal(
       const reason = error instanceof Error ? error.message : String(error)
       refused.set(debt, reason)
       if (isKnown) return
-      const { userId, id } = debt.request
-      log(`the service refuses to book message ${id} of user ${userId}, which is tried again every minute: ${reason}`)
+      log(`the service refuses to book ${wordsOf(debt.request)}, which is tried again every minute: ${reason}`)
     },
   })
   const count = journal.debts().length
   if (count > 0) log(`${count} messages in the journal are not booked yet`)
   return journal
+}
+
+/** A message in the log, where references, which are personal data, do not belong. */
+function wordsOf({ userId, id }: Debt['request']): string {
+  return `message ${id} of ${userId === undefined ? 'a user that is named by reference' : `user ${userId}`}`
 }

@@ -2,11 +2,13 @@
 import { hasCode } from '../../../../client/src/errors.ts'
 import { type Client, QuotaError, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import { userKey } from '../../../../client/src/user.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { ERRORS, Problem } from '../../../errors.ts'
 import { problemBody, problemOf } from '../../../http/platform/problems.ts'
 import type { Debts } from './debts.ts'
 import type { Leases } from './leases.ts'
+import { messageNameOf } from './message-name.ts'
 import type { OutageLog } from './outage-log.ts'
 
 /** The maximum size of an operation, in bytes: that of the service's bodies. */
@@ -47,15 +49,12 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
     throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true, isOutage: false })
   }
 
-  async function perform(op: SenderOp, { user_id, ...others }: SenderRequest): Promise<object> {
+  async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
     // Callers show no token, so the agent's right would be that of every program on this machine.
-    if (!allowForce && 'force' in others && others.force) throw forceRefused()
-    // Leases and debts know users by id only.
-    if (user_id === undefined) return noted(ask(op, others), outages)
-    const request = { ...others, user_id }
+    if (!allowForce && request.force === true) throw forceRefused()
     const settled = () => leases?.answer(op, request) ?? debts?.answer(op, request)
     const unitsFor = () => (debts?.has(request) === true ? undefined : leases?.awaitUnits(op, request))
-    return turns.take(request.user_id, unitsFor, async failure => {
+    return turns.take(userKey(messageNameOf(request)), unitsFor, async failure => {
       // Nothing may come between this look and what follows.
       const known = settled()
       if (known !== undefined) return known
@@ -96,18 +95,6 @@ export function createForward({ client, debts, leases, allowForce, outages, log 
     )
 }
 
-/** Notes whether the service has answered. */
-async function noted(asked: Promise<object>, outages: OutageLog): Promise<object> {
-  try {
-    const answer = await asked
-    outages.note(null)
-    return answer
-  } catch (error) {
-    outages.note(error)
-    throw error
-  }
-}
-
 /** The problem that answers an error: the service's own, or one of the agent. */
 export function problemAnswer(error: unknown, requestId: string): Answer {
   if (error instanceof QuotaError) return { status: error.status, body: toSnake(error.problem) as object }
@@ -136,22 +123,19 @@ interface Turns {
    * Runs an operation when its turn has come and it is prepared: at once, if no earlier one of its user waits and it has
    * nothing to wait for. The next one's turn comes when this one has begun to run.
    *
+   * @param user its key
    * @param prepare undefined if there is nothing to wait for
    * @param run gets what `prepare` has rejected with, in place of null
    */
-  take<T>(
-    userId: number,
-    prepare: () => Promise<unknown> | undefined,
-    run: (failure: unknown) => Promise<T>,
-  ): Promise<T>
+  take<T>(user: string, prepare: () => Promise<unknown> | undefined, run: (failure: unknown) => Promise<T>): Promise<T>
 }
 
 function createTurns(): Turns {
   /** Of each user with an operation that waits: resolves when the last one has begun to run. */
-  const last = new Map<number, Promise<void>>()
+  const last = new Map<string, Promise<void>>()
   return {
-    take(userId, prepare, run) {
-      const before = last.get(userId)
+    take(user, prepare, run) {
+      const before = last.get(user)
       const prepared = before === undefined ? prepare() : before.then(prepare)
       if (prepared === undefined) return run(null)
       const failure = prepared.then(
@@ -161,9 +145,9 @@ function createTurns(): Turns {
       const result = failure.then(run)
       // Behind `run`, which is called first.
       const begun = failure.then(() => {
-        if (last.get(userId) === begun) last.delete(userId)
+        if (last.get(user) === begun) last.delete(user)
       })
-      last.set(userId, begun)
+      last.set(user, begun)
       return result
     },
   }

@@ -4,9 +4,11 @@ import type { DebtSettler } from '../../../../client/src/debts.ts'
 import { type Debt, type Journal, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel } from '../../../../client/src/names.ts'
 import type { Later } from '../../../../client/src/timers.ts'
-import type { RequestOfUser } from '../../../contract/sender.ts'
+import { type MessageName, messageKey } from '../../../../client/src/user.ts'
+import type { SenderRequest } from '../../../contract/sender.ts'
 import { DEFAULT_TTL_SECONDS } from '../../../domain/bounds.ts'
 import { Problem } from '../../../errors.ts'
+import { messageNameOf } from './message-name.ts'
 
 /** Both reject with a Problem, or with the `UnavailableError` of a full journal. */
 export interface HeldDebts {
@@ -14,10 +16,10 @@ export interface HeldDebts {
    * Holds the debt of a message until it ends, at the latest after `ttl_seconds`: then its outcome is unknown.
    * Resolves when it is on disk, to when that is, in milliseconds since 1970. Holding it again changes nothing.
    */
-  hold(request: RequestOfUser): Promise<number>
-  has(request: RequestOfUser): boolean
+  hold(request: SenderRequest): Promise<number>
+  has(message: MessageName): boolean
   /** Resolves when the outcome is on disk. A debt that is not held is written first. `sent` is never taken back. */
-  end(request: RequestOfUser, outcome: Debt['outcome']): Promise<void>
+  end(request: SenderRequest, outcome: Debt['outcome']): Promise<void>
   /** On the disk, what is held is unknown. @returns how much that is */
   abandon(): number
 }
@@ -39,7 +41,7 @@ interface HeldDebtsParts {
 export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsParts): HeldDebts {
   const held = new Map<string, Held>()
 
-  async function begin(request: RequestOfUser): ReturnType<Journal['begin']> {
+  async function begin(request: SenderRequest): ReturnType<Journal['begin']> {
     try {
       return await journal.begin(debtRequestOf(request))
     } catch (error) {
@@ -50,7 +52,7 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
   }
 
   /** Forgets a debt that is held. */
-  function take(request: RequestOfUser): Held | undefined {
+  function take(request: SenderRequest): Held | undefined {
     const key = keyOf(request)
     const known = held.get(key)
     known?.cancelExpiry()
@@ -58,20 +60,20 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
     return known
   }
 
-  async function end(request: RequestOfUser, outcome: Debt['outcome']): Promise<void> {
+  async function end(request: SenderRequest, outcome: Debt['outcome']): Promise<void> {
     const ended = await (take(request)?.end ?? begin(request))
     await ended(outcome)
     debtSettler.wake()
   }
 
-  function holdNew(request: RequestOfUser): Held {
+  function holdNew(request: SenderRequest): Held {
     const ms = (request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1_000
     const expire = () => void end(request, 'unknown').catch(() => {})
     return { expiresAt: Date.now() + ms, end: begin(request), cancelExpiry: later(ms, expire) }
   }
 
   return {
-    has: request => held.has(keyOf(request)),
+    has: message => held.has(messageKey(message)),
     end,
     async hold(request) {
       const key = keyOf(request)
@@ -92,9 +94,9 @@ export function createHeldDebts({ journal, debtSettler, log, later }: HeldDebtsP
   }
 }
 
-const keyOf = ({ user_id, id }: RequestOfUser): string => `${user_id}:${id}`
+const keyOf = (request: SenderRequest): string => messageKey(messageNameOf(request))
 
 /** As the journal keeps it. `force` is no field of a reserve, and the booking forces in any case. */
-function debtRequestOf({ force, explain, ...content }: RequestOfUser): ReserveReq {
+function debtRequestOf({ force, explain, ...content }: SenderRequest): ReserveReq {
   return toCamel(content) as ReserveReq
 }

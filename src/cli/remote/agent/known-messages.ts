@@ -3,6 +3,7 @@
  * call must take the way of the first one, otherwise its message would be charged twice.
  */
 import type { PooledLease } from '../../../../client/src/lease-pool.ts'
+import { type MessageName, messageKey } from '../../../../client/src/user.ts'
 import type { SegmentRules } from '../../../domain/segment-rules.ts'
 
 /** For how long a message is known. */
@@ -13,6 +14,8 @@ const MAX_KNOWN = 500_000
 /** A message that a lease has paid. */
 export interface PaidMessage {
   readonly lease: PooledLease
+  /** As the service has named it with a slice. */
+  readonly userId: number
   readonly units: number
   readonly country: string | null
   readonly messageType: string | null
@@ -29,13 +32,13 @@ interface Known {
 
 export interface KnownMessages {
   /** Undefined if the message is not known, null if it was passed on. */
-  find(userId: number, id: string): PaidMessage | null | undefined
+  find(message: MessageName): PaidMessage | null | undefined
   /**
    * Whether leases may pay messages that are not known: there is room for them, and no message of the last ten minutes was
    * passed on unknown.
    */
   mayPay(): boolean
-  add(userId: number, id: string, paid: PaidMessage | null): void
+  add(message: MessageName, paid: PaidMessage | null): void
 }
 
 export interface KnownMessagesOptions {
@@ -58,25 +61,21 @@ export function createKnownMessages({ now, onFull, max = MAX_KNOWN }: KnownMessa
   }
 
   return {
-    find(userId, id) {
+    find(message) {
       forgetOld()
-      return known.get(keyOf(userId, id))?.paid
+      return known.get(messageKey(message))?.paid
     },
     mayPay() {
       forgetOld()
       return known.size < max && now() >= blindUntil
     },
-    add(userId, id, paid) {
+    add(message, paid) {
       if (known.size < max) {
-        known.set(keyOf(userId, id), { at: now(), paid })
+        known.set(messageKey(message), { at: now(), paid })
         return
       }
       if (now() >= blindUntil) onFull()
       blindUntil = now() + KNOWN_MS
     },
   }
-}
-
-function keyOf(userId: number, id: string): string {
-  return `${userId}:${id}`
 }

@@ -4,10 +4,11 @@
  * the rules of the service, on the reservation that the message would be there.
  */
 import type { LeaseCalls } from '../../../../client/src/lease.ts'
-import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-pool.ts'
+import { createLeasePool, type LeaseScope, scopeKey } from '../../../../client/src/lease-pool.ts'
 import { UnavailableError } from '../../../../client/src/main.ts'
 import type { Timers } from '../../../../client/src/timers.ts'
-import type { RequestOfUser, SenderOp } from '../../../contract/sender.ts'
+import { userOf } from '../../../../client/src/user.ts'
+import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { MAX_SEGMENTS } from '../../../domain/bounds.ts'
 import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
 import { decide } from '../../../domain/decide.ts'
@@ -18,10 +19,13 @@ import { Problem } from '../../../errors.ts'
 import { commandOf, type SenderCall } from '../../../http/sender/requests.ts'
 import { answerOf } from '../../../http/sender/responses.ts'
 import { createKnownMessages, KNOWN_MS, type PaidMessage } from './known-messages.ts'
+import { messageNameOf } from './message-name.ts'
 
 const MAX_LEASES = 1_000
 /** No one is recorded for what the service does not see. */
 const UNSEEN = { principal: '', requestId: '' }
+/** In the place of the id of a user that a request names by a reference, until a lease has paid: the service names it with each slice. */
+const UNKNOWN_USER = 0
 
 export interface LeaseOptions {
   /** The types of messages that leases pay. */
@@ -36,16 +40,16 @@ export interface Leases {
    *
    * @throws Problem
    */
-  answer(op: SenderOp, request: RequestOfUser): object | undefined
+  answer(op: SenderOp, request: SenderRequest): object | undefined
   /**
    * Resolves when the lease of a message has what it asks for at this time; undefined if it has enough or does not ask.
    * Passed on now, the message would meet quotas from which the lease has just taken the last units.
    *
    * @throws UnavailableError
    */
-  awaitUnits(op: SenderOp, request: RequestOfUser): Promise<unknown> | undefined
+  awaitUnits(op: SenderOp, request: SenderRequest): Promise<unknown> | undefined
   /** Pays a message; undefined if it has to be passed on to the service. Call it for each message that is not known. */
-  pay(op: SenderOp, request: RequestOfUser): object | undefined
+  pay(op: SenderOp, request: SenderRequest): object | undefined
   /** Gives back what the leases hold. */
   close(): Promise<void>
 }
@@ -61,7 +65,9 @@ interface Dependencies {
 
 /** A message that a lease may pay. */
 interface Payable {
+  readonly scope: LeaseScope
   readonly call: SenderCall
+  /** Its user is `UNKNOWN_USER` if the request names it by a reference. */
   readonly command: DrawCommand
   /** By which its text is counted. */
   readonly segments: SegmentRules
@@ -77,20 +83,21 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
   })
 
   /** Whether it is a message for leases, which is not known. */
-  function isNew(op: SenderOp, { user_id, id = '', message_type = '' }: RequestOfUser): boolean {
+  function isNew(op: SenderOp, request: SenderRequest): boolean {
     if (op !== 'consume' && op !== 'reserve') return false
-    return (types === 'all' || types.includes(message_type)) && known.find(user_id, id) === undefined
+    if (types !== 'all' && !types.includes(request.message_type ?? '')) return false
+    return known.find(messageNameOf(request)) === undefined
   }
 
-  function payFrom({ command, segments }: Payable): PaidMessage | null {
+  function payFrom({ scope, command, segments }: Payable): PaidMessage | null {
     if (!known.mayPay()) return null
-    const scope = scopeOf(command)
     const pooled = pool.find(scope) ?? (isBusy(scope) ? pool.open(scope) : undefined)
     if (pooled === undefined) return null
     const { lease } = pooled
     const { units, country, message_type: messageType } = command
-    if (lease.held() >= units && lease.trySpend(units))
-      return { lease: pooled, units, country, messageType, segments, refunded: 0 }
+    const userId = lease.userId()
+    if (userId !== undefined && lease.held() >= units && lease.trySpend(units))
+      return { lease: pooled, userId, units, country, messageType, segments, refunded: 0 }
     // The message goes first: it shall not meet quotas that the slice has emptied.
     queueMicrotask(() => pooled.isOpen && lease.prepare())
     return null
@@ -98,20 +105,21 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
 
   return {
     answer(op, request) {
-      const paid = request.id === undefined ? undefined : known.find(request.user_id, request.id)
+      const paid = request.id === undefined ? undefined : known.find(messageNameOf(request))
       if (paid === undefined || paid === null) return undefined
-      return answerFor(callOf(op, request, paid.segments), paid)
+      return answerFor(callOf(op, paid.userId, request, paid.segments), paid)
     },
 
     awaitUnits(op, request) {
-      const command = isNew(op, request) ? payableOf(op, request, segments())?.command : undefined
-      if (command === undefined) return undefined
-      const lease = pool.find(scopeOf(command))?.lease
-      if (lease === undefined || lease.held() >= command.units) return undefined
+      const asked = isNew(op, request) ? payableOf(op, request, segments()) : undefined
+      if (asked === undefined) return undefined
+      const lease = pool.find(asked.scope)?.lease
+      if (lease === undefined || lease.held() >= asked.command.units) return undefined
       return lease.refilling()?.catch(error => {
         if (!(error instanceof UnavailableError)) return
         // It may become a debt, which the service gets.
-        if (known.find(command.user_id, command.id) === undefined) known.add(command.user_id, command.id, null)
+        const message = messageNameOf(request)
+        if (known.find(message) === undefined) known.add(message, null)
         throw withoutEffect(error)
       })
     },
@@ -120,8 +128,10 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
       if (!isNew(op, request)) return undefined
       const asked = payableOf(op, request, segments())
       const paid = asked === undefined ? null : payFrom(asked)
-      known.add(request.user_id, request.id ?? '', paid)
-      return asked === undefined || paid === null ? undefined : answerWith(asked.call, grantedOf(asked.command, paid))
+      known.add(messageNameOf(request), paid)
+      if (asked === undefined || paid === null) return undefined
+      const command = { ...asked.command, user_id: paid.userId }
+      return answerWith({ ...asked.call, command }, grantedOf(command, paid))
     },
 
     async close() {
@@ -132,19 +142,19 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
 }
 
 /** Undefined for what leases do not pay. @param rules how the service counts segments; null if that is not known */
-function payableOf(op: SenderOp, request: RequestOfUser, rules: SegmentRules | null): Payable | undefined {
+function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | null): Payable | undefined {
   const segments = request.message === undefined ? DEFAULT_SEGMENT_RULES : rules
   if (segments === null) return undefined
-  const call = callOf(op, request, segments)
+  const call = callOf(op, request.user_id ?? UNKNOWN_USER, request, segments)
   const { command, measure } = call
   // The length of the text was checked by the rules of that time.
   if (!isPlainConsume(command) || (measure?.segments ?? 0) > MAX_SEGMENTS) return undefined
-  return { call, command, segments }
+  return { scope: scopeOf(request, command), call, command, segments }
 }
 
 /** Whether the service requires a country, it says when a slice is reserved. */
-function callOf(op: SenderOp, request: RequestOfUser, segments: SegmentRules): SenderCall {
-  return commandOf(op, request.user_id, request, UNSEEN, { requireCountry: false, segments })
+function callOf(op: SenderOp, userId: number, request: SenderRequest, segments: SegmentRules): SenderCall {
+  return commandOf(op, userId, request, UNSEEN, { requireCountry: false, segments })
 }
 
 /** The same failure, of a message that no lease has paid. */
@@ -158,9 +168,9 @@ function isPlainConsume(command: Command): command is DrawCommand {
   return !command.force && !command.allow_partial && !command.explain
 }
 
-function scopeOf({ user_id, country, message_type }: DrawCommand): LeaseScope {
+function scopeOf(request: SenderRequest, { country, message_type }: DrawCommand): LeaseScope {
   return {
-    userId: user_id,
+    ...userOf(messageNameOf(request)),
     ...(country === null ? {} : { country }),
     ...(message_type === null ? {} : { messageType: message_type }),
   }
@@ -248,8 +258,8 @@ interface Count {
 function createBusyScopes(now: () => number): (scope: LeaseScope) => boolean {
   /** The oldest count first. */
   const counts = new Map<string, Count>()
-  return ({ userId, country = '', messageType = '' }) => {
-    const key = `${userId} ${country} ${messageType}`
+  return scope => {
+    const key = scopeKey(scope)
     const known = counts.get(key)
     if (known !== undefined && known.until > now()) {
       known.messages += 1

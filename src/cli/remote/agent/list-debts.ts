@@ -20,6 +20,9 @@ export async function listDebts(path: string, asJson: boolean, terminal: Termina
   }
   if (asJson) for (const row of rows) await terminal.print(`${safeJson(JSON.stringify(row))}\n`)
   else if (rows.length === 0) terminal.complain('All messages of the journal are booked.')
-  else await terminal.print(tableOf(rows, columns<Row>('at', 'user_id', 'id', 'message_type', 'state'), terminal))
+  else
+    await terminal.print(
+      tableOf(rows, columns<Row>('at', 'user_id', 'user_ref', 'id', 'message_type', 'state'), terminal),
+    )
   return 0
 }
