@@ -43,6 +43,49 @@ test('operations of a batch are repeated until they have an answer', async () =>
   expect(sent).toEqual([3, 2, 2])
 })
 
+test.each([
+  ['ids', [{ userId: 1 }, { userId: 2 }]],
+  ['references', [{ userRef: 'one' }, { userRef: 'two' }]],
+] as const)(
+  'what is sent again goes before what its user calls later, and holds up no other one: by their %s',
+  async (_, users) => {
+    const [one, two] = users
+    const sent: string[][] = []
+    const pause = Promise.withResolvers<void>()
+    const coalesced = createCoalescing({
+      transport: {
+        async call(_operation, input) {
+          const { operations = [input] } = input as { operations?: { id?: unknown }[] }
+          const ids = operations.map(({ id }) => String(id))
+          sent.push(ids)
+          const isFirst = sent.length === 1
+          const results = ids.map(id =>
+            isFirst && id === 'a'
+              ? { status: 503, body: { code: 'overloaded', detail: 'later' } }
+              : { status: 200, body: id },
+          )
+          return 'operations' in input ? { results } : results[0]?.body
+        },
+      },
+      processOf: () => SERVICE,
+      retries: createRetries({ now: () => 0, random: () => 1, sleep: () => pause.promise }),
+      repetitions: createRepetitions(),
+      timeoutMs: 10_000,
+      maxWaiting: 10,
+      now: () => 0,
+      sleep: () => pause.promise,
+    })
+    const reserve = (user: object, id: string) => coalesced('reserve', { ...user, id }, {})
+    const first = [reserve(one, 'a'), reserve(two, 'b')]
+    await first[1]
+    const later = [reserve(one, 'c'), reserve(two, 'd')]
+    await later[1]
+    pause.resolve()
+    expect(await Promise.all([...first, ...later])).toEqual(['a', 'b', 'c', 'd'])
+    expect(sent).toEqual([['a', 'b'], ['d'], ['a', 'c']])
+  },
+)
+
 test('they fail when the deadline is too near, and say whether any attempt may have taken effect', async () => {
   const first = callTwice(['overloaded', 'unavailable', 'overloaded', 'overloaded'], { batchTakesMs: 4_990 })
   expect(await first.outcomes).toMatchObject([
