@@ -31,6 +31,12 @@ class Service:
         self._administrator.create_quota(user_id=self._users, limit=limit)
         return self._users
 
+    def reference(self, user_id: int) -> str:
+        """What another system calls the user."""
+        ref = f"Kunde/{user_id}-ä"
+        self._administrator.request("PUT", f"/api/sms/admin/users/{user_id}/profile", body={"ref": ref})
+        return ref
+
     def counted(self, user_id: int) -> tuple[int, int]:
         """The units used and reserved."""
         summary = self._administrator.summary(user_id)

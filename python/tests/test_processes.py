@@ -9,6 +9,7 @@ import pytest
 
 from sms_quota import UnavailableError
 from sms_quota._processes import Processes
+from sms_quota._users import UserKey, key_of
 
 Connect = Callable[..., Any]
 
@@ -16,21 +17,25 @@ VECTORS = json.loads((Path(__file__).parents[2] / "test" / "client" / "rendezvou
 A, B = "http://quota-a", "http://quota-b"
 
 
-def home(user_id: int) -> str:
-    return Processes([A, B], lambda: 0.0).take(user_id).base
+def home(user: UserKey) -> str:
+    return Processes([A, B], lambda: 0.0).take(user).base
 
 
 OF_A = next(user for user in range(100) if home(user) == A)
 OF_B = next(user for user in range(100) if home(user) == B)
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: f"{vector['userId']} of {len(vector['urls'])}")
+def name_of(vector: Any) -> str:
+    return f"{vector.get('userId', vector.get('userRef'))} of {len(vector['urls'])}"
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=name_of)
 def test_a_user_has_the_processes_that_every_client_finds(vector: Any) -> None:
     for urls in (vector["urls"], vector["urls"][::-1]):
         processes = Processes(urls, lambda: 0.0)
         order = []
         for _ in urls:
-            process = processes.take(vector["userId"])
+            process = processes.take(key_of({"user_id": vector.get("userId"), "user_ref": vector.get("userRef")}))
             processes.note(process, "away", 0.0)
             order.append(process.base)
         assert order == vector["order"]
@@ -61,7 +66,8 @@ class Calls:
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.sent.append(request)
         answer = self.answers.get(f"http://{request.url.host}")
-        return httpx.Response(200, json={"granted": True}) if answer is None else answer()
+        body = {"granted": True, "items": [], "next_cursor": None}
+        return httpx.Response(200, json=body) if answer is None else answer()
 
 
 def refused() -> httpx.Response:
@@ -92,9 +98,12 @@ def test_a_call_goes_to_the_process_of_its_user_which_a_header_names(quota: Any,
     quota.commit(user_id=OF_B, id="b")
     quota.summary(OF_B)
     quota.create_quota(user_id=OF_A, limit=1)
+    quota.consume(user_ref="Kunde/7ä", id="c", units=1)
+    list(quota.list_reservations(user_ref="Kunde/7ä"))
     users = [request.headers.get("sms-quota-user") for request in calls.sent]
-    assert users == [str(OF_A), str(OF_B), str(OF_B), str(OF_A)]
-    assert calls.to() == [A, B, B, A]
+    key = "ref:Kunde%2F7%C3%A4"
+    assert users == [str(OF_A), str(OF_B), str(OF_B), str(OF_A), key, key]
+    assert calls.to() == [A, B, B, A, home(key), home(key)]
 
 
 def test_a_batch_goes_to_the_process_of_its_first_user(quota: Any, calls: Calls) -> None:

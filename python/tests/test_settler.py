@@ -45,6 +45,15 @@ def test_only_what_has_expired_is_committed_by_force() -> None:
     assert settler.list() == []
 
 
+def test_what_no_user_of_a_reference_has_is_settled() -> None:
+    settler = Settler(lambda: 0)
+    settler.add(7, "m", "not-sent", user_ref="K-7")
+    steps = settler.due()
+    assert [step.request() for step in steps] == [{"op": "release", "user_ref": "K-7", "id": "m"}]
+    settler.note(steps, [result(404, "unknown_user")])
+    assert settler.list() == []
+
+
 def test_an_old_answer_settles_nothing_new() -> None:
     settler = Settler(lambda: 0)
     settler.add(7, "m", "not-sent")

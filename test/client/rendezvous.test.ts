@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createProcesses } from '../../client/src/processes.ts'
-import { keyOfReference } from '../../client/src/user.ts'
+import { keyOfReference, type UserKey } from '../../client/src/user.ts'
 
 interface Vector {
   readonly urls: readonly string[]
-  readonly userId: number
+  /** Either this or `userRef`. */
+  readonly userId?: number
+  readonly userRef?: string
   readonly order: readonly string[]
 }
 
@@ -19,19 +21,20 @@ const homesOf = (urls: readonly string[]) => {
 }
 
 /** The processes in the order in which a call about the user goes to them while each fails. */
-function orderOf(urls: readonly string[], userId: number): string[] {
+function orderOf(urls: readonly string[], user: UserKey | undefined): string[] {
   const processes = createProcesses(urls, () => 0)
   return urls.map(() => {
-    const process = processes.of(userId)
+    const process = processes.of(user)
     processes.note(process, 'away', 0)
     return process.base
   })
 }
 
 describe('the process of a user', () => {
-  test.each(VECTORS)('user $userId of $urls, as in every client', ({ urls, userId, order }) => {
-    expect(orderOf(urls, userId)).toEqual(order)
-    expect(orderOf(urls.toReversed(), userId)).toEqual(order)
+  test.each(VECTORS)('user $userId $userRef of $urls, as in every client', ({ urls, userId, userRef, order }) => {
+    const user = userRef === undefined ? userId : keyOfReference(userRef)
+    expect(orderOf(urls, user)).toEqual(order)
+    expect(orderOf(urls.toReversed(), user)).toEqual(order)
   })
 
   test('is found by its reference, too, in any characters', () => {

@@ -29,6 +29,7 @@ from ._types import (
     T,
     Unsettled,
 )
+from ._users import key_of, message_key, one_user, user_of
 
 QUOTA = "/api/sms/admin/quota"
 
@@ -92,27 +93,45 @@ class AsyncQuotaClient:
     # Senders
 
     async def check(
-        self, *, user_id: int, timeout: float | None = None, **asked: Unpack[Asked]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        timeout: float | None = None,
+        **asked: Unpack[Asked],
     ) -> Check | Denied:
-        answer = await self._ask("check", {"user_id": user_id, **asked}, timeout)
+        answer = await self._ask("check", {**one_user(user_id, user_ref), **asked}, timeout)
         return cast(Check | Denied, answer.value)
 
     async def reserve(
-        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Reserved]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        timeout: float | None = None,
+        **asked: Unpack[Reserved],
     ) -> Granted | Denied:
-        answer = await self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+        answer = await self._ask("reserve", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
         return cast(Granted | Denied, answer.value)
 
     async def consume(
-        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Consumed]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        timeout: float | None = None,
+        **asked: Unpack[Consumed],
     ) -> Granted | Denied:
-        answer = await self._ask("consume", {"user_id": user_id, "id": id, **asked}, timeout)
+        answer = await self._ask("consume", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
         return cast(Granted | Denied, answer.value)
 
     async def commit(
         self,
         *,
-        user_id: int,
+        user_id: int | None = None,
+        user_ref: str | None = None,
         id: str,
         total_units: int | None = None,
         force: bool = False,
@@ -123,17 +142,29 @@ class AsyncQuotaClient:
         more: dict[str, Any] = {"force": True} if force else {}
         if messages is not None:
             more["messages"] = messages
-        return await self._settle("commit", user_id, id, total_units, timeout, **more)
+        return await self._settle("commit", one_user(user_id, user_ref), id, total_units, timeout, **more)
 
     async def release(
-        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        total_units: int | None = None,
+        timeout: float | None = None,
     ) -> Settled:
-        return await self._settle("release", user_id, id, total_units, timeout)
+        return await self._settle("release", one_user(user_id, user_ref), id, total_units, timeout)
 
     async def refund(
-        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        total_units: int | None = None,
+        timeout: float | None = None,
     ) -> Settled:
-        return await self._settle("refund", user_id, id, total_units, timeout)
+        return await self._settle("refund", one_user(user_id, user_ref), id, total_units, timeout)
 
     async def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
         """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
@@ -144,7 +175,7 @@ class AsyncQuotaClient:
         """
         The open reservations that this sender, the subject of the token, has made: of all pages, read as they are needed.
 
-        :param filters: for example user_id=7, older_than=3600 (seconds), state="expired"
+        :param filters: for example user_id=7 or user_ref="K-7", older_than=3600 (seconds), state="expired"
         """
         return self._pages("/api/sms/sender/quota/reservations", filters)
 
@@ -152,7 +183,8 @@ class AsyncQuotaClient:
         self,
         send: Callable[[Granted], Awaitable[T]],
         *,
-        user_id: int,
+        user_id: int | None = None,
+        user_ref: str | None = None,
         id: str,
         on_repeated: OnRepeated = "unknown",
         timeout: float | None = None,
@@ -175,15 +207,16 @@ class AsyncQuotaClient:
         """
         if on_repeated not in ("unknown", "send"):
             raise ValueError(f'on_repeated is {on_repeated!r}: it can be "unknown" or "send"')
-        unsettled = self._settler.find(user_id, id)
+        user = one_user(user_id, user_ref)
+        message = message_key({**user, "id": id})
+        unsettled = self._settler.find(message)
         if unsettled is not None:
             return sent_before(unsettled)
         self._settler.assert_room()
-        message = f"{user_id} {id}"
         commits_after_send = asked.get("on_expiry") == "release"
         asked["on_expiry"] = "release"
         try:
-            reserved = await self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+            reserved = await self._ask("reserve", {**user, "id": id, **asked}, timeout)
         except BaseException as error:
             if isinstance(error, UnavailableError) and error.is_outage:
                 before = sent_in_outage(self._sends.get(message), commits_after_send, on_repeated)
@@ -208,7 +241,7 @@ class AsyncQuotaClient:
         if commits_after_send:
             return await self._send_and_commit(send, reservation)
         try:
-            committed = await self._ask("commit", {"user_id": user_id, "id": id}, timeout)
+            committed = await self._ask("commit", {**user, "id": id}, timeout)
         except BaseException as error:
             if is_uncertain(error):
                 self._leave_open(reservation, "not-sent", is_maker=not reservation["replayed"])
@@ -247,7 +280,7 @@ class AsyncQuotaClient:
             await self._give_back("release", reservation)
             raise
         try:
-            settled = await self.commit(user_id=reservation["user_id"], id=reservation["id"])
+            settled = await self.commit(**user_of(reservation), id=reservation["id"])
         except BaseException as error:
             self._leave_open(reservation, "sent")
             if not isinstance(error, Exception):
@@ -257,7 +290,7 @@ class AsyncQuotaClient:
 
     async def _send(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted) -> T:
         """Notes what becomes of a send. One that is interrupted is unknown."""
-        message = f"{reservation['user_id']} {reservation['id']}"
+        message = message_key(reservation)
         self._sends.note(message, "unknown")
         try:
             value = await send(reservation)
@@ -271,14 +304,15 @@ class AsyncQuotaClient:
     async def _give_back(self, operation: str, reservation: Granted) -> None:
         """Raises only an interruption."""
         try:
-            await self._settle(operation, reservation["user_id"], reservation["id"], None, None)
+            await self._settle(operation, user_of(reservation), reservation["id"], None, None)
         except BaseException as error:
             self._leave_open(reservation, "not-sent", may_be_committed=operation == "refund")
             if not isinstance(error, Exception):
                 raise
 
     def _leave_open(self, reservation: Granted, outcome: Outcome, **known: bool) -> None:
-        self._settler.add(reservation["user_id"], reservation["id"], outcome, **known)
+        user_id, user_ref = reservation["user_id"], reservation.get("user_ref")
+        self._settler.add(user_id, reservation["id"], outcome, user_ref=user_ref, **known)
         self._background.wake()
 
     async def _settle_due(self) -> None:
@@ -302,8 +336,8 @@ class AsyncQuotaClient:
     async def _find(self, message: Unsettled) -> Result:
         """What became of a reservation, as a batch would answer it."""
         try:
-            path = f"{SENDER}reservations/{message.user_id}/{message.id}"
-            found = await self._run(admin_call("GET", path, user_id=message.user_id))
+            path = f"{SENDER}reservations/{key_of(vars(message))}/{message.id}"
+            found = await self._run(admin_call("GET", path, user=vars(message)))
         except QuotaError as error:
             return {"status": error.status, "body": {"code": error.code}}
         return {"status": 200, "body": found}
@@ -366,9 +400,9 @@ class AsyncQuotaClient:
             cursor = {"cursor": page["next_cursor"]}
 
     async def _settle(
-        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any
+        self, operation: str, user: Json, id: str, total_units: int | None, timeout: float | None, **more: Any
     ) -> Settled:
-        body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
+        body: dict[str, Any] = {**user, "id": id, **more}
         if total_units is not None:
             body["total_units"] = total_units
         answer = await self._ask(operation, body, timeout)

@@ -10,6 +10,7 @@ import httpx
 
 from ._errors import QuotaError, UnavailableError
 from ._processes import Outcome, Process, Processes
+from ._users import UserKey, key_of
 
 SENDER = "/api/sms/sender/quota/"
 SENDER_TIMEOUT = 2.0
@@ -35,7 +36,7 @@ class Call:
     #: Whether it may be made twice though the first attempt took effect.
     is_repeatable: bool = True
     #: The users it is about, as far as that is known; the first one says where it goes.
-    users: Sequence[int] = ()
+    users: Sequence[UserKey] = ()
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,10 @@ def admin_call(
     if_match: int | None = None,
     idempotency_key: str | None = None,
     timeout: float | None = None,
-    user_id: int | None = None,
+    user: Mapping[str, Any] | None = None,
 ) -> Call:
-    """:param user_id: the user it is about, if body and parameters do not say it"""
-    users = _users_of({"user_id": user_id}, body, params)
+    """:param user: what names the user it is about, if body and parameters do not say it"""
+    users = _users_of(user, body, params)
     headers = _header_of(users)
     if if_match is not None:
         headers["if-match"] = f'"{if_match}"'
@@ -109,12 +110,12 @@ def admin_call(
     )
 
 
-def _users_of(*named: Any) -> list[int]:
-    ids = [one.get("user_id") for one in named if isinstance(one, Mapping)]
-    return [id for id in ids if isinstance(id, int) and not isinstance(id, bool)]
+def _users_of(*named: Any) -> list[UserKey]:
+    keys = [key_of(one) for one in named if isinstance(one, Mapping)]
+    return [key for key in keys if key is not None]
 
 
-def _header_of(users: Sequence[int]) -> dict[str, str]:
+def _header_of(users: Sequence[UserKey]) -> dict[str, str]:
     """What names the user of a call, for proxies that hash by it. A batch about several has none."""
     return {"sms-quota-user": str(users[0])} if len(set(users)) == 1 else {}
 

@@ -28,6 +28,7 @@ from ._types import (
     T,
     Unsettled,
 )
+from ._users import key_of, message_key, one_user, user_of
 
 QUOTA = "/api/sms/admin/quota"
 
@@ -91,27 +92,45 @@ class QuotaClient:
     # Senders
 
     def check(
-        self, *, user_id: int, timeout: float | None = None, **asked: Unpack[Asked]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        timeout: float | None = None,
+        **asked: Unpack[Asked],
     ) -> Check | Denied:
-        answer = self._ask("check", {"user_id": user_id, **asked}, timeout)
+        answer = self._ask("check", {**one_user(user_id, user_ref), **asked}, timeout)
         return cast(Check | Denied, answer.value)
 
     def reserve(
-        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Reserved]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        timeout: float | None = None,
+        **asked: Unpack[Reserved],
     ) -> Granted | Denied:
-        answer = self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+        answer = self._ask("reserve", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
         return cast(Granted | Denied, answer.value)
 
     def consume(
-        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Consumed]
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        timeout: float | None = None,
+        **asked: Unpack[Consumed],
     ) -> Granted | Denied:
-        answer = self._ask("consume", {"user_id": user_id, "id": id, **asked}, timeout)
+        answer = self._ask("consume", {**one_user(user_id, user_ref), "id": id, **asked}, timeout)
         return cast(Granted | Denied, answer.value)
 
     def commit(
         self,
         *,
-        user_id: int,
+        user_id: int | None = None,
+        user_ref: str | None = None,
         id: str,
         total_units: int | None = None,
         force: bool = False,
@@ -122,17 +141,29 @@ class QuotaClient:
         more: dict[str, Any] = {"force": True} if force else {}
         if messages is not None:
             more["messages"] = messages
-        return self._settle("commit", user_id, id, total_units, timeout, **more)
+        return self._settle("commit", one_user(user_id, user_ref), id, total_units, timeout, **more)
 
     def release(
-        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        total_units: int | None = None,
+        timeout: float | None = None,
     ) -> Settled:
-        return self._settle("release", user_id, id, total_units, timeout)
+        return self._settle("release", one_user(user_id, user_ref), id, total_units, timeout)
 
     def refund(
-        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+        self,
+        *,
+        user_id: int | None = None,
+        user_ref: str | None = None,
+        id: str,
+        total_units: int | None = None,
+        timeout: float | None = None,
     ) -> Settled:
-        return self._settle("refund", user_id, id, total_units, timeout)
+        return self._settle("refund", one_user(user_id, user_ref), id, total_units, timeout)
 
     def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
         """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
@@ -143,7 +174,7 @@ class QuotaClient:
         """
         The open reservations that this sender, the subject of the token, has made: of all pages, read as they are needed.
 
-        :param filters: for example user_id=7, older_than=3600 (seconds), state="expired"
+        :param filters: for example user_id=7 or user_ref="K-7", older_than=3600 (seconds), state="expired"
         """
         return self._pages("/api/sms/sender/quota/reservations", filters)
 
@@ -151,7 +182,8 @@ class QuotaClient:
         self,
         send: Callable[[Granted], T],
         *,
-        user_id: int,
+        user_id: int | None = None,
+        user_ref: str | None = None,
         id: str,
         on_repeated: OnRepeated = "unknown",
         timeout: float | None = None,
@@ -174,15 +206,16 @@ class QuotaClient:
         """
         if on_repeated not in ("unknown", "send"):
             raise ValueError(f'on_repeated is {on_repeated!r}: it can be "unknown" or "send"')
-        unsettled = self._settler.find(user_id, id)
+        user = one_user(user_id, user_ref)
+        message = message_key({**user, "id": id})
+        unsettled = self._settler.find(message)
         if unsettled is not None:
             return sent_before(unsettled)
         self._settler.assert_room()
-        message = f"{user_id} {id}"
         commits_after_send = asked.get("on_expiry") == "release"
         asked["on_expiry"] = "release"
         try:
-            reserved = self._ask("reserve", {"user_id": user_id, "id": id, **asked}, timeout)
+            reserved = self._ask("reserve", {**user, "id": id, **asked}, timeout)
         except BaseException as error:
             if isinstance(error, UnavailableError) and error.is_outage:
                 before = sent_in_outage(self._sends.get(message), commits_after_send, on_repeated)
@@ -207,7 +240,7 @@ class QuotaClient:
         if commits_after_send:
             return self._send_and_commit(send, reservation)
         try:
-            committed = self._ask("commit", {"user_id": user_id, "id": id}, timeout)
+            committed = self._ask("commit", {**user, "id": id}, timeout)
         except BaseException as error:
             if is_uncertain(error):
                 self._leave_open(reservation, "not-sent", is_maker=not reservation["replayed"])
@@ -246,7 +279,7 @@ class QuotaClient:
             self._give_back("release", reservation)
             raise
         try:
-            settled = self.commit(user_id=reservation["user_id"], id=reservation["id"])
+            settled = self.commit(**user_of(reservation), id=reservation["id"])
         except BaseException as error:
             self._leave_open(reservation, "sent")
             if not isinstance(error, Exception):
@@ -256,7 +289,7 @@ class QuotaClient:
 
     def _send(self, send: Callable[[Granted], T], reservation: Granted) -> T:
         """Notes what becomes of a send. One that is interrupted is unknown."""
-        message = f"{reservation['user_id']} {reservation['id']}"
+        message = message_key(reservation)
         self._sends.note(message, "unknown")
         try:
             value = send(reservation)
@@ -270,14 +303,15 @@ class QuotaClient:
     def _give_back(self, operation: str, reservation: Granted) -> None:
         """Raises only an interruption."""
         try:
-            self._settle(operation, reservation["user_id"], reservation["id"], None, None)
+            self._settle(operation, user_of(reservation), reservation["id"], None, None)
         except BaseException as error:
             self._leave_open(reservation, "not-sent", may_be_committed=operation == "refund")
             if not isinstance(error, Exception):
                 raise
 
     def _leave_open(self, reservation: Granted, outcome: Outcome, **known: bool) -> None:
-        self._settler.add(reservation["user_id"], reservation["id"], outcome, **known)
+        user_id, user_ref = reservation["user_id"], reservation.get("user_ref")
+        self._settler.add(user_id, reservation["id"], outcome, user_ref=user_ref, **known)
         self._background.wake()
 
     def _settle_due(self) -> None:
@@ -301,8 +335,8 @@ class QuotaClient:
     def _find(self, message: Unsettled) -> Result:
         """What became of a reservation, as a batch would answer it."""
         try:
-            path = f"{SENDER}reservations/{message.user_id}/{message.id}"
-            found = self._run(admin_call("GET", path, user_id=message.user_id))
+            path = f"{SENDER}reservations/{key_of(vars(message))}/{message.id}"
+            found = self._run(admin_call("GET", path, user=vars(message)))
         except QuotaError as error:
             return {"status": error.status, "body": {"code": error.code}}
         return {"status": 200, "body": found}
@@ -364,9 +398,9 @@ class QuotaClient:
             cursor = {"cursor": page["next_cursor"]}
 
     def _settle(
-        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any
+        self, operation: str, user: Json, id: str, total_units: int | None, timeout: float | None, **more: Any
     ) -> Settled:
-        body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
+        body: dict[str, Any] = {**user, "id": id, **more}
         if total_units is not None:
             body["total_units"] = total_units
         answer = self._ask(operation, body, timeout)

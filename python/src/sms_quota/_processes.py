@@ -2,8 +2,8 @@
 The processes of the service, by their URLs: which one a call goes to, and which are avoided.
 
 A user belongs to one of them by rendezvous hashing (highest random weight), the same in every client and in any order of the URLs: each
-URL has a weight for each user, and the highest one wins. The weight is FNV-1a (32 bits) of `<url> <user id>`, finished as in
-MurmurHash3. `processes.ts` of the client for JavaScript has the same, and test/client/rendezvous.json what both must answer.
+URL has a weight for each user, and the highest one wins. The weight is FNV-1a (32 bits) of `<url> <user>`, the id or `ref:` and the
+encoded reference, finished as in MurmurHash3. `processes.ts` of the client for JavaScript has the same, and test/client/rendezvous.json what both must answer.
 
 A process is avoided after a failure. When that time is over, one call looks, while the others still avoid it. If all are avoided, the
 calls take turns at them, and the first answer ends it for all: what they had in common, such as the database, is back.
@@ -14,6 +14,8 @@ import threading
 from typing import Callable, Literal, Sequence
 
 import httpx
+
+from ._users import UserKey
 
 FIRST_AVOIDED = 1.0
 MAX_AVOIDED = 10.0
@@ -35,8 +37,8 @@ class Process:
         self.failed_at = -math.inf
         self.avoided_until = -math.inf
 
-    def weight(self, user_id: int) -> int:
-        value = _fnv1a(self.seed, str(user_id))
+    def weight(self, user: UserKey) -> int:
+        value = _fnv1a(self.seed, str(user))
         value = ((value ^ (value >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
         value = ((value ^ (value >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
         return value ^ (value >> 16)
@@ -61,7 +63,7 @@ class Processes:
         self._clock = clock
         self._lock = threading.Lock()
 
-    def take(self, user_id: int | None, failed: Process | None = None) -> Process:
+    def take(self, user: UserKey | None, failed: Process | None = None) -> Process:
         """
         The one for a call that goes out now: the user's own, or the first one if the call names none, unless that is avoided.
 
@@ -72,8 +74,8 @@ class Processes:
         with self._lock:
             now = self._clock()
             order = self._known
-            if user_id is not None:
-                order = sorted(order, key=lambda process: (-process.weight(user_id), process.base))
+            if user is not None:
+                order = sorted(order, key=lambda process: (-process.weight(user), process.base))
             allowed = [process for process in order if process.avoided_until <= now]
             others = [process for process in allowed if process is not failed]
             chosen = (others or allowed or [min(order, key=lambda process: process.avoided_until)])[0]

@@ -15,6 +15,7 @@ from typing import Any, Callable, Literal, Mapping
 from ._calls import Answer, Call, Steps, steps_of
 from ._errors import QuotaError, UnavailableError
 from ._processes import Processes
+from ._users import message_key
 
 #: Some 5 MB.
 MAX_REMEMBERED = 50_000
@@ -79,7 +80,7 @@ def sender_steps(
     :param called: the calls that this client has made
     """
     asked = call.body["operations"] if operation == "batch" else [{"op": operation, **call.body}]
-    keys = [f"{one.get('op')} {one.get('user_id')} {one.get('id')}" for one in asked]
+    keys = [f"{one.get('op')} {message_key(one)}" for one in asked]
     first = [called.add(key) for key in keys]
 
     def forget(number: int) -> None:

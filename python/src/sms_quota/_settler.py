@@ -14,6 +14,7 @@ from typing import Any, Callable, Literal, Sequence, cast
 
 from ._errors import UnavailableError, UnknownIfSent
 from ._types import Granted, Json, OnRepeated, Outcome, Result, Sent, Settled, Unsettled
+from ._users import message_key, user_of
 
 MAX_UNSETTLED = 10_000
 #: Messages of one batch.
@@ -45,7 +46,7 @@ class Step:
 
     def request(self) -> Json:
         force = {"force": True} if self.is_forced else {}
-        return {"op": self.operation, "user_id": self.message.user_id, "id": self.message.id, **force}
+        return {"op": self.operation, **user_of(vars(self.message)), "id": self.message.id, **force}
 
 
 class Settler:
@@ -54,26 +55,35 @@ class Settler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         #: Each with the time before which it is not tried again.
-        self._open: dict[tuple[int, str], tuple[Entry, float]] = {}
+        self._open: dict[str, tuple[Entry, float]] = {}
         self._lock = threading.Lock()
 
     def add(
-        self, user_id: int, id: str, outcome: Outcome, *, may_be_committed: bool = True, is_maker: bool = False
+        self,
+        user_id: int,
+        id: str,
+        outcome: Outcome,
+        *,
+        user_ref: str | None = None,
+        may_be_committed: bool = True,
+        is_maker: bool = False,
     ) -> None:
         """What was sent stays charged: of two sends of a message, the one that failed gives nothing back."""
+        message = Unsettled(user_id, id, outcome, datetime.now(timezone.utc), user_ref)
+        key = _key_of(message)
         with self._lock:
-            known, _ = self._open.get((user_id, id), (None, 0.0))
+            known, _ = self._open.get(key, (None, 0.0))
             if known is not None and known.message.outcome == "sent" and outcome == "not-sent":
                 return
             if known is not None:
                 may_be_committed = may_be_committed or known.may_be_committed
                 is_maker = is_maker or known.is_maker
-            message = Unsettled(user_id, id, outcome, datetime.now(timezone.utc))
-            self._open[user_id, id] = (Entry(message, may_be_committed, is_maker), self._clock())
+            self._open[key] = (Entry(message, may_be_committed, is_maker), self._clock())
 
-    def find(self, user_id: int, id: str) -> Unsettled | None:
+    def find(self, key: str) -> Unsettled | None:
+        """:param key: of the message, see `message_key`"""
         with self._lock:
-            found = self._open.get((user_id, id))
+            found = self._open.get(key)
         return None if found is None else found[0].message
 
     def list(self) -> list[Unsettled]:
@@ -128,27 +138,27 @@ class Settler:
             return [Step(step.entry, "refund")]
         if step.operation == "commit" and is_closed and not step.is_forced:
             return [Step(step.entry, "commit", is_forced=True)]
-        # There is nothing to release or to refund, or the user was erased.
-        if status < 300 or code == "not_found" or (step.operation != "commit" and is_closed):
+        # There is nothing to release or to refund, or the user was erased, or no user has the reference.
+        if status < 300 or code in ("not_found", "unknown_user") or (step.operation != "commit" and is_closed):
             self._remove(step)
         else:
             self._postpone(step, AGAIN_SECONDS if status in (429, 503) else REFUSED_AGAIN_SECONDS)
         return []
 
     def _remove(self, step: Step) -> None:
-        key = (step.message.user_id, step.message.id)
+        key = _key_of(step.message)
         with self._lock:
             if self._is_open(step):
                 del self._open[key]
 
     def _postpone(self, step: Step, seconds: float) -> None:
-        key = (step.message.user_id, step.message.id)
+        key = _key_of(step.message)
         with self._lock:
             if self._is_open(step):
                 self._open[key] = (step.entry, self._clock() + seconds)
 
     def _is_open(self, step: Step) -> bool:
-        found = self._open.get((step.message.user_id, step.message.id))
+        found = self._open.get(_key_of(step.message))
         return found is not None and found[0] is step.entry
 
     def _told(self) -> str:
@@ -195,6 +205,10 @@ def committed_as(reservation: Granted, settled: Settled) -> Granted:
 def unknown_before(reservation: Granted | None) -> Sent[Any]:
     error = UnknownIfSent("an earlier call with this id has not said whether it sent the message")
     return Sent(sent=None, error=error, reservation=reservation)
+
+
+def _key_of(message: Unsettled) -> str:
+    return message_key(vars(message))
 
 
 def _code_of(body: Any) -> str:

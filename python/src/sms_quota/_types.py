@@ -27,6 +27,10 @@ class Denied(TypedDict):
     """A denial is an answer, not an error. The same id may ask again."""
 
     granted: Literal[False]
+    #: The user, if the request named one by reference that exists.
+    user_id: NotRequired[int]
+    #: As the request named the user.
+    user_ref: NotRequired[str]
     reason: Literal["no_quota", "cap_reached", "quota_exhausted"]
     remaining: int | None
     limiting_quota_id: int | None
@@ -39,6 +43,8 @@ class Settled(TypedDict):
 
     id: str
     user_id: int
+    #: As the request named the user.
+    user_ref: NotRequired[str]
     state: Literal["reserved", "committed", "released", "refunded", "expired"]
     units: int
     committed: int
@@ -61,6 +67,8 @@ class Check(TypedDict):
 
     granted: Literal[True]
     user_id: int
+    #: As the request named the user.
+    user_ref: NotRequired[str]
     units: int
     unfunded: int
     draws: list[Draw]
@@ -132,6 +140,8 @@ class Unsettled:
     outcome: Outcome
     #: Since when.
     at: datetime
+    #: As the call named the user.
+    user_ref: str | None = None
 
 
 Json = Mapping[str, Any]
