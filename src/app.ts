@@ -28,7 +28,7 @@ import { createRoom } from './http/platform/rate-limiter.ts'
 import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
 import { createServer } from './http/server.ts'
-import { createUserReferences } from './http/users/references.ts'
+import { createUserReferences, type UserReferences, usersOfReferences } from './http/users/references.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createAuditRetention } from './jobs/audit-retention.ts'
 import { createDenialRetention } from './jobs/denial-retention.ts'
@@ -152,6 +152,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
+    const references = createUserReferences({ read: refs => usersByReference(db, refs) })
     const { listener = createListener() } = overrides
     if (listener.certificate !== undefined)
       metrics.watchCertificate(() => listener.certificate?.expiresAt ?? Number.NaN)
@@ -161,7 +162,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const server = await createServer({
       db,
       engine,
-      references: createUserReferences({ read: refs => usersByReference(db, refs) }),
+      references,
       feed,
       webhooks,
       secretKeys,
@@ -170,7 +171,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       tracer,
       metricsPage: config.metricsPort === null ? metricsPage : null,
-      authenticator: await provideAuthenticator(base, stops),
+      authenticator: await provideAuthenticator(base, references, stops),
       listener,
       settings: config,
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
@@ -270,9 +271,11 @@ function createWebhookDispatcher(
 
 async function provideAuthenticator(
   { config, now, log, jobsDb, metrics }: Base,
+  references: UserReferences,
   stops: Stop[],
 ): Promise<Authenticator> {
-  const names = createNameWriter({ write: (seen, at) => writeNames(jobsDb, seen, at), log })
+  const usersOf = (refs: readonly string[]) => usersOfReferences(references, refs)
+  const names = createNameWriter({ usersOf, write: (seen, at) => writeNames(jobsDb, seen, at), log })
   stops.push(() => names.stop())
   return createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched, onVerified: names.note })
 }

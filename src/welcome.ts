@@ -45,7 +45,8 @@ function withoutToken(config: Config, url: string, envFile: string | undefined):
     return ['Open its console', `${url}/console/`, hint, call]
   }
   const settings = envFile === undefined ? '' : `--env-file ${quote(envFile)} `
-  const mint = `${dataDirOf(config)}bin/sms-quota token ${settings}--user 1 --role admin`
+  const owner = auth.userClaim === null ? '--subject admin' : '--user 1'
+  const mint = `${dataDirOf(config)}bin/sms-quota token ${settings}${owner} --role admin`
   return [
     'Open its console with the link that this prints (it signs you in)',
     `${mint} --console ${url}`,

@@ -94,7 +94,7 @@ describe('wrong usage exits 2 and says how to correct it', () => {
     [['config', '-x'], 'there is no option -x'],
     [['config', '--env-file'], '--env-file needs a value: --env-file FILE'],
     [['config', 'extra'], '"extra" is not expected here'],
-    [['token'], 'name the owner of the token: --user ID for a user, --subject NAME for a machine'],
+    [['token'], 'name the owner of the token: --user ID or --user-ref REF for a user, --subject NAME for a machine'],
     [['token', '--user', '--role', 'admin'], '--user needs a value: --user ID'],
     [['token', '--user', '7', '--user', '8'], '--user can be given only once'],
     [['token', '--user=-7'], '--user is a whole number from 0 to 9007199254740991, not "-7"'],
@@ -276,6 +276,29 @@ describe('token', () => {
       userId: 7,
       roles: ['admin'],
     })
+  })
+
+  test('of a user by reference, which no subject and no id may stand in for', async () => {
+    const args = ['token', '--user-ref', '1042']
+    for (const claim of ['account', 'sub']) {
+      const env = { AUTH_USER_REF_CLAIM: claim }
+      expect(await enter((await run(args, env)).stdout.trim(), env)).toMatchObject({ userId: null, userRef: '1042' })
+    }
+    const both = { AUTH_USER_REF_CLAIM: 'account', AUTH_USER_CLAIM: 'sub' }
+    expect(await enter((await run(args, both)).stdout.trim(), both)).toMatchObject({ userId: null, userRef: '1042' })
+    const named = await run([...args, '--subject', 'ann'], { AUTH_USER_REF_CLAIM: 'account' })
+    expect(decodeJwt(named.stdout)).toMatchObject({ sub: 'ann', account: '1042' })
+  })
+
+  test.each<[string[], Record<string, string>, string]>([
+    [['--user-ref', 'A-7'], {}, '--user-ref needs AUTH_USER_REF_CLAIM'],
+    [['--user', '7'], { AUTH_USER_REF_CLAIM: 'account' }, '--user needs AUTH_USER_CLAIM'],
+    [['--user', '7', '--user-ref', 'A-7'], {}, 'one of them names the user'],
+    [['--user-ref', 'A-7', '--subject', 'ann'], { AUTH_USER_REF_CLAIM: 'sub' }, 'the reference is the subject'],
+    [['--user-ref', 'a b'], { AUTH_USER_REF_CLAIM: 'sub' }, '--user-ref is a reference such as'],
+  ])('%j with %j is refused: %s', async (args, env, words) => {
+    const { code, stderr } = await run(['token', ...args], env)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) })
   })
 
   test('of a sender for some users, and of the type that the service requires', async () => {

@@ -42,6 +42,7 @@ describe('the settings in effect', () => {
         audience: null,
         tokenType: null,
         userClaim: 'sub',
+        userRefClaim: null,
         rolesClaim: 'roles',
         adminRole: 'sms-quota:admin',
         senderRole: 'sms-quota:sender',
@@ -97,6 +98,7 @@ describe('the settings in effect', () => {
       AUTH_AUDIENCE: 'sms',
       AUTH_TOKEN_TYPE: 'at+jwt',
       AUTH_USER_CLAIM: 'https://id.example/uid',
+      AUTH_USER_REF_CLAIM: 'sub',
       AUTH_ROLES_CLAIM: 'realm_access.roles',
       AUTH_ADMIN_ROLE: 'boss',
       AUTH_SENDER_ROLE: 'gateway',
@@ -153,6 +155,7 @@ describe('the settings in effect', () => {
         audience: 'sms',
         tokenType: 'at+jwt',
         userClaim: 'https://id.example/uid',
+        userRefClaim: 'sub',
         rolesClaim: 'realm_access.roles',
         adminRole: 'boss',
         senderRole: 'gateway',
@@ -422,6 +425,14 @@ describe('refused', () => {
     ])
     expect(issuesOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
     expect(issuesOf({ AUTH_FORCE_ROLE: 'sms-quota:auditor' })).toHaveLength(1)
+  })
+
+  test('one claim for ids and references: by itself, a claim for references is the only one', () => {
+    expect(issuesOf({ AUTH_USER_REF_CLAIM: 'sub', AUTH_USER_CLAIM: 'sub' })).toEqual([
+      'AUTH_USER_REF_CLAIM: is the same as AUTH_USER_CLAIM: a reference of digits would be taken for an id',
+    ])
+    for (const userRefClaim of ['sub', 'account'])
+      expect(load({ AUTH_USER_REF_CLAIM: userRefClaim }).auth).toMatchObject({ userClaim: null, userRefClaim })
   })
 
   test.each([

@@ -42,6 +42,11 @@ test.each([true, false])("an operator's secret signs nothing unasked (terminal: 
   const banner = await bannerOf(isTerminal, { AUTH_SECRET: 'a secret of more than thirty-two bytes' })
   expect(banner).not.toContain('eyJ')
   expect(banner).toContain('\nTOKEN=$(bin/sms-quota token --user 1 --role admin)\ncurl ')
+  const byReference = await bannerOf(isTerminal, {
+    AUTH_SECRET: 'a secret of 32 bytes or more, it is',
+    AUTH_USER_REF_CLAIM: 'sub',
+  })
+  expect(byReference).toContain('\nTOKEN=$(bin/sms-quota token --subject admin --role admin)\ncurl ')
 })
 
 test('with a public key, the identity provider is named as the signer', async () => {

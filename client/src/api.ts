@@ -2729,6 +2729,8 @@ export type Caller = {
   readonly name: string | null
   /** The user whose own paths the token opens; null if it is not a user's. */
   readonly userId: number | null
+  /** The reference by which the token names its user; null if it names none so. Where `user_id` is null, no user has the reference yet. */
+  readonly userRef: string | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */
   readonly roles: ReadonlyArray<'admin' | 'sender' | 'auditor' | 'support' | 'force'>
   /** The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it. */

@@ -138,6 +138,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     summary: 'Prints a token, signed with AUTH_SECRET or with the secret that the service made in DATA_DIR.',
     options: {
       user: { value: 'ID', means: 'the id of the user that the token is for: a whole number' },
+      'user-ref': { value: 'REF', means: 'the reference of the user that the token is for, in AUTH_USER_REF_CLAIM' },
       subject: { value: 'NAME', means: 'the name of a machine that the token is for, such as a gateway' },
       role: {
         value: 'ROLE',

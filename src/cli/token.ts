@@ -1,3 +1,5 @@
+import type { AuthConfig } from '../config/config.ts'
+import { isReference, PATTERNS } from '../contract/patterns.ts'
 import { MAX_INTEGER } from '../domain/bounds.ts'
 import { isNameOfService, shownName } from '../domain/principal-name.ts'
 import { ROLES, type Role } from '../domain/role.ts'
@@ -15,19 +17,20 @@ const MAX_TTL_SECONDS = 366 * UNIT_SECONDS.d
 /** Prints a token, and nothing else, on stdout. Resolves to the exit code. */
 export async function token(args: Arguments, terminal: Terminal): Promise<number> {
   const userId = readUser(args.one('user'))
+  const userRef = readUserRef(args.one('user-ref'))
   const subject = readSubject(args.one('subject'))
   const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
   const name = readName(args.one('name'))
   const senderUsers = readSenderUsers(args.one('sender-users'))
   const consoleUrl = readConsoleUrl(args.one('console'))
-  if (userId === null && subject === null) {
-    throw new UsageError('name the owner of the token: --user ID for a user, --subject NAME for a machine')
+  if (userId === null && userRef === null && subject === null) {
+    throw new UsageError(
+      'name the owner of the token: --user ID or --user-ref REF for a user, --subject NAME for a machine',
+    )
   }
   const config = readConfig(args, terminal)
   const { auth, dataDir } = config
-  if (userId !== null && subject !== null && auth.userClaim === 'sub') {
-    throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
-  }
+  requireClaims(auth, { userId, userRef, subject })
   if (senderUsers !== null && auth.senderUsersClaim === null) {
     throw new UsageError('--sender-users needs AUTH_SENDER_USERS_CLAIM, the claim that lists these users')
   }
@@ -52,7 +55,13 @@ export async function token(args: Arguments, terminal: Terminal): Promise<number
     )
     return 1
   }
-  const owner = { userId, subject: subject ?? String(userId), ...(name === null ? {} : { name }) }
+  const owner = {
+    userId,
+    ...(userRef === null ? {} : { userRef }),
+    // A reference may be a number, and a subject that is one may name another user, by id.
+    subject: subject ?? (userRef === null ? String(userId) : `ref:${userRef}`),
+    ...(name === null ? {} : { name }),
+  }
   const request = { ...auth, ...owner, secret, roles, ttlSeconds, now: Date.now() }
   const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
   if (previous !== null) {
@@ -64,12 +73,43 @@ export async function token(args: Arguments, terminal: Terminal): Promise<number
   return 0
 }
 
+interface Owner {
+  userId: number | null
+  userRef: string | null
+  subject: string | null
+}
+
+/** @throws UsageError if no claim, or one claim twice, would hold what names the owner */
+function requireClaims({ userClaim, userRefClaim }: AuthConfig, { userId, userRef, subject }: Owner): void {
+  if (userId !== null && userRef !== null) throw new UsageError('one of them names the user: --user or --user-ref')
+  if (userRef !== null && userRefClaim === null) {
+    throw new UsageError('--user-ref needs AUTH_USER_REF_CLAIM, the claim that contains the reference')
+  }
+  if (userId !== null && userClaim === null) {
+    throw new UsageError('--user needs AUTH_USER_CLAIM, as AUTH_USER_REF_CLAIM is set: set both, or give --user-ref')
+  }
+  if (userId !== null && subject !== null && userClaim === 'sub') {
+    throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
+  }
+  if (userRef !== null && subject !== null && userRefClaim === 'sub') {
+    throw new UsageError(
+      'the reference is the subject (AUTH_USER_REF_CLAIM is sub): give --user-ref or --subject, not both',
+    )
+  }
+}
+
 /** The value of `--user`; null if it was not given. */
 export function readUser(text: string | undefined): number | null {
   if (text === undefined) return null
   const id = /^(0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
   if (id <= MAX_INTEGER) return id
   throw new UsageError(`--user is a whole number from 0 to ${MAX_INTEGER}, not "${text}"`)
+}
+
+/** The value of `--user-ref`; null if it was not given. */
+function readUserRef(text: string | undefined): string | null {
+  if (text === undefined || isReference(text)) return text ?? null
+  throw new UsageError(`--user-ref is ${PATTERNS.userRef.accepts}`)
 }
 
 function readSubject(text: string | undefined): string | null {

@@ -65,7 +65,16 @@ export const AUTH_VARIABLES = {
   AUTH_USER_CLAIM: {
     means: 'the claim that contains the user id, by name or dotted path',
     accepts: anyText,
-    fallback: 'sub',
+    fallback: null,
+    unset: 'sub, or no claim if AUTH_USER_REF_CLAIM is set: the subjects of a provider may be numbers of its own',
+    parse: parseText,
+  },
+  AUTH_USER_REF_CLAIM: {
+    means:
+      'the claim that contains the reference of the user, by name or dotted path, such as sub; of a token that has a user id, too, the id counts',
+    accepts: `${anyText}, and another claim than AUTH_USER_CLAIM`,
+    fallback: null,
+    unset: 'no token names its user by a reference',
     parse: parseText,
   },
   AUTH_ROLES_CLAIM: {

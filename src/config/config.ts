@@ -37,7 +37,10 @@ export interface AuthConfig {
   audience: string | null
   /** The `typ` that a token must have in its header; null: any. */
   tokenType: string | null
-  userClaim: string
+  /** Null: no token names its user by id. */
+  userClaim: string | null
+  /** Null: no token names its user by a reference. */
+  userRefClaim: string | null
   rolesClaim: string
   adminRole: string
   senderRole: string
@@ -160,13 +163,7 @@ const PREVIOUS_KEYS = [
   ['AUTH_SECRET_PREVIOUS', 'AUTH_SECRET'],
   ['AUTH_PUBLIC_KEY_FILE_PREVIOUS', 'AUTH_PUBLIC_KEY_FILE'],
 ] as const
-const ROLE_NAMES = [
-  'AUTH_ADMIN_ROLE',
-  'AUTH_SENDER_ROLE',
-  'AUTH_AUDITOR_ROLE',
-  'AUTH_SUPPORT_ROLE',
-  'AUTH_FORCE_ROLE',
-] as const
+const ROLE_NAMES = NAMES.filter(name => /^AUTH_[A-Z]+_ROLE$/.test(name))
 
 export interface LoadOptions {
   /** The variables of an `--env-file`. Those of the environment take precedence. */
@@ -238,6 +235,9 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
       'one of them is required with DATABASE_URL; the service makes a secret only beside its own database',
     )
   }
+  if (isSet('AUTH_USER_REF_CLAIM') && values.get('AUTH_USER_REF_CLAIM') === values.get('AUTH_USER_CLAIM')) {
+    issue('AUTH_USER_REF_CLAIM', 'is the same as AUTH_USER_CLAIM: a reference of digits would be taken for an id')
+  }
   for (const [index, name] of ROLE_NAMES.entries()) {
     const same = ROLE_NAMES.slice(0, index).find(other => values.has(name) && values.get(other) === values.get(name))
     if (same !== undefined) issue(name, `is the same as ${same}: every token with one role would have both`)
@@ -284,7 +284,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
       issuer: get('AUTH_ISSUER'),
       audience: get('AUTH_AUDIENCE'),
       tokenType: get('AUTH_TOKEN_TYPE'),
-      userClaim: get('AUTH_USER_CLAIM'),
+      userClaim: get('AUTH_USER_CLAIM') ?? (get('AUTH_USER_REF_CLAIM') === null ? 'sub' : null),
+      userRefClaim: get('AUTH_USER_REF_CLAIM'),
       rolesClaim: get('AUTH_ROLES_CLAIM'),
       adminRole: get('AUTH_ADMIN_ROLE'),
       senderRole: get('AUTH_SENDER_ROLE'),

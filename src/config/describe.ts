@@ -52,6 +52,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     AUTH_AUDIENCE: auth.audience,
     AUTH_TOKEN_TYPE: auth.tokenType,
     AUTH_USER_CLAIM: auth.userClaim,
+    AUTH_USER_REF_CLAIM: auth.userRefClaim,
     AUTH_ROLES_CLAIM: auth.rolesClaim,
     AUTH_ADMIN_ROLE: auth.adminRole,
     AUTH_SENDER_ROLE: auth.senderRole,

@@ -13,6 +13,10 @@ export const Caller = Type.Object(
       examples: ['Ann Lee'],
     }),
     user_id: nullable(uint(), { description: "The user whose own paths the token opens; null if it is not a user's." }),
+    user_ref: nullable(Type.String(), {
+      description:
+        'The reference by which the token names its user; null if it names none so. Where `user_id` is null, no user has the reference yet.',
+    }),
     roles: Type.Array(Type.Enum([...ROLES]), {
       description: "The service's own role names, however the token spells them. Unknown roles are left out.",
     }),

@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts'
 import type { Tracer } from '../tracing.ts'
 import { auditRoutes } from './audit/routes.ts'
 import type { Access } from './auth/authenticator.ts'
-import { guard, limitPrincipals } from './auth/guard.ts'
+import { guard, identifyUsers, limitPrincipals } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { callerRoutes, nameRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
@@ -183,6 +183,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
         acceptReferences(scope, parts, access)
         if (namesUsers) showUserNames(scope, parts.db)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
+        if (access === 'own' || access === 'anyone') identifyUsers(scope, parts.references)
         for (const add of routes) add(scope, parts)
       },
       { prefix },

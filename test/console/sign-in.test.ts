@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
-const site = await startSite()
+const site = await startSite({ env: { AUTH_USER_CLAIM: 'sub', AUTH_USER_REF_CLAIM: 'account' } })
 const minute = START / 1_000 + 60
 
 const untilSignInPage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
@@ -115,6 +115,17 @@ test('a pasted token or header line signs in and opens the requested page; other
   await page.getByText('it is a sender’s token').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Sign in with another token' }).click()
+  await untilSignInPage(page)
+
+  await paste(await site.token({ sub: 'cleo', account: 'C-1042' }))
+  await page.getByRole('heading', { level: 1, name: 'Nothing here yet' }).waitFor()
+  await page.getByText('Your account “C-1042” is not known here yet.').waitFor()
+  await expectAccessible(page)
+  await site.call('PUT', '/api/sms/admin/users/1042/profile', { body: { ref: 'C-1042' } })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('link', { name: 'My quotas' }).waitFor()
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await untilSignInPage(page)
 
   await page.context().setOffline(true)

@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'vitest'
+import { usersByReference } from '../../src/db/users/profiles.ts'
+import { createUserReferences } from '../../src/http/users/references.ts'
+import { createEraser } from '../../src/jobs/erasure.ts'
 import { START, startService } from '../support/service.ts'
 
-const service = await startService()
-const limited = await startService({ rateLimitPerMinute: 1 })
+const service = await startService({ env: { AUTH_USER_CLAIM: 'sub', AUTH_USER_REF_CLAIM: 'account' } })
+const limited = await startService({ env: { AUTH_USER_REF_CLAIM: 'account' }, rateLimitPerMinute: 1 })
 const ME = '/api/sms/me'
 const exp = START / 1_000 + 60
 
 describe('a valid token gets its own identity and roles', () => {
   const cases: [string, Record<string, unknown>, object][] = [
-    ['a user', { sub: '7' }, { subject: '7', name: null, user_id: 7, roles: [], adjust_limit: 0 }],
+    ['a user', { sub: '7' }, { subject: '7', name: null, user_id: 7, user_ref: null, roles: [], adjust_limit: 0 }],
+    [
+      'a reference that no user has',
+      { sub: 'ann', account: 'A-0' },
+      { subject: 'ann', user_id: null, user_ref: 'A-0' },
+    ],
+    ['both', { sub: '7', account: 'A-0' }, { user_id: 7, user_ref: null }],
     [
       'an administrator',
       { sub: '1', name: 'Ann Lee', roles: ['sms-quota:admin'] },
@@ -45,6 +54,66 @@ describe('a valid token gets its own identity and roles', () => {
   })
 })
 
+describe('a token that names its user by a reference', () => {
+  const MINE = '/api/sms/quota/list'
+  const put = (user: number, profile: object) =>
+    service.call('PUT', `/api/sms/admin/users/${user}/profile`, { body: profile })
+
+  test('opens the paths of the user who has it', async () => {
+    for (const user of [20, 21]) {
+      await put(user, { ref: `A-${user}` })
+      await service.call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: user } })
+      const token = await service.token({ sub: 'ann', account: `A-${user}` })
+      // The second time this process remembers the token and the reference.
+      for (const _ of [1, 2]) {
+        expect((await service.call('GET', ME, { token })).body).toMatchObject({ user_id: user, user_ref: `A-${user}` })
+        const { body } = await service.call('GET', MINE, { token })
+        expect(body.items).toMatchObject([{ user_id: user, limit: user }])
+      }
+      expect((await service.call('GET', '/api/sms/admin/quota/list', { token })).status).toBe(403)
+    }
+  })
+
+  test('whose id is another user opens nothing of that one', async () => {
+    const strict = await startService({ env: { AUTH_USER_REF_CLAIM: 'sub' } })
+    await strict.call('POST', '/api/sms/admin/quota', { body: { user_id: 1042, limit: 5 } })
+    await strict.call('PUT', '/api/sms/admin/users/7/profile', { body: { ref: '1042' } })
+    const { status, body } = await strict.call('GET', MINE, { token: await strict.userToken(1042) })
+    expect([status, body.items]).toEqual([200, []])
+    const { body: me } = await strict.call('GET', ME, { token: await strict.userToken(1042) })
+    expect(me).toMatchObject({ subject: '1042', user_id: 7, user_ref: '1042' })
+  })
+
+  test('is 403 until a user has it, and finds that user at once', async () => {
+    const token = await service.token({ sub: 'bea', account: 'B-1' })
+    const early = await service.call('GET', MINE, { token })
+    const detail = 'This path is for users: no user has the reference in the claim "account" of the token yet.'
+    expect(early).toMatchObject({ status: 403, body: { code: 'forbidden', detail } })
+    await put(30, { ref: 'B-1' })
+    expect(await service.call('GET', MINE, { token })).toMatchObject({ status: 200, body: { items: [] } })
+    const none = await service.call('GET', MINE, { token: await service.token({ sub: 'bea' }) })
+    expect(none.body.detail).toBe(
+      'This path is for users: the token has no user id (a whole number) in its claim "sub" and no reference of a user in its claim "account".',
+    )
+  })
+
+  test('leads to no other user while it is remembered of one who was erased', async () => {
+    const token = await service.token({ sub: 'cleo', account: 'C-1' })
+    await put(40, { ref: 'C-1' })
+    await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 40, limit: 9 } })
+    await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 41, limit: 9 } })
+    expect((await service.call('GET', MINE, { token })).body.items).toMatchObject([{ user_id: 40 }])
+    await service.call('DELETE', '/api/sms/admin/users/40/data')
+    const eraser = createEraser({ db: service.db, engine: service.engine, now: () => service.clock.now })
+    while ((await eraser.eraseOnce()).left !== null);
+    // The reference is free for another user only when no process remembers it any more.
+    expect(await put(41, { ref: 'C-1' })).toMatchObject({ status: 409, body: { code: 'conflict' } })
+    expect((await service.call('GET', MINE, { token })).body.items).toEqual([])
+    const afresh = createUserReferences({ read: refs => usersByReference(service.db, refs) })
+    expect(await afresh.find('C-1')).toBeUndefined()
+  })
+})
+
 describe('refused are', () => {
   test('missing and invalid tokens', async () => {
     for (const token of [null, 'bad', await service.token({ sub: '7', exp: START / 1_000 - 60 })]) {
@@ -59,7 +128,9 @@ describe('refused are', () => {
     })
   })
 
-  test('calls above the rate limit', async () => {
+  test('calls above the rate limit, also of tokens with a reference', async () => {
+    const asks = async () => limited.call('GET', ME, { token: await limited.token({ sub: 'dan', account: 'D-1' }) })
+    expect([(await asks()).status, (await asks()).status]).toEqual([200, 429])
     expect((await limited.call('GET', ME)).status).toBe(200)
     expect(await limited.call('GET', ME)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
   })

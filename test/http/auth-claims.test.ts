@@ -146,6 +146,54 @@ test.each<[unknown, number | null]>([
   expect(read({ AUTH_USER_CLAIM: 'user' }, { user }).userId).toBe(expected)
 })
 
+describe('the reference of a user', () => {
+  test.each<[unknown, string | null]>([
+    ['A-7', 'A-7'],
+    ['7d3c2a52-6f6b-4f0e-9b7a-0c1f2e3d4b5a', '7d3c2a52-6f6b-4f0e-9b7a-0c1f2e3d4b5a'],
+    ['auth0|7', 'auth0|7'],
+    // A reference of digits is no id.
+    ['1042', '1042'],
+    ['007', '007'],
+    [1042, '1042'],
+    [['A-7'], 'A-7'],
+    [['A-7', 'A-8'], null],
+    [9007199254740992, null],
+    [1.5, null],
+    ['a b', null],
+    ['a\n', null],
+    ['\ud83d', null],
+    ['x'.repeat(128), 'x'.repeat(128)],
+    ['x'.repeat(129), null],
+    ['', null],
+    [true, null],
+    [{ id: 'A-7' }, null],
+    [null, null],
+    [undefined, null],
+  ])('in %j is %j', (account, userRef) => {
+    const principal = read({ AUTH_USER_REF_CLAIM: 'account' }, { sub: '5', account })
+    expect(principal).toMatchObject({ userId: null, userRef, subject: '5' })
+  })
+
+  test.each<[Record<string, string>, Record<string, unknown>, number | null, string | null]>([
+    // Without a claim for ids, no number of the provider is one.
+    [{ AUTH_USER_REF_CLAIM: 'sub' }, { sub: '1042' }, null, '1042'],
+    [{ AUTH_USER_REF_CLAIM: 'account' }, { sub: '1042' }, null, null],
+    [{ AUTH_USER_REF_CLAIM: 'account', AUTH_USER_CLAIM: 'uid' }, { uid: 7, account: 'A-8' }, 7, null],
+    [{ AUTH_USER_REF_CLAIM: 'account', AUTH_USER_CLAIM: 'uid' }, { account: 'A-8' }, null, 'A-8'],
+    [{ AUTH_USER_REF_CLAIM: 'account', AUTH_USER_CLAIM: 'uid' }, { uid: 'x', account: 'A-8' }, null, 'A-8'],
+    [{}, { sub: '7', account: 'A-8' }, 7, null],
+  ])('%j, %j: the id %j, the reference %j', (env, claims, userId, userRef) => {
+    expect(read(env, claims as JWTPayload)).toMatchObject({ userId, userRef })
+  })
+
+  test('is no subject', () => {
+    const claims = { sub: undefined, account: 'A-7' } as unknown as JWTPayload
+    expect(() => read({ AUTH_USER_REF_CLAIM: 'account' }, claims)).toThrow(
+      expect.objectContaining({ reason: 'no_subject' }),
+    )
+  })
+})
+
 test.each<[unknown, string]>([
   ['auth0|7', 'auth0|7'],
   ['007', '007'],

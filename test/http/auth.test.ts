@@ -33,6 +33,7 @@ const DEFAULTS: AuthConfig = {
   audience: null,
   tokenType: null,
   userClaim: 'sub',
+  userRefClaim: null,
   rolesClaim: 'roles',
   adminRole: 'sms-quota:admin',
   senderRole: 'sms-quota:sender',
@@ -537,6 +538,13 @@ describe("the service's own secret", () => {
       expect(subject).toBe(names.userClaim === 'sub' ? '7' : 'x')
       authenticator.clock.ms = NOW + 65_000
       await expectRefused(authenticator, token, 'expired')
+    }
+    for (const userRefClaim of ['sub', 'account']) {
+      const names = { userClaim: null, userRefClaim }
+      const customer = await mintToken({ ...request, ...names, userId: null, userRef: 'A-7', subject: 'ref:A-7' })
+      const principal = await enter(await build({ ...auth, ...names }), customer)
+      expect(principal).toMatchObject({ userId: null, userRef: 'A-7' })
+      expect(principal.subject).toBe(userRefClaim === 'sub' ? 'A-7' : 'ref:A-7')
     }
     const sender = await mintToken({ ...request, userId: null, subject: 'gateway-1' })
     expect(await enter(await build(auth), sender)).toMatchObject({ subject: 'gateway-1', userId: null })

@@ -231,6 +231,7 @@ test('show when the keys of the key server were fetched, and count failures', as
         audience: 'sms-quota',
         tokenType: null,
         userClaim: 'sub',
+        userRefClaim: null,
         rolesClaim: 'roles',
         adminRole: 'admin',
         senderRole: 'sender',

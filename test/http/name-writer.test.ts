@@ -10,6 +10,7 @@ function startWriter() {
   const statements: { names: readonly SeenName[]; end: PromiseWithResolvers<void> }[] = []
   const warnings: string[] = []
   const writer = createNameWriter({
+    usersOf: async refs => new Map(refs.flatMap(ref => (ref === 'C-9' ? [[ref, 9] as const] : []))),
     write(names) {
       const end = Promise.withResolvers<void>()
       statements.push({ names, end })
@@ -20,6 +21,7 @@ function startWriter() {
   return {
     writer,
     warnings,
+    statements,
     written: () => statements.map(({ names }) => names.map(({ subject, name }) => `${subject}: ${name}`)),
     async end(index: number, error?: Error) {
       const { end } = statements[index] ?? {}
@@ -33,8 +35,8 @@ function startWriter() {
 }
 
 const ADMIN: Role[] = ['admin']
-const ann = { subject: 'a', name: 'Ann', userId: null, roles: ADMIN }
-const ben = { subject: 'b', name: 'Ben', userId: 7, roles: ADMIN }
+const ann = { subject: 'a', name: 'Ann', userId: null, userRef: null, roles: ADMIN }
+const ben = { subject: 'b', name: 'Ben', userId: 7, userRef: null, roles: ADMIN }
 
 describe('of two tokens, one after the other', () => {
   test.each([
@@ -66,6 +68,23 @@ test('one statement runs at a time, of at most 100 names, the newest of each sub
   expect(written()[1]?.[0]).toBe('s0: Renamed')
   await end(1)
   expect(written().map(names => names.length)).toEqual([1, 100, 50])
+})
+
+test('a name is written with the user of its token, also of one that names the user by a reference', async () => {
+  const { writer, statements } = startWriter()
+  writer.note(ben, 0)
+  writer.note({ ...ann, userRef: 'no-user' }, 0)
+  await expect.poll(() => statements.length).toBe(1)
+  statements[0]?.end.resolve()
+  await expect.poll(() => statements.length).toBe(2)
+  statements[1]?.end.resolve()
+  writer.note({ ...ann, subject: 'c', userRef: 'C-9' }, 0)
+  await expect.poll(() => statements.length).toBe(3)
+  expect(statements.flatMap(({ names }) => names.map(({ subject, user_id }) => [subject, user_id]))).toEqual([
+    ['b', 7],
+    ['a', null],
+    ['c', 9],
+  ])
 })
 
 test('at most 1,000 wait; those beyond are dropped, and written when they come again', async () => {

@@ -121,10 +121,10 @@ export async function createAuthenticator(
       const refusal = refused.get(id, at)
       return refusal === undefined ? verify(id, token) : Promise.reject(refusal)
     },
-    require({ userId, permissions }, access) {
+    require(principal, access) {
       if (access === 'own') {
-        if (userId === null) throw withoutUserId(auth.userClaim)
-      } else if (access !== 'anyone' && !permissions.has(access)) {
+        if (principal.userId === null) throw withoutUserId(principal.userRef, auth)
+      } else if (access !== 'anyone' && !principal.permissions.has(access)) {
         throw forbidden(access, roleNames)
       }
     },

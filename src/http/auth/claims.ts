@@ -1,6 +1,7 @@
 /** From the claims of a verified token to the principal that it belongs to. */
 import type { JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
+import { isReference } from '../../contract/patterns.ts'
 import { isNameOfService, shownName } from '../../domain/principal-name.ts'
 import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/role.ts'
 import { type EpochMs, LATEST } from '../../domain/time.ts'
@@ -15,8 +16,10 @@ export interface Principal {
   readonly subject: string
   /** The token's `name` as it is shown; null if it has none that can be. Nothing is decided by it. */
   readonly name: string | null
-  /** 0 to 2^53−1; null if the token is not a user's. */
+  /** 0 to 2^53−1; null if the token is not a user's, or names the user by a reference that was not looked up, or that no user has. */
   readonly userId: number | null
+  /** By which the token names its user; null if it has the id, or is not a user's. The cache of tokens has it and not the id. */
+  readonly userRef: string | null
   /** The service's own names of the token's roles, in the order of `ROLES`. Unknown roles are left out. */
   readonly roles: readonly Role[]
   /** What the roles allow. */
@@ -51,10 +54,9 @@ export function createClaimReader(auth: AuthConfig): (payload: JWTPayload) => Pr
 function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<Record<Role, string>>): Principal {
   if (auth.audience !== null && !isFor(payload, auth.audience))
     throw invalidToken('wrong_audience', 'The token is for another audience (aud).')
-  const claimed = claimAt(payload, auth.userClaim)
-  // Providers that allow several values for each attribute make a list of one.
-  const userId = userIdOf(Array.isArray(claimed) && claimed.length === 1 ? claimed[0] : claimed)
-  const subject = subjectOf(payload.sub) ?? userId?.toString()
+  const userId = userIdOf(valueAt(payload, auth.userClaim))
+  const userRef = userId === null ? userRefOf(valueAt(payload, auth.userRefClaim)) : null
+  const subject = textOf(payload.sub) ?? userId?.toString()
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
     throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, without control characters.')
   }
@@ -74,6 +76,7 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
     subject,
     name: typeof payload.name === 'string' ? shownName(payload.name) : null,
     userId,
+    userRef,
     roles,
     permissions,
     senderUsers,
@@ -81,10 +84,10 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   }
 }
 
-/** A number that is not exact when it is read may be that of several principals, and names none of them. */
-function subjectOf(sub: unknown): unknown {
-  if (typeof sub !== 'number') return sub
-  return Number.isSafeInteger(sub) ? String(sub) : undefined
+/** A name that may be a number. One that is not exact when it is read may be that of several principals, and names none of them. */
+function textOf(claim: unknown): unknown {
+  if (typeof claim !== 'number') return claim
+  return Number.isSafeInteger(claim) ? String(claim) : undefined
 }
 
 /** Whether a token is for this audience. Some access tokens have no `aud`, and name in `client_id` the client that they are for. */
@@ -108,6 +111,12 @@ function claimAt(claims: unknown, path: string): unknown {
   return Array.isArray(claims) ? claimsOfEach(claims, path) : undefined
 }
 
+/** The one value of a claim. Providers that allow several values for each attribute make a list of one. */
+function valueAt(claims: JWTPayload, path: string | null): unknown {
+  const claimed = path === null ? undefined : claimAt(claims, path)
+  return Array.isArray(claimed) && claimed.length === 1 ? claimed[0] : claimed
+}
+
 function claimsOfEach(list: readonly unknown[], path: string): unknown[] | undefined {
   const objects = list.filter(item => !Array.isArray(item))
   const found = objects.map(item => claimAt(item, path)).filter(value => value !== undefined)
@@ -118,6 +127,11 @@ function userIdOf(claim: unknown): number | null {
   const id = typeof claim === 'string' && /^(0|[1-9]\d{0,15})$/.test(claim) ? Number(claim) : claim
   // Adding zero turns the −0 that JSON can hold into 0.
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) + 0 : null
+}
+
+function userRefOf(claim: unknown): string | null {
+  const ref = textOf(claim)
+  return typeof ref === 'string' && isReference(ref) ? ref : null
 }
 
 /** User ids as a list, as one id, or as one text with spaces or commas between them; `*` for all. What is neither names no user. */

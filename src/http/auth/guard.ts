@@ -3,6 +3,7 @@ import { rolesWith } from '../../domain/role.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { type AddressOf, clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
+import type { UserReferences } from '../users/references.ts'
 import type { Access, Authenticator } from './authenticator.ts'
 import type { Principal } from './claims.ts'
 
@@ -80,6 +81,20 @@ export function limitPrincipals(app: FastifyInstance, limiter: RateLimiter, limi
   app.addHook('onRequest', (request, _reply, done) => {
     const waitMs = limiter.take(principalOf(request).subject)
     done(waitMs > 0 ? rateLimited(`At most ${limit}.`, waitMs) : undefined)
+  })
+}
+
+/**
+ * Finds the users of tokens that name theirs by a reference. Comes after the limit of principals: a reference that no user has is looked
+ * up for each call, as it may be given to one at any time.
+ */
+export function identifyUsers(app: FastifyInstance, references: UserReferences): void {
+  app.addHook('onRequest', async request => {
+    const principal = principalOf(request)
+    const { userId, userRef } = principal
+    if (userId !== null || userRef === null) return
+    const found = references.recall(userRef) ?? (await references.find(userRef))
+    if (found !== undefined) request.principal = { ...principal, userId: found }
   })
 }
 

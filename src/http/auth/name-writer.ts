@@ -7,12 +7,14 @@ import { createExpiringMap } from './expiring-map.ts'
 
 export interface NameWriter {
   /** Takes note of a principal whose token was verified. It never throws, and what it starts is not waited for. */
-  note(principal: Pick<Principal, 'subject' | 'name' | 'userId' | 'roles'>, now: EpochMs): void
+  note(principal: Pick<Principal, 'subject' | 'name' | 'userId' | 'userRef' | 'roles'>, now: EpochMs): void
   /** Writes nothing further; resolves when the statement under way has ended. */
   stop(): Promise<void>
 }
 
 export interface NameWriterOptions {
+  /** The users of references; those that no user has are left out. */
+  usersOf: (refs: readonly string[]) => Promise<ReadonlyMap<string, number>>
   write: (names: readonly SeenName[], now: EpochMs) => Promise<void>
   log: Pick<Log, 'warn'>
 }
@@ -26,18 +28,32 @@ const MAX_WAITING = 1_000
 /** The rows of a statement. */
 const MAX_ROWS = 100
 
-export function createNameWriter({ write, log }: NameWriterOptions): NameWriter {
+interface NotedName extends SeenName {
+  user_ref: string | null
+}
+
+export function createNameWriter({ usersOf, write, log }: NameWriterOptions): NameWriter {
   /** The name of a subject that was written, or is about to be. */
   const known = createExpiringMap<string>(MAX_KNOWN)
-  const waiting = new Map<string, SeenName>()
+  const waiting = new Map<string, NotedName>()
   let writing: Promise<void> | null = null
   let isStopped = false
+
+  async function writeIdentified(names: readonly NotedName[], now: EpochMs): Promise<void> {
+    const refs = names.flatMap(({ user_ref }) => user_ref ?? [])
+    const users = refs.length === 0 ? new Map<string, number>() : await usersOf(refs)
+    const userOf = ({ user_id, user_ref }: NotedName) => user_id ?? users.get(user_ref ?? '') ?? null
+    await write(
+      names.map(name => ({ subject: name.subject, name: name.name, user_id: userOf(name) })),
+      now,
+    )
+  }
 
   async function writeAll(now: EpochMs): Promise<void> {
     while (waiting.size > 0 && !isStopped) {
       const names = [...waiting.values()].slice(0, MAX_ROWS)
       for (const { subject } of names) waiting.delete(subject)
-      await write(names, now).catch(error => {
+      await writeIdentified(names, now).catch(error => {
         log.warn({ reason: String(error) }, 'names: not stored, trying again with the next token')
         for (const { subject, name } of names) known.set(subject, name, now)
       })
@@ -46,12 +62,12 @@ export function createNameWriter({ write, log }: NameWriterOptions): NameWriter 
   }
 
   return {
-    note({ subject, name, userId, roles }, now) {
+    note({ subject, name, userId, userRef, roles }, now) {
       // Customers have no role: their names are not needed, so they are not stored.
       if (name === null || roles.length === 0 || known.get(subject, now) === name) return
       if (waiting.size >= MAX_WAITING || isStopped) return
       known.set(subject, name, now + REFRESH_MS)
-      waiting.set(subject, { subject, name, user_id: userId })
+      waiting.set(subject, { subject, name, user_id: userId, user_ref: userRef })
       writing ??= writeAll(now)
     },
     async stop() {

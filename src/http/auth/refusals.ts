@@ -1,5 +1,6 @@
 /** How a request without a valid token, or whose token does not allow the call, is refused. */
 import { errors } from 'jose'
+import type { AuthConfig } from '../../config/config.ts'
 import { type Permission, type Role, rolesWith } from '../../domain/role.ts'
 import { Problem, type RefusalReason } from '../../errors.ts'
 
@@ -96,7 +97,18 @@ export function foreignReference(): Problem {
   return new Problem('forbidden', detail, { reason: 'foreign_user' })
 }
 
-export function withoutUserId(userClaim: string): Problem {
-  const detail = `This path is for users: the token has no user id (a whole number) in its claim "${userClaim}".`
-  return new Problem('forbidden', detail, { reason: 'no_user_id' })
+/** A token that is not a user's, or whose reference no user has. */
+export function withoutUserId(
+  userRef: string | null,
+  { userClaim, userRefClaim }: Pick<AuthConfig, 'userClaim' | 'userRefClaim'>,
+): Problem {
+  const lacks = [
+    ...(userClaim === null ? [] : [`no user id (a whole number) in its claim "${userClaim}"`]),
+    ...(userRefClaim === null ? [] : [`no reference of a user in its claim "${userRefClaim}"`]),
+  ]
+  const why =
+    userRef === null
+      ? `the token has ${lacks.join(' and ')}.`
+      : `no user has the reference in the claim "${userRefClaim}" of the token yet.`
+  return new Problem('forbidden', `This path is for users: ${why}`, { reason: 'no_user_id' })
 }

@@ -31,6 +31,7 @@ export function callerRoutes(server: FastifyInstance, { settings }: RouteContext
         subject: principal.subject,
         name: principal.name,
         user_id: principal.userId,
+        user_ref: principal.userRef,
         roles: [...principal.roles],
         adjust_limit: adjustLimitOf(principal, settings.supportAdjustLimit),
         expires_at: formatTimestamp(principal.expiresAt),

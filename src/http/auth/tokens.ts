@@ -4,12 +4,16 @@ import { SignJWT } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
 
 export interface TokenRequest
-  extends Pick<AuthConfig, 'issuer' | 'audience' | 'tokenType' | 'userClaim' | 'rolesClaim' | 'senderUsersClaim'> {
+  extends Pick<
+    AuthConfig,
+    'issuer' | 'audience' | 'tokenType' | 'userClaim' | 'userRefClaim' | 'rolesClaim' | 'senderUsersClaim'
+  > {
   /** At least 32 bytes. */
   secret: string
-  /** Null for a machine. */
+  /** Null for a machine, and for a user who is named by a reference. */
   userId: number | null
-  /** The token's `sub`: 1–255 characters. If `sub` is the user claim, the user's id replaces it. */
+  userRef?: string
+  /** The token's `sub`: 1–255 characters. If `sub` is the claim of the user's id or reference, that replaces it. */
   subject: string
   roles: readonly string[]
   /** Shown to people: see `nameOf`. */
@@ -24,13 +28,14 @@ export interface TokenRequest
 
 /** Signs a token (HS256) that a service with this secret and configuration accepts until it expires. */
 export async function mintToken(request: TokenRequest): Promise<string> {
-  const { secret, issuer, audience, userId, subject, roles, ttlSeconds, userClaim, rolesClaim, senderUsersClaim } =
-    request
+  const { secret, issuer, audience, userId, userRef, subject, roles, ttlSeconds } = request
+  const { userClaim, userRefClaim, rolesClaim, senderUsersClaim } = request
   const issuedAt = Math.floor(request.now / 1_000)
   const token = new SignJWT({
     sub: subject,
     ...(request.name === undefined ? {} : { name: request.name }),
-    ...(userId === null ? {} : { [userClaim]: userClaim === 'sub' ? String(userId) : userId }),
+    ...(userRefClaim === null || userRef === undefined ? {} : { [userRefClaim]: userRef }),
+    ...(userId === null || userClaim === null ? {} : { [userClaim]: userClaim === 'sub' ? String(userId) : userId }),
     // The standard defines `scope` as a single string.
     [rolesClaim]: rolesClaim === 'scope' ? roles.join(' ') : roles,
     ...(senderUsersClaim === null || request.senderUsers === undefined

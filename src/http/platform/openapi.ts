@@ -13,7 +13,7 @@ import { webhooksSection } from './openapi-webhooks.ts'
 const INTERFACE_VERSION = '0.2.0'
 
 const TAGS = {
-  User: "A user's own quotas, for any valid token with a numeric user id.",
+  User: "A user's own quotas, for any valid token with the id or the reference of a user.",
   Administrator: 'The quotas of all users. Each operation names its permission, and the roles that have it.',
   Events: 'The event feed and webhooks. Each operation names its permission, and the roles that have it.',
   Sender: "Ask before sending, settle afterwards. Needs the senders' role; `force` needs a role of its own.",

@@ -64,12 +64,31 @@ export function SignInByLink({ caller }: { caller: Caller }) {
 export function NoAccess({ caller }: { caller: Caller }) {
   const { noAccess } = texts.session
   usePageTitle(noAccess.tab)
+  if (caller.user_ref !== null) return <NotYetKnown userRef={caller.user_ref} />
   return (
     <Card title={noAccess.title}>
       <Text size="sm" mb="md">
         {noAccess.about(caller.name ?? caller.subject, caller.roles.includes('sender'))}
       </Text>
       <Button fullWidth onClick={signOut}>
+        {noAccess.other}
+      </Button>
+    </Card>
+  )
+}
+
+/** For a customer that the service does not know yet: usually the first message makes it known. */
+function NotYetKnown({ userRef }: { userRef: string }) {
+  const { noAccess } = texts.session
+  return (
+    <Card title={noAccess.notYet}>
+      <Text size="sm" mb="md">
+        {noAccess.aboutNotYet(userRef)}
+      </Text>
+      <Button fullWidth mb="xs" onClick={() => location.reload()}>
+        {noAccess.again}
+      </Button>
+      <Button fullWidth variant="default" onClick={signOut}>
         {noAccess.other}
       </Button>
     </Card>

@@ -32,6 +32,10 @@ export const session: typeof english = {
     title: 'Kein Zugriff mit diesem Token',
     about: (subject, isSender) =>
       `Angemeldet als „${subject}“. Die Konsole ist für Benutzer, Administratoren, Prüfer und Support, und dieses Token hat weder eine Benutzer-ID noch eine dieser Rollen${isSender ? ': Es gehört einem Versender' : ''}.`,
+    notYet: 'Hier ist noch nichts',
+    aboutNotYet: userRef =>
+      `Das Konto „${userRef}“ ist hier noch nicht bekannt. Es wird mit der ersten Nachricht oder vom Anbieter eingerichtet.`,
+    again: 'Erneut versuchen',
     other: 'Mit anderem Token anmelden',
   },
   ended: {

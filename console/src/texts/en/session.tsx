@@ -33,6 +33,10 @@ export const session = {
     title: 'No access with this token',
     about: (subject: string, isSender: boolean) =>
       `You are signed in as “${subject}”. The console is for users, administrators, auditors and support staff, and this token has neither a user id nor one of their roles${isSender ? ': it is a sender’s token' : ''}.`,
+    notYet: 'Nothing here yet',
+    aboutNotYet: (userRef: string) =>
+      `Your account “${userRef}” is not known here yet. It is set up with its first message, or by your provider.`,
+    again: 'Try again',
     other: 'Sign in with another token',
   },
   ended: {
