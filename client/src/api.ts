@@ -851,6 +851,10 @@ export type Transfer = {
   readonly windowStart: string
   /** The receiver; null once erased. */
   readonly toUserId: number | null
+  /** For administrators: the reference of the receiver; null if there is none. */
+  readonly toUserRef?: string | null
+  /** For administrators: the name of the receiver; null if there is none. */
+  readonly toUserName?: string | null
   /** The one-time grant that was made of the units; null once its user was erased. */
   readonly toQuotaId: number | null
   /** Units that moved. */

@@ -67,6 +67,14 @@ export const Transfer = Type.Object(
     quota_id: positive({ description: 'The grant that gave.' }),
     window_start: time({ description: 'The start of the window that the units came from, and go back to.' }),
     to_user_id: nullable(uint(), { description: 'The receiver; null once erased.' }),
+    to_user_ref: Type.Optional(
+      nullable(Type.String(), {
+        description: 'For administrators: the reference of the receiver; null if there is none.',
+      }),
+    ),
+    to_user_name: Type.Optional(
+      nullable(Type.String(), { description: 'For administrators: the name of the receiver; null if there is none.' }),
+    ),
     to_quota_id: nullable(positive(), {
       description: 'The one-time grant that was made of the units; null once its user was erased.',
     }),

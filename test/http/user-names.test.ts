@@ -76,6 +76,33 @@ describe('names are shown', () => {
     expect([made.status, made.body]).toMatchObject([201, NONE])
   })
 
+  test('in transfers, of the giver and of the receiver', async () => {
+    const keyed = (key: string, body: object) => ({ headers: { 'idempotency-key': key }, body })
+    const RECEIVER = { to_user_ref: NAMES.user_ref, to_user_name: NAMES.user_name }
+    for (const [giver, receiver, expected] of [
+      [NAMED, NAMELESS, { ...NAMES, to_user_ref: null, to_user_name: null }],
+      [NAMELESS, NAMED, { ...NONE, ...RECEIVER }],
+      [NAMED, NAMED, { ...NAMES, ...RECEIVER }],
+    ] as const) {
+      const { body: quota } = await call('POST', `${ADMIN}/quota`, { body: { user_id: giver, limit: 9 } })
+      const make = () =>
+        call('POST', `${ADMIN}/quota/${quota.id}/transfer`, keyed(`t${quota.id}`, { to_user_id: receiver, units: 2 }))
+      const { transfer } = (await make()).body
+      const path = `${ADMIN}/transfers/${transfer.id}`
+      const returned = await call('POST', `${path}/return`, keyed(`r${quota.id}`, { units: 1 }))
+      const list = await call('GET', `${ADMIN}/transfers?user_id=${receiver}`)
+      const shown = [
+        transfer,
+        (await make()).body.transfer,
+        returned.body.transfer,
+        (await call('GET', path)).body,
+        list.body.items[0],
+      ]
+      for (const one of shown)
+        expect(one).toMatchObject({ id: transfer.id, user_id: giver, to_user_id: receiver, ...expected })
+    }
+  })
+
   test.each(['quotas', 'usage', 'denials', 'ledger'])('in the export of %s', async name => {
     const headers = { authorization: `Bearer ${adminToken}` }
     const { body } = await app.inject({ url: `${ADMIN}/export/${name}`, headers })

@@ -62,11 +62,19 @@ function answerCheckOf(server: FastifyInstance) {
   return answerCheck
 }
 
+/** Of users, and of receivers of transfers. */
+const NAMES = [
+  ['user_ref', 'user_name'],
+  ['to_user_ref', 'to_user_name'],
+]
+
 /** Of an object that JSON.parse revives, without the names of a user that has none. */
 function withoutNoNames(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('user_ref' in value) || !('user_name' in value)) return value
-  const { user_ref, user_name, ...others } = value
-  return user_ref === null && user_name === null ? others : value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const fields = new Map<string, unknown>(Object.entries(value))
+  const absent = NAMES.filter(names => names.every(name => fields.get(name) === null)).flat()
+  for (const name of absent) fields.delete(name)
+  return absent.length === 0 ? value : Object.fromEntries(fields)
 }
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')

@@ -41,17 +41,25 @@ const rowsOf = (value: unknown): Row[] => (Array.isArray(value) ? value.filter(i
 /** The parts of a row that have users of their own: alerts have a quota, transfers both. */
 const PARTS = ['quota', 'transfer']
 
-const usersIn = (row: Row): unknown[] => [row, ...rowsOf(PARTS.map(part => row[part]))].map(({ user_id }) => user_id)
+const usersIn = (row: Row): unknown[] =>
+  [row, ...rowsOf(PARTS.map(part => row[part]))].flatMap(({ user_id, to_user_id }) => [user_id, to_user_id])
 
 async function namesIn(db: Database, rows: readonly Row[]): Promise<ReadonlyMap<number, UserNames> | null> {
   const users = new Set(rows.flatMap(usersIn).filter(user => typeof user === 'number'))
   return users.size === 0 ? null : namesOfUsers(db, [...users])
 }
 
+/** Of a transfer; an erased receiver has none. */
+function namesOfReceiver({ to_user_id }: Row, names: ReadonlyMap<number, UserNames>): object {
+  if (to_user_id === undefined) return {}
+  const { user_ref, user_name } = (typeof to_user_id === 'number' && names.get(to_user_id)) || NONE
+  return { to_user_ref: user_ref, to_user_name: user_name }
+}
+
 function named(row: Row, names: ReadonlyMap<number, UserNames>): Row {
   if (typeof row.user_id === 'number') {
     const { user_id, ...others } = row
-    return { user_id, ...(names.get(row.user_id) ?? NONE), ...others }
+    return { user_id, ...(names.get(row.user_id) ?? NONE), ...others, ...namesOfReceiver(row, names) }
   }
   const parts = PARTS.flatMap(part => (isRow(row[part]) ? [[part, named(row[part], names)] as const] : []))
   return parts.length === 0 ? row : { ...row, ...Object.fromEntries(parts) }
