@@ -27,6 +27,7 @@ import { ledgerCase } from './cases/ledger.ts'
 import { listsCase } from './cases/lists.ts'
 import { mixedCase } from './cases/mixed.ts'
 import { overloadCase } from './cases/overload.ts'
+import { plansCase } from './cases/plans.ts'
 import { processesCase } from './cases/processes.ts'
 import { soakCase } from './cases/soak.ts'
 import { tracesCase } from './cases/traces.ts'
@@ -65,6 +66,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   events: eventsCase,
   years: yearsCase,
   import: importCase,
+  plans: plansCase,
   cluster: clusterCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
@@ -79,6 +81,7 @@ const HELP = `npm run bench -- [options]
   --quick            fewer and shorter rounds; the cases ${DEFAULT_CASES.quick.join(', ')} only
   --case NAME        one case only: ${Object.keys(CASES).join(', ')}
   --minutes N        length of the case soak (10)
+  --users N          users of the case plans (100,000)
   --cluster-url URL  the coordinator of a Citus cluster, as a superuser, for the case cluster
   --profile FOLDER   write CPU profiles of the processes to FOLDER
   --help             print this text
@@ -89,6 +92,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     case: { type: 'string' },
     minutes: { type: 'string', default: '10' },
+    users: { type: 'string', default: '100000' },
     profile: { type: 'string' },
     'cluster-url': { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -111,6 +115,7 @@ const settings: Settings = options.quick
       pastReservations: 1_000_000,
       listedQuotas: 1_000_000,
       soakMinutes: Number(options.minutes),
+      planUsers: Number(options.users),
       isQuick: true,
     }
   : {
@@ -123,6 +128,7 @@ const settings: Settings = options.quick
       pastReservations: 10_000_000,
       listedQuotas: 10_000_000,
       soakMinutes: Number(options.minutes),
+      planUsers: Number(options.users),
       isQuick: false,
     }
 

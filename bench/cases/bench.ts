@@ -16,6 +16,8 @@ export interface Settings {
   /** Quotas in the database of the case `lists`. */
   listedQuotas: number
   soakMinutes: number
+  /** Users of the case `plans`. */
+  planUsers: number
   isQuick: boolean
 }
 

@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { verify } from '../../src/db/verify/verify.ts'
 import { writeQuotaFile } from '../import-file.ts'
 import type { Job, LoadResult } from '../load-generator/job.ts'
 import { median } from '../measure.ts'
-import { PROJECT } from '../servers/processes.ts'
+import { megabytes, PROJECT, peakBytes } from '../servers/processes.ts'
 import { mintFor, newSecret, startService, startTestBed, type Target, USERS } from '../servers/test-bed.ts'
 import type { Bench, Findings, Row } from './bench.ts'
 
@@ -133,14 +133,6 @@ function startImport(service: Target, file: string, token: string): RunningImpor
   })
   return { pid: child.pid ?? 0, isRunning: () => isRunning, ended }
 }
-
-/** The most memory that a process has had, in bytes; 0 on systems without /proc. */
-async function peakBytes(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
-}
-
-const megabytes = (bytes: number) => `${Math.round(bytes / 1_048_576)} MiB`
 
 /* ── Killed ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -178,3 +178,11 @@ export async function residentBytes(pid: number): Promise<number | null> {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
+
+/** The most memory that a process has had, in bytes; 0 on systems without /proc. */
+export async function peakBytes(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024
+}
+
+export const megabytes = (bytes: number) => `${Math.round(bytes / 1_048_576)} MiB`

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
 import { loadConfig } from '../../src/config/config.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 import type { Bench } from '../cases/bench.ts'
 import { fillUsers, type UserOptions } from '../fill.ts'
@@ -47,6 +48,8 @@ interface TestBed {
   secret: string
   /** The service's database. */
   databaseUrl: string
+  /** Of that database. */
+  db: Database
   service: Target
   peers: Target[]
   loadGenerator: Worker
@@ -79,14 +82,14 @@ export async function startTestBed(bench: Bench, name: string, options: TestBedO
     if (peer !== null) peers.push(peer)
   }
   await postgres.checkpoint()
-  return { databaseUrl: own.url, service, peers, ...(await startLoadGenerator(bench, secret)) }
+  return { databaseUrl: own.url, db: own.db, service, peers, ...(await startLoadGenerator(bench, secret)) }
 }
 
 /** Starts the load generator for servers that share a secret. */
 export async function startLoadGenerator(
   bench: Bench,
   secret: string,
-): Promise<Omit<TestBed, 'databaseUrl' | 'service' | 'peers'>> {
+): Promise<Omit<TestBed, 'databaseUrl' | 'db' | 'service' | 'peers'>> {
   const { postgres, cleanup, settings } = bench
   const token = await mintFor('sender', secret)
   const loadGenerator = startWorker('load-generator.ts', { flags: bench.flagsFor('load-generator') })
