@@ -73,7 +73,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
 const QUICK_CASES = ['http', 'callers', 'ledger', 'engine', 'mixed']
 const DEFAULT_CASES = {
   quick: QUICK_CASES,
-  full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'lists', 'growth'],
+  full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'greedy-sender', 'lists', 'growth'],
 }
 
 const HELP = `npm run bench -- [options]
@@ -119,9 +119,9 @@ const settings: Settings = options.quick
       isQuick: true,
     }
   : {
-      rounds: 3,
-      warmupMs: 2_000,
-      measureMs: 5_000,
+      rounds: 5,
+      warmupMs: 1_000,
+      measureMs: 3_000,
       lightLoad: { warmupMs: 1_000, measureMs: 3_000 },
       engineWarmupMs: 3_000,
       engineMs: 8_000,

@@ -4,10 +4,10 @@ import { PEERS, SERVICE, startTestBed, USERS } from '../servers/test-bed.ts'
 import { type Bench, detailsOf, type Findings, ratioRow } from './bench.ts'
 
 const LEVELS = [
-  { connections: 1, depth: 1, min: 1 },
-  { connections: 16, depth: 1, min: 1.5 },
-  { connections: 64, depth: 1, min: 3 },
-  { connections: 64, depth: 4, min: 4.5 },
+  { connections: 1, depth: 1, min: 1.3 },
+  { connections: 16, depth: 1, min: 2 },
+  { connections: 64, depth: 1, min: 4 },
+  { connections: 64, depth: 4, min: 5 },
 ]
 
 export async function callersCase(bench: Bench): Promise<Findings> {

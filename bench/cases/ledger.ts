@@ -26,7 +26,7 @@ export async function ledgerCase(bench: Bench): Promise<Findings> {
   const versus = (peer: string, min: number) =>
     ratioRow(LOAD, peer, { ours: samples.get(SERVICE), theirs: samples.get(peer), min })
   return {
-    rows: [versus(PEERS.ledger, 0.8), versus(PEERS['ledger-always'], 1.2)],
+    rows: [versus(PEERS.ledger, 0.9), versus(PEERS['ledger-always'], 1.2)],
     details: detailsOf(`closed loop, ${LOAD}`, samples),
     notes: [],
   }
