@@ -298,6 +298,53 @@ describe('what a user has', () => {
   })
 })
 
+describe('what another system calls a user', () => {
+  const ref = 'k/1?a=b#%41&ü'
+  const named = `ref:${ref}`
+
+  test('is set, and stands in place of the id in each command that names a user', async () => {
+    expect(await json(`user update 90 --ref ${ref} --name "Example Ltd" --time-zone Asia/Tokyo`)).toMatchObject([
+      { user_id: 90, ref, name: 'Example Ltd', version: 1 },
+    ])
+    expect(await json(`user update ${named} --time-zone null --if-match 1`)).toMatchObject([
+      { ref, name: 'Example Ltd', time_zone: null, version: 2 },
+    ])
+    expect(await json(`user profile ${named}`)).toMatchObject([{ user_id: 90, version: 2 }])
+    const [{ id }] = await json(`quota create --user-id ${named} --limit 5`)
+    expect(await json(`quota list --user-id ${named}`)).toMatchObject([{ id, user_id: 90, user_ref: ref }])
+    for (const line of [
+      'check UNITS',
+      'consume m1 UNITS',
+      'reserve m2 UNITS',
+      'commit m2',
+      'refund m2',
+      'summary',
+      'user',
+    ]) {
+      const [command = '', ...words] = line.replace('UNITS', '--units 1').split(' ')
+      expect(await json([command, named, ...words].join(' ')), line).toMatchObject([{ user_id: 90 }])
+    }
+    expect(await json(`plan of ${named}`)).toMatchObject([{ user_id: 90, plan: null }])
+    expect(await quota(`plan take ${named}`)).toMatchObject({ code: 0, stdout: `User ${named} has no plan.\n` })
+    expect(await json(`usage --user-id ${named} --from 2026-03-15 --to 2026-03-16`)).toMatchObject([
+      { total: { committed: { units: 2 } } },
+    ])
+  })
+
+  test.each([
+    ['summary ref:no-user', 1, '(unknown_user, request '],
+    ['summary "ref:a b"', 2, '  USER must be '],
+    ['quota list --user-id ref:', 2, '  --user-id must be '],
+    ['user profile ref:', 2, '  USER must have, after ref:, '],
+    ['check ref:no-user --units 1', 1, '(unknown_user, request '],
+    ['summary customer-1042', 2, 'USER is a whole number, or ref: and the reference, not "customer-1042"'],
+    ['summary ref:x --mine', 2, "--mine is the token's own user: name no other"],
+    ['transfer 1 ref:x --units 1', 2, 'USER is a whole number, not "ref:x"'],
+  ])('%s is refused', async (line, code, message) => {
+    expect(await quota(line)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
+  })
+})
+
 describe('wrong usage ends with 2, and nothing is sent', () => {
   test.each([
     ['qouta list', 'there is no command "qouta"; did you mean quota?'],
@@ -320,7 +367,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota get x', 'ID is a whole number, not "x"'],
     ['quota get 1 2', '"2" is not expected here'],
     ['quota create --limit 1', 'missing: --user-id'],
-    ['quota create --user-id 07', '--user-id is a whole number, not "07"'],
+    ['quota create --user-id 07', '--user-id is a whole number, or ref: and the reference, not "07"'],
     ['quota create --limit many', '--limit is a whole number, or null, not "many"'],
     [
       'quota create --period moth',

@@ -16,7 +16,7 @@ import { SearchQuery } from '../../contract/search.ts'
 import { SENDER_COMPONENTS } from '../../contract/sender.ts'
 import { ReturnReq, type Transfer, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
 import { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
-import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
+import { ProfileReq, type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
 import { AGENT_COMMAND } from './agent/command.ts'
 import { decision, done, lastDays, lastSevenDays, PERIOD_OPTIONS, record, topUsers, usage } from './answers.ts'
@@ -185,6 +185,28 @@ const READ_COMMANDS: readonly Command[] = [
     operands: { user_id: 'USER' },
     show: record,
     examples: ['sms-quota user 7'],
+  }),
+  remoteCommand({
+    name: 'user profile',
+    summary: 'Shows what another system calls a user: the reference, and how to address a person.',
+    operation: 'getProfile',
+    requests: [UserParams],
+    operands: { user_id: 'USER' },
+    show: record,
+    examples: ['sms-quota user profile 7', 'sms-quota user profile ref:customer-1042'],
+  }),
+  remoteCommand({
+    name: 'user update',
+    summary: 'Changes the profile of a user. Fields that are not given keep their values; the reference is set once.',
+    operation: 'updateProfile',
+    requests: [UserParams, ProfileReq],
+    operands: { user_id: 'USER' },
+    takesVersion: true,
+    show: record,
+    examples: [
+      'sms-quota user update 7 --ref customer-1042 --name "Example Ltd"',
+      'sms-quota user update ref:customer-1042 --email null --time-zone Europe/Berlin',
+    ],
   }),
   remoteCommand({
     name: 'summary',

@@ -30,6 +30,8 @@ export interface Field {
   schema: Schema
   isNullable: boolean
   isRequired: boolean
+  /** Whether it is the id of a user, in whose place the API takes a reference. */
+  takesReference?: boolean
 }
 
 /** A request: the parameters of path, query and body in one object, with the names of the API. */
@@ -58,6 +60,24 @@ function fieldsIn({ properties = {}, required = [] }: Schema, parents: readonly 
     return [{ path, option: name.replaceAll('_', '-'), schema, isNullable, isRequired }]
   })
 }
+
+/** Begins a reference in the place of an id, as in the paths of the API. */
+const REFERENCE = 'ref:'
+
+/** The fields of an operation: `ref:` and a reference may stand in place of `user_id`, so `user_ref` needs no field of its own. */
+export function fieldsOfOperation(requests: readonly TObject[]): Field[] {
+  const fields = fieldsOf(requests)
+  if (!fields.some(isUser)) return fields
+  return fields
+    .filter(({ path }) => path.join() !== 'user_ref')
+    .map(field => (isUser(field) ? { ...field, takesReference: true } : field))
+}
+
+const isUser = ({ path }: Field) => path.join() === 'user_id'
+
+/** Whether a request has a field, or the reference in its place. */
+export const isGiven = (request: Request, { path: [name = ''], takesReference }: Field): boolean =>
+  name in request || (takesReference === true && 'user_ref' in request)
 
 /* ── Options ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -106,6 +126,7 @@ function meaningOf(field: Field): string {
     ...(field.isRequired ? ['required'] : []),
     ...(values !== undefined && !isSwitch(field) ? [values.join(', ')] : needsNull ? ['or null'] : []),
     ...(schema.type === 'array' ? ['separated by commas'] : []),
+    ...(field.takesReference === true ? [`or ${REFERENCE} and the reference`] : []),
     ...(isRecord(field) ? ['can be repeated'] : []),
     ...(isPlain(schema.default) && !isSwitch(field) ? [`default ${schema.default}`] : []),
   ]
@@ -145,9 +166,15 @@ export function readFields(fields: readonly Field[], args: Arguments, timeZone: 
     if (!args.has(option)) continue
     if (isSwitch(field)) put(request, path, true)
     else if (isRecord(field)) put(request, path, readRecord(args.all(option), option))
-    else put(request, path, readValue(args.one(option) ?? '', field, `--${option}`, timeZone))
+    else putValue(request, args.one(option) ?? '', field, `--${option}`, timeZone)
   }
   return request
+}
+
+/** Puts the value of a field into a request. @throws UsageError */
+export function putValue(request: Request, text: string, field: Field, shown: string, timeZone: string): void {
+  if (field.takesReference === true && text.startsWith(REFERENCE)) request.user_ref = text.slice(REFERENCE.length)
+  else put(request, field.path, readValue(text, field, shown, timeZone))
 }
 
 function put(request: Request, [name = '', ...inner]: readonly string[], value: unknown): void {
@@ -166,7 +193,7 @@ function put(request: Request, [name = '', ...inner]: readonly string[], value: 
  * @param shown how the command line names the field
  * @throws UsageError
  */
-export function readValue(text: string, field: Field, shown: string, timeZone: string): unknown {
+function readValue(text: string, field: Field, shown: string, timeZone: string): unknown {
   const { schema, isNullable } = field
   if (isNullable && text === 'null') return null
   const refuse = (accepted: string, meant = '') => new UsageError(`${shown} is ${accepted}, not "${text}"${meant}`)
@@ -176,7 +203,8 @@ export function readValue(text: string, field: Field, shown: string, timeZone: s
     if (!values.includes(text)) throw refuse(`one of ${values.join(', ')}`, didYouMean(text, values))
     return schema.type === 'boolean' ? text === 'true' : text
   }
-  if (schema.type === 'integer') return readInteger(text) ?? fail(refuse(`a whole number${orNull}`))
+  const orReference = field.takesReference === true ? `, or ${REFERENCE} and the reference` : ''
+  if (schema.type === 'integer') return readInteger(text) ?? fail(refuse(`a whole number${orReference}${orNull}`))
   if (schema.type === 'array') {
     const item = { ...field, schema: schema.items ?? {}, isNullable: false }
     return text === '' ? [] : text.split(',').map(part => readValue(part.trim(), item, shown, timeZone))

@@ -2,6 +2,7 @@
 import { GivePlanReq, PlanParams, PlansQuery } from '../../contract/plans.ts'
 import { UserParams } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
+import { safe } from '../safe.ts'
 import { done, record } from './answers.ts'
 import { list } from './lists.ts'
 import { remoteCommand } from './remote-command.ts'
@@ -58,7 +59,7 @@ export const PLAN_COMMANDS: readonly Command[] = [
     operation: 'takePlan',
     requests: [UserParams],
     operands: { user_id: 'USER' },
-    show: done(({ request }) => `User ${request.user_id} has no plan.`),
+    show: done(({ args }) => `User ${safe(args.operand(0))} has no plan.`),
     examples: ['sms-quota plan take 7'],
   }),
 ]

@@ -14,11 +14,12 @@ import {
   checkTimeZone,
   type Field,
   type FieldOf,
-  fieldsOf,
+  fieldsOfOperation,
+  isGiven,
   optionsOf,
+  putValue,
   type Request,
   readFields,
-  readValue,
 } from './fields.ts'
 import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
 
@@ -76,13 +77,13 @@ const KEY: Options = {
   'idempotency-key': { value: 'KEY', means: 'a repeated call with the same key is done once; default a new one' },
 }
 const VERSION: Options = {
-  'if-match': { value: 'VERSION', means: 'change it only if the quota still has this version' },
+  'if-match': { value: 'VERSION', means: 'change it only if it still has this version' },
 }
 
 export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
   const { name, summary, more, examples, own, show } = remote
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
-  const fields = fieldsOf(remote.requests).filter(({ path: [first = ''] }) => !hidden.has(first))
+  const fields = fieldsOfOperation(remote.requests).filter(({ path: [first = ''] }) => !hidden.has(first))
   const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
     // `--mine` stands in for the user.
     return { field: fieldOf(fields, field), shown, isOptional: own !== undefined && field === 'user_id' }
@@ -105,12 +106,19 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
   return {
     name,
     summary,
-    more: () => `${more === undefined ? '' : `${more()}\n\n`}${EXIT_CODES}`,
+    more: () => [...(more === undefined ? [] : [more()]), ...referencesIn(operands), EXIT_CODES].join('\n\n'),
     operands: operands.map(({ shown, isOptional }): Operand => ({ name: shown, isOptional })),
     options,
     examples,
     run: (args, terminal) => run(remote, parts, args, terminal),
   }
+}
+
+/** The sentence of the help about an operand that takes references. */
+function referencesIn(operands: Parts['operands']): string[] {
+  return operands
+    .filter(({ field }) => field.takesReference)
+    .map(({ shown }) => `${shown} is an id, or ref: and the reference of the user, as in ref:customer-1042.`)
 }
 
 function fieldOf(fields: readonly Field[], name: string): Field {
@@ -135,7 +143,7 @@ async function run(
   const { operation, own, instead, complete = request => request } = remote
   const isMine = args.has('mine')
   const request = complete(readRequest(parts, args, terminal), terminal)
-  const missing = parts.given.filter(({ path: [name = ''], isRequired }) => isRequired && !(name in request))
+  const missing = parts.given.filter(field => field.isRequired && !isGiven(request, field))
   if (missing.length > 0) throw new UsageError(`missing: ${missing.map(({ option }) => `--${option}`).join(', ')}`)
   const headers = readHeaders(args, parts.takesKey)
   const address = readAddress(args, terminal.env)
@@ -175,16 +183,18 @@ const isForbidden = (error: unknown): boolean => error instanceof Error && 'stat
 
 /** @throws UsageError */
 function readRequest({ operands, given }: Parts, args: Arguments, { timeZone }: Terminal): Request {
-  const zone = checkTimeZone(args.one('time-zone') ?? timeZone)
+  const named = args.one('time-zone')
+  const zone = checkTimeZone(named === undefined || named === 'null' ? timeZone : named)
   const request = readFields(given, args, zone)
   const isMine = args.has('mine')
   for (const [position, { field, shown, isOptional }] of operands.entries()) {
     const text = args.operand(position)
-    if (text !== '') request[field.path[0] ?? ''] = readValue(text, field, shown, zone)
+    if (text !== '') putValue(request, text, field, shown, zone)
     else if (!isOptional) throw new UsageError(`${shown} is missing`)
     else if (!isMine) throw new UsageError(`${shown} is missing; or give --mine`)
   }
-  if (isMine && 'user_id' in request) throw new UsageError("--mine is the token's own user: name no other")
+  if (isMine && ('user_id' in request || 'user_ref' in request))
+    throw new UsageError("--mine is the token's own user: name no other")
   return request
 }
 
@@ -203,7 +213,8 @@ function readHeaders(args: Arguments, takesKey: boolean): CallOptions {
 /** How the command line names the field at a path of an issue: `/message/to`, or `user_id` in a query. */
 function nameOf({ operands, given }: Parts, path: string): string {
   const names = path.replace(/^\//, '').split('/')
-  const isAt = ({ path }: Field) => path.every((name, index) => names[index] === name)
+  const isAt = ({ path, takesReference }: Field) =>
+    path.every((name, index) => names[index] === name) || (takesReference === true && names[0] === 'user_ref')
   const operand = operands.find(({ field }) => isAt(field))
   if (operand !== undefined) return operand.shown
   const field = given.find(isAt)
