@@ -11,11 +11,21 @@ import {
   type OperationId,
   type ReserveReq,
   ROUTES,
+  type RollOutRecord,
 } from './api.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import { createDebtSettler, type Journal, type OnUnavailable } from './debts.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
-import { type BulkOptions, bulk, give, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
+import {
+  type BulkOptions,
+  bulk,
+  give,
+  type ImportInput,
+  type ImportOptions,
+  importQuotas,
+  type RollOutInput,
+  rollOut,
+} from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
 import { createProcesses } from './processes.ts'
 import { callBatchAsFirst, createMessages, createRepetitions, createSends, type Repetitions } from './repetitions.ts'
@@ -108,6 +118,13 @@ export interface Client extends Api<CallOptions> {
    */
   give(input: GiveReq, options?: BulkOptions): AsyncIterable<GiveRecord>
   /**
+   * Gives the current version of a plan to many users, and goes on after a break until it is done. The last record is `end`. After a break,
+   * its counts begin anew: users who have the version by then are `unchanged`, or not among those who are meant any more.
+   *
+   * @throws QuotaError, and UnavailableError if the service stays away: call again with the same `idempotencyKey`
+   */
+  rollOut(input: RollOutInput, options?: BulkOptions): AsyncIterable<RollOutRecord>
+  /**
    * Creates and updates quotas by their `externalRef`, in calls of at most 2,000 rows that are repeated after a break. The
    * `line` of a record is the number of the row, from 1; the last record is `end`. Rows whose response was lost count as
    * `unchanged`.
@@ -188,6 +205,7 @@ export function createClientOn(timers: Timers, options: ClientOptions): Client {
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     bulk: (input, options = {}) => bulk(api, input, options, { now, sleep }),
     give: (input, options = {}) => give(api, input, options, { now, sleep }),
+    rollOut: (input, options = {}) => rollOut(api, input, options, { now, sleep }),
     importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),
     follow: (input, options) => follow(api, input, options),
     unsettled: () => settler.list(),

@@ -1,5 +1,15 @@
 /** Changes of many quotas, which the service reports line by line: repeated until all is done. */
-import type { Api, BulkRecord, BulkReq, GiveRecord, GiveReq, ImportRecord, ImportRow } from './api.ts'
+import type {
+  Api,
+  BulkRecord,
+  BulkReq,
+  GiveRecord,
+  GiveReq,
+  ImportRecord,
+  ImportRow,
+  RollOutRecord,
+  RollOutReq,
+} from './api.ts'
 import { UnavailableError } from './errors.ts'
 import { toSnake } from './names.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -64,8 +74,21 @@ export async function* give(
   }
 }
 
+/** Who gets a plan. */
+export type RollOutInput = { readonly id: number } & Omit<RollOutReq, 'dryRun'>
+
+export function rollOut(
+  api: Pick<Api<CallOptions>, 'rollOutPlan'>,
+  input: RollOutInput,
+  options: BulkOptions,
+  timing: Timing,
+): AsyncGenerator<RollOutRecord, void> {
+  const { dryRun = false } = options
+  return repeated(call => api.rollOutPlan({ ...input, dryRun }, call), options, timing)
+}
+
 /** The records of a call that is repeated until it has ended. */
-async function* repeated<Record extends BulkRecord | GiveRecord>(
+async function* repeated<Record extends BulkRecord | GiveRecord | RollOutRecord>(
   ask: (options: CallOptions) => Promise<AsyncIterable<Record>>,
   { signal, timeoutMs = TIMEOUT_MS, idempotencyKey = crypto.randomUUID() }: BulkOptions,
   { now, sleep }: Timing,

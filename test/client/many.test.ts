@@ -111,6 +111,27 @@ test('a gift goes on after breaks, and each user has one record', async () => {
   expect(again[0]).toMatchObject({ record: 'left_out', reason: 'had_before', quota: { userId: 8_000 } })
 })
 
+test('a roll-out goes on after breaks, and each user has the plan', async () => {
+  const plan = await admin.createPlan({
+    name: 'Basic',
+    slots: [{ slot: 'a', limit: 5, metadata: { cost_center: 'x' } }],
+  })
+  const users = Array.from({ length: 300 }, (_, n) => 20_000 + n)
+  const { client, calls } = breaking(2, 90)
+  const records = await listOf(client.rollOut({ id: plan.id, users }))
+  expect(calls()).toBe(3)
+  const last = records.at(-1)
+  if (last?.record !== 'end') throw new Error(`the last record is ${last?.record}`)
+  expect(last.users.changed + last.users.unchanged).toBe(300)
+  expect((await admin.getPlan({ id: plan.id })).users).toEqual([{ version: 1, users: 300 }])
+  const preview = await listOf(admin.rollOut({ id: plan.id, users: [20_300] }, { dryRun: true }))
+  expect(preview).toMatchObject([
+    { record: 'sample', userId: 20_300 },
+    { record: 'end', users: { changed: 1 } },
+  ])
+  expect((await admin.getPlanOfUser({ userId: 20_300 })).plan).toBeNull()
+})
+
 test('a bulk change goes on after a line that was cut', async () => {
   await listOf(admin.importQuotas(rowsOf(6_000, 3)))
   const change = { action: 'adjust', delta: 10, reason: 'More' } as const
