@@ -28,12 +28,17 @@ export function linesOfBlock(block: string): Line[] {
       if (last === undefined || last.expected !== null) throw new Error(`no command answers ${line}`)
       const shown = line.slice(3)
       last.expected = shown.startsWith('{') ? JSON.parse(shown) : shown
+    } else if (last !== undefined && isOpen(last)) {
+      last.command += `\n${line}`
     } else if (line.trim() !== '') {
       lines.push({ command: line, expected: null })
     }
   }
   return lines
 }
+
+/** Whether a command reads the lines behind it, up to the line END. */
+const isOpen = ({ command }: Line) => command.includes("<<'END'") && !command.endsWith('\nEND')
 
 const MARK = '<<<end of line>>>'
 

@@ -25,7 +25,7 @@ import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
 import { list } from './lists.ts'
-import { PLAN_COMMANDS } from './plans.ts'
+import { PLAN_COMMANDS } from './plans/commands.ts'
 import { remoteCommand } from './remote-command.ts'
 import { columns, withNone } from './tables.ts'
 

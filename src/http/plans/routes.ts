@@ -16,7 +16,8 @@ import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf, canonical, versionCheck } from '../quotas/requests.ts'
+import { authorOf, versionCheck } from '../quotas/requests.ts'
+import { slotDraftOf } from './requests.ts'
 import { foundPlan, notChangeable, planOrThrow, taggedPlan } from './responses.ts'
 
 /** Plans: `/api/sms/admin/plans…`. */
@@ -69,10 +70,6 @@ function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
 function withSlots<Body extends Static<typeof UpdatePlanReq>>(body: Body): Body & { slots?: SlotDraft[] } {
   const { slots } = body
   return slots === undefined ? body : { ...body, slots: slots.map(slotDraftOf) }
-}
-
-function slotDraftOf({ slot, lasts_days = null, ...fields }: CreatePlanReq['slots'][number]): SlotDraft {
-  return { slot, lasts_days, ...canonical(fields, { properties: fields }) }
 }
 
 function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {

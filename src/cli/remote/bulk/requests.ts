@@ -1,6 +1,7 @@
-/** Reads what `quota bulk` selects and changes. */
+/** The fields of changes of many, and what `quota bulk` selects and changes. */
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
+import { RollOutReq } from '../../../contract/plans.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { fieldsOf, type Request, readFields } from '../fields.ts'
@@ -14,6 +15,9 @@ export const CHANGE_FIELDS = fieldsOf([BULK_CHANGES.adjust, BULK_CHANGES.extend]
 
 /** The fields of a gift but for its users, which a file names. */
 export const GIVE_FIELDS = fieldsOf([GiveReq]).filter(({ option }) => option !== 'users')
+
+/** The fields that say who gets a plan in a roll-out. */
+export const ROLL_OUT_FIELDS = fieldsOf([RollOutReq]).filter(({ option }) => option !== 'dry-run')
 
 /** A request for each call: one that names more ids than a call may have is divided. @throws UsageError */
 export async function readRequests(args: Arguments, timeZone: string): Promise<{ select: Request; change: Request }[]> {

@@ -1,0 +1,107 @@
+/** A plan in a file: read, checked as the service does, and compared with the plan that is stored. */
+import Type, { type Static } from 'typebox'
+import { CreatePlanReq } from '../../../contract/plans.ts'
+import { closed, positive } from '../../../contract/schemas.ts'
+import { type PlanSlot, slotIssues, slotOf } from '../../../domain/plan.ts'
+import { isDeepEqual } from '../../../domain/quota-settings.ts'
+import type { ValidationIssue } from '../../../errors.ts'
+import { slotDraftOf } from '../../../http/plans/requests.ts'
+import { compileCheck } from '../../../http/platform/validation.ts'
+import { UsageError } from '../../arguments.ts'
+
+const PlanFile = Type.Object({ id: Type.Optional(positive()), ...CreatePlanReq.properties }, closed)
+export type PlanFile = Static<typeof PlanFile>
+
+/** A plan has at most 20 slots, each of which the API takes in less. */
+const MAX_CHARACTERS = 256 * 1024
+/** Values that aliases repeat. A few aliases of aliases could fill the memory. */
+const MAX_ALIASES = 100
+
+const checkPlan = compileCheck(PlanFile)
+
+/** The plan in a text of YAML or JSON, which YAML includes. @throws UsageError with all that is wrong */
+export async function readPlanFile(text: string): Promise<PlanFile> {
+  if (text.length > MAX_CHARACTERS) throw new UsageError(`FILE has more than ${MAX_CHARACTERS} characters`)
+  const plan = await parsed(text)
+  const issues = checkPlan(plan)
+  if (issues !== null) throw refused(issues)
+  // It was checked against this type.
+  const file = plan as PlanFile
+  const broken = slotIssues(file.slots.map(storedForm))
+  if (broken.length > 0) throw refused(broken)
+  return file
+}
+
+async function parsed(text: string): Promise<unknown> {
+  const { parseAllDocuments } = await import('yaml')
+  const documents = [...parseAllDocuments(text, { stringKeys: true })]
+  const [document] = documents
+  if (document === undefined) throw new UsageError('FILE is empty')
+  if (documents.length > 1) throw new UsageError(`FILE has ${documents.length} documents: each plan needs its own file`)
+  const faults = [...document.errors, ...document.warnings]
+  // The lines behind the first show a part of the file.
+  if (faults.length > 0)
+    throw cannotBeUsed(faults.map(({ message }) => message.split('\n')[0]?.replace(/:$/, '') ?? ''))
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch (error) {
+    if (error instanceof ReferenceError) throw new UsageError('FILE has too many aliases, or one that names nothing')
+    throw error
+  }
+}
+
+const cannotBeUsed = (lines: readonly string[]) =>
+  new UsageError(`FILE cannot be used:\n${lines.map(line => `  ${line}`).join('\n')}`)
+const refused = (issues: readonly ValidationIssue[]) =>
+  cannotBeUsed(issues.map(({ path, message }) => `${nameOf(path)} ${message}`))
+
+/** How messages name a place in the file: `slots.0.limit`. */
+export const nameOf = (path: string) => (path === '' ? 'the plan' : path.slice(1).replaceAll('/', '.'))
+
+/** A slot with all its fields, as the service stores it. */
+const storedForm = (slot: PlanFile['slots'][number]): PlanSlot => slotOf(slotDraftOf(slot))
+
+/** What the API shows of a plan. */
+export interface StoredPlan {
+  id: number
+  version: number
+  name: string
+  is_default: boolean
+  archived: boolean
+  slots: readonly PlanSlot[]
+}
+
+/** How the file differs from the plan that is stored, in lines; for null what it makes. */
+export function differences(stored: StoredPlan | null, file: PlanFile): string[] {
+  const { name, is_default = stored?.is_default ?? false, slots } = file
+  const before = stored ?? { name, is_default: false, slots: [] }
+  const order = { before: before.slots.map(({ slot }) => slot), after: slots.map(({ slot }) => slot) }
+  const dropped = order.before.filter(slot => !order.after.includes(slot))
+  const isReordered =
+    isDeepEqual(order.before.toSorted(), order.after.toSorted()) && !isDeepEqual(order.before, order.after)
+  return [
+    ...changes({ name: before.name, is_default: before.is_default }, { name, is_default }),
+    ...slots.flatMap(({ slot, ...fields }) => {
+      const known = before.slots.find(other => other.slot === slot)
+      if (known === undefined) return [`slot ${slot}: new, ${fieldsOf(fields)}`]
+      const changed = changes(known, storedForm({ slot, ...fields }))
+      return changed.length === 0 ? [] : [`slot ${slot}: ${changed.join(', ')}`]
+    }),
+    ...dropped.map(slot => `slot ${slot}: dropped`),
+    ...(isReordered ? [`order of the slots: ${order.before.join(', ')} → ${order.after.join(', ')}`] : []),
+  ]
+}
+
+function changes(before: object, after: object): string[] {
+  const stored = new Map<string, unknown>(Object.entries(before))
+  return Object.entries(after)
+    .filter(([field, value]) => !isDeepEqual(stored.get(field), value))
+    .map(([field, value]) => `${field} ${textOf(stored.get(field))} → ${textOf(value)}`)
+}
+
+const fieldsOf = (fields: object) =>
+  Object.entries(fields)
+    .map(([field, value]) => `${field} ${textOf(value)}`)
+    .join(', ')
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

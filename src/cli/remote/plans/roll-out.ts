@@ -1,0 +1,147 @@
+/** The command `plan roll-out`: shows what would become of users, asks, and gives them the current version of a plan. */
+import type { PlanDetail, RollOutRecord } from '../../../../client/src/api.ts'
+import type { RollOutInput } from '../../../../client/src/main.ts'
+import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import { type Arguments, UsageError } from '../../arguments.ts'
+import { safe, safeJson } from '../../safe.ts'
+import type { Terminal } from '../../terminal.ts'
+import { type ConfirmedRun, MAX_PRINTED, type RunOptions, runConfirmed } from '../bulk/confirmed.ts'
+import { ROLL_OUT_FIELDS } from '../bulk/requests.ts'
+import { FAILED } from '../failures.ts'
+import { readFields } from '../fields.ts'
+import type { Address } from '../profiles.ts'
+import { columns, tableOf } from '../tables.ts'
+
+const MAX_EXAMPLES = 5
+
+/** @returns the exit code: 0 if all users have the plan, 1 if some could not get it */
+export async function rollOutPlan(
+  args: Arguments,
+  service: Address,
+  terminal: Terminal,
+  progress: RunOptions['progress'],
+): Promise<number> {
+  const text = args.operand(0)
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`PLAN is the id of a plan, such as 3, not "${text}"`)
+  const id = Number(text)
+  const input: RollOutInput = { id, ...(toCamel(readFields(ROLL_OUT_FIELDS, args, terminal.timeZone)) as object) }
+  return runConfirmed({ args, service, terminal, progress }, nameOf, (client, callOf, options) => {
+    return new RollOutRun(() => client.getPlan({ id }), client.rollOut(input, callOf(0)), options)
+  })
+}
+
+/** How the command line names a field of the request: `/from_version`. */
+const nameOf = (path: string) =>
+  path === '/id' || path === 'id' ? 'PLAN' : `--${safe(path).replace(/^\//, '').replaceAll('_', '-')}`
+
+type Counts = Omit<Extract<RollOutRecord, { record: 'end' }>, 'record'>
+type Sample = Extract<RollOutRecord, { record: 'sample' }>
+
+const inWords = (count: number, one: string) => (count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${one}s`)
+
+class RollOutRun implements ConfirmedRun {
+  private readonly read: () => Promise<PlanDetail>
+  private readonly records: AsyncIterable<RollOutRecord>
+  private readonly options: RunOptions
+  private readonly examples: Sample[] = []
+  private readonly printed = { failed: 0, exhausted: 0 }
+  private plan: PlanDetail | undefined
+  private counts: Counts | undefined
+  private bulkId: string | undefined
+
+  constructor(read: () => Promise<PlanDetail>, records: AsyncIterable<RollOutRecord>, options: RunOptions) {
+    this.read = read
+    this.records = records
+    this.options = options
+  }
+
+  get exitCode(): number {
+    return this.counts?.users.failed === 0 ? 0 : FAILED
+  }
+
+  get question(): string | null {
+    const changed = this.counts?.users.changed ?? 0
+    if (changed === 0 || this.plan === undefined) return null
+    return `Give version ${this.plan.version} of ${safe(this.plan.name)} to ${inWords(changed, 'user')}?`
+  }
+
+  async finish(): Promise<void> {
+    // The question names it. A wrong id would be a plan like any other.
+    if (!this.options.isFinal) this.plan = await this.read()
+    for await (const record of this.records) await this.take(record)
+    this.options.progress?.('')
+  }
+
+  private async take(record: RollOutRecord): Promise<void> {
+    const { terminal, progress, isJson } = this.options
+    if (isJson) await terminal.print(`${safeJson(JSON.stringify(toSnake(record)))}\n`)
+    switch (record.record) {
+      case 'begin':
+        if (this.bulkId !== undefined)
+          terminal.complain('The connection broke off. What was done before that is not in the counts.')
+        this.bulkId = record.bulkId
+        return
+      case 'failed':
+        return this.complain('failed', `user ${record.userId}: ${record.detail}`)
+      case 'exhausted':
+        return this.complain('exhausted', `user ${record.userId}: nothing left in ${record.slots.join(', ')}`)
+      case 'sample':
+        if (this.examples.length < MAX_EXAMPLES) this.examples.push(record)
+        return
+      case 'progress':
+        progress?.(
+          `${inWords(
+            Object.values(record.users).reduce((sum, count) => sum + count, 0),
+            'user',
+          )} done`,
+        )
+        return
+      case 'end':
+        this.counts = record
+    }
+  }
+
+  /** Users of a kind, as far as they are printed. */
+  private complain(kind: 'failed' | 'exhausted', line: string): void {
+    this.printed[kind] += 1
+    this.options.progress?.('')
+    if (this.printed[kind] <= MAX_PRINTED) this.options.terminal.complain(safe(line))
+  }
+
+  async report(): Promise<void> {
+    const { terminal, isDryRun, isJson } = this.options
+    if (isJson || this.counts === undefined) return
+    if (this.examples.length > 0) await terminal.print(tableOf(this.examples, EXAMPLES, terminal))
+    await terminal.print(
+      `${[...linesOf(this.counts), ...(isDryRun ? ['(dry run: nothing was changed)'] : [])].join('\n')}\n`,
+    )
+    if (!isDryRun && this.counts.users.changed > 0)
+      terminal.complain(`The audit shows the changes under the request ${this.bulkId}.`)
+  }
+}
+
+function linesOf({ users, quotas, exhausted }: Counts): string[] {
+  const left = users.leftOut === 0 ? [] : [`left out ${users.leftOut.toLocaleString('en')}`]
+  const [changed, unchanged, failed] = [users.changed, users.unchanged, users.failed].map(n => n.toLocaleString('en'))
+  const [made, moved, ended] = [quotas.made, quotas.changed, quotas.ended].map(n => n.toLocaleString('en'))
+  return [
+    `users: ${[`changed ${changed}`, `unchanged ${unchanged}`, ...left, `refused ${failed}`].join(', ')}`,
+    `quotas: made ${made}, changed ${moved}, ended ${ended}`,
+    ...(quotas.kept === 0 ? [] : [`${inWords(quotas.kept, 'quota')} with changes by hand that stay`]),
+    ...(exhausted === 0 ? [] : [`${inWords(exhausted, 'user')} with nothing left in a quota`]),
+  ]
+}
+
+const EXAMPLES = columns<Sample>(
+  { title: 'user_id', value: ({ userId }) => userId },
+  {
+    title: 'change',
+    value: ({ slots, ended }) =>
+      [
+        ...slots.map(
+          ({ slot, outcome, kept }) => `${slot} ${outcome}${kept.length === 0 ? '' : ` (keeps ${kept.join(', ')})`}`,
+        ),
+        ...(ended === 0 ? [] : [`${inWords(ended, 'quota')} ended`]),
+      ].join(', '),
+  },
+)

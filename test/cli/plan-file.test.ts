@@ -1,0 +1,104 @@
+/** Files of plans: what is refused, with all that is wrong, and how a file differs from a plan that is stored. */
+import { expect, test } from 'vitest'
+import { differences, readPlanFile, type StoredPlan } from '../../src/cli/remote/plans/plan-file.ts'
+import { slotOf } from '../../src/domain/plan.ts'
+
+const FILE = `# The package of most customers
+name: Basic
+slots:
+  - slot: monthly
+    limit: 1000
+    period: month
+    countries: [DE, AT]
+  - &daily
+    slot: daily
+    kind: cap
+    limit: 200
+    period: day
+`
+
+test('YAML and JSON say the same', async () => {
+  const yaml = await readPlanFile(`\uFEFF${FILE.replaceAll('\n', '\r\n')}`)
+  expect(yaml.slots.map(({ slot }) => slot)).toEqual(['monthly', 'daily'])
+  expect(await readPlanFile(JSON.stringify(yaml, null, '\t'))).toEqual(yaml)
+})
+
+/** Each alias stands for ten of those before. */
+const bomb = `a: &a [1,1]\n${['b', 'c', 'd'].map((name, n) => `${name}: &${name} [${`*${'abc'[n]},`.repeat(10)}]\n`).join('')}`
+
+test.each([
+  ['an empty file', '', ['FILE is empty']],
+  ['a file of comments', '# nothing', ['FILE is empty']],
+  ['a list', '- name', ['  the plan must be an object']],
+  ['two documents', `${FILE}---\nname: Second\n`, ['FILE has 2 documents: each plan needs its own file']],
+  ['a key twice', `${FILE}name: Again\n`, ['  Map keys must be unique at line 13, column 1']],
+  ['a key of JSON twice', '{"name":"A","name":"B"}', ['  Map keys must be unique at line 1, column 13']],
+  ['an unknown tag', 'name: !!map x', ['  Unresolved tag']],
+  ['a key that is no text', '? [a]\n: b', ['  With stringKeys, all keys must be strings at line 1, column 3']],
+  ['aliases of aliases', bomb, ['FILE has too many aliases, or one that names nothing']],
+  ['an alias of nothing', 'name: *x', ['FILE has too many aliases, or one that names nothing']],
+  ['a long file', `name: x\n#${'y'.repeat(256 * 1024)}`, ['FILE has more than 262144 characters']],
+  [
+    'wrong values',
+    `${FILE.replace('limit: 200', 'limit: .inf').replace('period: month', 'period: moth')}    anchor: 15\n__proto__: {}\nid: 0\n`,
+    ['  id must', '  slots.0.period must', '  slots.1.limit must', '  slots.1.anchor must', '  __proto__ is unknown'],
+  ],
+  ['no slots', 'name: Basic\nslots: []', ['  slots must be a list of 1 to 20 values']],
+  ['missing fields', 'slots:\n  - slot: a\n', ['  name is required', '  slots.0.limit is required']],
+  [
+    'slots that contradict the rules',
+    `${FILE.replace('daily\n    kind', 'monthly\n    kind')}    rollover_limit: 5\n`,
+    ['  slots.1.rollover_limit ', '  slots.1.slot is that of /slots/0'],
+  ],
+])('%s is refused', async (_what, text, messages) => {
+  const error = await readPlanFile(text).catch(error => error)
+  expect(error).toMatchObject({ name: 'UsageError' })
+  for (const message of messages) expect(`\n${error.message}`).toContain(`\n${message}`)
+  expect(error.message.split('\n')).toHaveLength(messages[0]?.startsWith('  ') ? messages.length + 1 : 1)
+})
+
+const stored: StoredPlan = {
+  id: 3,
+  version: 1,
+  name: 'Basic',
+  is_default: false,
+  archived: false,
+  slots: [
+    slotOf({ slot: 'monthly', limit: 1000, period: 'month', countries: ['AT', 'DE'] }),
+    slotOf({ slot: 'daily', kind: 'cap', limit: 200, period: 'day' }),
+  ],
+}
+
+test.each([
+  ['the same', FILE, []],
+  ['defaults that are written', `${FILE}    priority: 100\n    alert_at: [100, 80]\nis_default: false\n`, []],
+  [
+    'name, default and fields',
+    `${FILE.replace('Basic', 'Basic 2').replace('1000', 'null').replace('[DE, AT]', '[DE]')}is_default: true\n`,
+    [
+      'name Basic → Basic 2',
+      'is_default false → true',
+      'slot monthly: limit 1000 → null, countries ["AT","DE"] → ["DE"]',
+    ],
+  ],
+  [
+    'slots',
+    FILE.replace('slot: daily', 'slot: weekly').replace('period: day', 'period: week'),
+    ['slot weekly: new, kind cap, limit 200, period week', 'slot daily: dropped'],
+  ],
+  [
+    'the order of slots',
+    'name: Basic\nslots:\n- {slot: daily, kind: cap, limit: 200, period: day}\n- {slot: monthly, limit: 1000, period: month, countries: [AT, DE]}',
+    ['order of the slots: monthly, daily → daily, monthly'],
+  ],
+])('%s', async (_what, text, lines) => {
+  expect(differences(stored, await readPlanFile(text))).toEqual(lines)
+})
+
+test('of a new plan all is new', async () => {
+  expect(differences(null, await readPlanFile(`${FILE}is_default: true\n`))).toEqual([
+    'is_default false → true',
+    'slot monthly: new, limit 1000, period month, countries ["DE","AT"]',
+    'slot daily: new, kind cap, limit 200, period day',
+  ])
+})
