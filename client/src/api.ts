@@ -422,7 +422,7 @@ export type QuotaWindowPage = {
   readonly nextCursor: string | null
 }
 
-/** A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported. */
+/** A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. A row with the id or the name of a `plan` gives the user that plan instead. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported. */
 export type ImportRow = {
   /** The user's quota to update. Without it, the quota with this `external_ref` is updated, and created if there is none. */
   readonly id?: number
@@ -468,6 +468,20 @@ export type ImportRow = {
   readonly externalRef?: string | null
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
+  /** The id of a plan, or the name of one that is not archived: the row gives the user its current version, and has no field of a quota. What an export has is ignored. */
+  readonly plan?:
+    | number
+    | string
+    | {
+        readonly id: number
+        /** As it was when this version was given. */
+        readonly name: string
+        /** The version of the plan that was given last. */
+        readonly version: number
+        /** What the quota is called in the plan. */
+        readonly slot: string
+      }
+    | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
   /** Units committed in the current window. */
@@ -485,16 +499,6 @@ export type ImportRow = {
   readonly windowEnd?: string | null
   /** Derived when the quota is read. If several apply, the first of this list. */
   readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-  /** The plan that the quota is of; null: it is the user's own, or of no plan any more. */
-  readonly plan?: {
-    readonly id: number
-    /** As it was when this version was given. */
-    readonly name: string
-    /** The version of the plan that was given last. */
-    readonly version: number
-    /** What the quota is called in the plan. */
-    readonly slot: string
-  } | null
   /** Grows by one with each change by an administrator. */
   readonly version?: number
   readonly createdAt?: string

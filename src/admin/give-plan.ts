@@ -69,6 +69,24 @@ export function givePlanStep(
   )
 }
 
+/** Quotas that a transaction makes or changes, at most: some 100 ms. */
+const MAX_QUOTAS = 200
+
+/** Gives users a plan in steps that are short, or previews that. @returns what became of each user, in their order */
+export async function givePlanInSteps(
+  step: typeof givePlanStep,
+  db: Database,
+  userIds: readonly number[],
+  terms: PlanTerms,
+  author: () => Author,
+): Promise<PlanOutcome[]> {
+  const perStep = Math.max(1, Math.floor(MAX_QUOTAS / (terms.plan?.slots.length ?? 1)))
+  const outcomes: PlanOutcome[] = []
+  for (let from = 0; from < userIds.length; from += perStep)
+    outcomes.push(...(await step(db, userIds.slice(from, from + perStep), terms, author())))
+  return outcomes
+}
+
 /** What a step would do, decided from what is stored. */
 export function previewPlanStep(
   db: Database,

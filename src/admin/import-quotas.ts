@@ -21,7 +21,15 @@ type ById = QuotaPatch & { id: number; user_id: number; local?: LocalTimes }
 /** Days and times without an offset, which the time zone of the row or of its quota decides about. */
 export type LocalTimes = Readonly<Partial<Record<'starts_at' | 'expires_at', string>>>
 export type ImportedQuota = ByReference | ById
+/** A row that gives a user the current version of a plan, by its id or its name. */
+export interface ImportedPlan {
+  user_id: number
+  plan: number | string
+}
+export type ImportedRow = ImportedQuota | ImportedPlan
 
+export const isOfPlan = (row: ImportedRow): row is ImportedPlan => 'plan' in row
+export const isOfQuota = (row: ImportedRow): row is ImportedQuota => !isOfPlan(row)
 const isById = (row: ImportedQuota): row is ById => row.id !== undefined
 const isByReference = (row: ImportedQuota): row is ByReference => row.id === undefined
 
@@ -33,31 +41,42 @@ export type ImportOutcome =
 const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
 
-/** The quotas that the rows of a step name: no two rows of a step may be for the same quota. */
+/** What the rows of a step name: no two rows of a step may be for the same quota, or give the same user a plan. */
 export interface ImportedKeys {
-  /** Whether a row could be for the quota of another row. The reference of a quota that another row names by its id is not known. */
-  conflictWith(row: ImportedQuota): boolean
-  add(row: ImportedQuota): void
+  /**
+   * Whether a row could be for the quota of another row. The reference of a quota that another row names by its id is not known, nor are the
+   * quotas of a plan.
+   */
+  conflictWith(row: ImportedRow): boolean
+  add(row: ImportedRow): void
 }
 
 export const createImportedKeys = (): ImportedKeys => new Keys()
 
 class Keys implements ImportedKeys {
   private readonly keys = new Set<string | number>()
-  private readonly usersOf = { id: new Set<number>(), reference: new Set<number>() }
+  /** How the rows of each user name what they are for: of one user, all in the same way. */
+  private readonly ways = new Map<number, 'id' | 'reference' | 'plan'>()
 
-  conflictWith(row: ImportedQuota): boolean {
-    const inOtherWay = isById(row) ? this.usersOf.reference : this.usersOf.id
-    return inOtherWay.has(row.user_id) || this.keys.has(keyOf(row))
+  conflictWith(row: ImportedRow): boolean {
+    return (this.ways.get(row.user_id) ?? wayOf(row)) !== wayOf(row) || this.keys.has(keyOf(row))
   }
 
-  add(row: ImportedQuota): void {
-    this.usersOf[isById(row) ? 'id' : 'reference'].add(row.user_id)
+  add(row: ImportedRow): void {
+    this.ways.set(row.user_id, wayOf(row))
     this.keys.add(keyOf(row))
   }
 }
 
-const keyOf = (row: ImportedQuota) => (isById(row) ? row.id : referenceOf(row))
+function wayOf(row: ImportedRow) {
+  if (isOfPlan(row)) return 'plan'
+  return isById(row) ? 'id' : 'reference'
+}
+
+function keyOf(row: ImportedRow): string | number {
+  if (isOfPlan(row)) return `${row.user_id}`
+  return isById(row) ? row.id : referenceOf(row)
+}
 
 const NOT_THE_USERS: ImportOutcome = {
   outcome: 'invalid',

@@ -38,6 +38,9 @@ const id = positive({
 const LOCAL =
   'RFC 3339; a day, or a time without an offset, is in the `time_zone` of the row, or else of the quota that it updates, or else in UTC.'
 
+/** The id of a plan, or its name. */
+const planToGive = Type.Union([positive(), text(120, { minLength: 1 })])
+
 export const ImportRow = Type.Object(
   {
     id: Type.Optional(id),
@@ -59,15 +62,27 @@ export const ImportRow = Type.Object(
       }),
     ),
     allow_below_usage: Type.Optional(UpdateQuotaReq.properties.allow_below_usage),
+    plan: Type.Optional(
+      Type.Union([...planToGive.anyOf, ...SmsQuota.properties.plan.anyOf], {
+        description:
+          'The id of a plan, or the name of one that is not archived: the row gives the user its current version, and has no field of a quota. What an export has is ignored.',
+      }),
+    ),
     ...Type.Partial(exported).properties,
   },
   {
     $id: 'ImportRow',
     ...closed,
     description:
-      'A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported.',
+      'A quota to update by its `id`, or by its `external_ref` to create or to update. Updates merge: omitted fields keep their value. A row without an `id` needs `external_ref` and `limit`. A row with the id or the name of a `plan` gives the user that plan instead. `opening_used` counts only when the quota is created. What else an export has is accepted and ignored, so what it writes can be imported.',
     examples: [{ user_id: 7, external_ref: 'K-1042', limit: 1000, period: 'month', time_zone: 'Europe/Berlin' }],
   },
+)
+
+/** A row that gives the user a plan. */
+export const ImportRowOfPlan = Type.Object(
+  { ...Type.Pick(ImportRow, ['user_id', 'user_ref', 'user_name']).properties, plan: planToGive },
+  closed,
 )
 
 /** A row that names no `id`. */
@@ -129,4 +144,5 @@ export const ImportRecord = Type.Union(
 export const IMPORT_COMPONENTS = { ImportRow, ImportRecord } satisfies Record<string, TSchema>
 
 export type ImportRow = Static<typeof ImportRow>
+export type ImportRowOfPlan = Static<typeof ImportRowOfPlan>
 export type ImportRecord = Static<typeof ImportRecord>

@@ -46,6 +46,8 @@ const COLUMNS = {
   ...SETTINGS,
   opening_used: INTEGER,
   allow_below_usage: BOOLEAN,
+  // The id of a plan, its name, or what an export has.
+  plan: orNull({ type: 'object' }),
 } satisfies Record<keyof QuotaIdentity | SettingName, FieldSchema> & Record<string, FieldSchema>
 type ColumnName = keyof typeof COLUMNS
 
@@ -60,7 +62,6 @@ export const EXPORTED_ONLY = [
   'window_start',
   'window_end',
   'status',
-  'plan',
   'version',
   'created_at',
   'created_by',
@@ -87,6 +88,11 @@ export function nameTwice(names: readonly string[]): string | undefined {
 /** Names that no column of quotas has. */
 export function unknownNames(names: readonly string[]): string[] {
   return names.filter(name => name !== '' && !isColumn(name) && !isExportedOnly(name))
+}
+
+/** Whether a row gives its user a plan, by an id or a name. An export has an object in that place. */
+export function givesPlan<Row extends { plan?: unknown }>(row: Row): row is Row & { plan: number | string } {
+  return typeof row.plan === 'number' || typeof row.plan === 'string'
 }
 
 /** What is wrong with a row, apart from its values. */

@@ -1,12 +1,14 @@
 /** Finds the rows of a file of quotas that are about the same one, in 32 to 128 bytes for each row, however long its reference is. */
 
-/** An earlier row for the same quota, and by what it is the same. */
+import { givesPlan } from './quota-file.ts'
+
+/** An earlier row for the same quota or plan, and by what it is the same. */
 interface EarlierRow {
   line: number
-  by: 'id' | 'reference'
+  by: 'id' | 'reference' | 'plan'
 }
 
-/** Finds rows that are about the same quota: by its id, or by its user and `external_ref`. */
+/** Finds rows that are about the same quota: by its id, or by its user and `external_ref`; and those that give the same user a plan. */
 export interface RepeatedRows {
   add(row: Readonly<Record<string, unknown>>, line: number): EarlierRow | undefined
 }
@@ -14,7 +16,7 @@ export interface RepeatedRows {
 export function createRepeatedRows(): RepeatedRows {
   const lines = createLines()
   return {
-    add({ id, user_id, user_ref, external_ref }, line) {
+    add({ id, user_id, user_ref, external_ref, plan }, line) {
       const keys: [EarlierRow['by'], string][] = []
       if (typeof id === 'number') keys.push(['id', `${id}`])
       // A row with an id gives it the reference, so that no other row can have it.
@@ -23,6 +25,8 @@ export function createRepeatedRows(): RepeatedRows {
       // A reference has no blank.
       if (typeof user_id !== 'number' && typeof user_ref === 'string' && typeof external_ref === 'string')
         keys.push(['reference', `ref:${user_ref} ${external_ref}`])
+      if (givesPlan({ plan }) && typeof user_id === 'number') keys.push(['plan', `plan ${user_id}`])
+      else if (givesPlan({ plan }) && typeof user_ref === 'string') keys.push(['plan', `plan ref:${user_ref}`])
       for (const [by, key] of keys) {
         const earlier = lines.find(key)
         if (earlier !== undefined) return { line: earlier, by }

@@ -107,6 +107,23 @@ test('imports CSV; the same file again changes nothing', async () => {
   ])
 })
 
+test('imports plans of users, and names a user who is there twice', async () => {
+  const [one, two] = [someone(), someone()]
+  const slots = [{ slot: 'monthly', limit: 100, period: 'month' }]
+  const { id } = (await service.call('POST', '/api/sms/admin/plans', { body: { name: 'Plan, monthly', slots } })).body
+  const csv = `user_id,plan,limit\n${one},"Plan, monthly",\n${two},${id},\n`
+  expect(await run(csv)).toEqual(done(2, 0, 0))
+  expect(await run(csv)).toEqual(done(0, 0, 2))
+  expect(await quotasOf(two)).toMatchObject([{ limit: 100, plan: { id, slot: 'monthly' } }])
+  const wrong = await run(`${csv}${one},${id},\n${two},${id},5\n`)
+  expect(wrong.complaints).toEqual([
+    'line 4: has the same user, and a plan, as line 2',
+    'line 5: has the same user, and a plan, as line 3',
+    'line 5: limit is unknown; accepted are user_id, user_ref, user_name, plan',
+    'sms-quota: 2 rows of FILE cannot be imported; nothing was sent',
+  ])
+})
+
 /** A user's names, in the order of their references. */
 async function namesOf(user: number) {
   const items: { external_ref: string; name: string | null }[] = await quotasOf(user)

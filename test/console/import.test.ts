@@ -351,7 +351,11 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await expectAccessible(page.getByRole('main'))
   await page.getByLabel('Saved as').selectOption('windows-1252')
   await page.getByText('2 of 2 · 2 created · 0 updated · 0 unchanged · 0 failed').waitFor()
-  await page.getByRole('row', { name: 'Line 4 It is about the same quota as an earlier line: line 2.' }).waitFor()
+  await page
+    .getByRole('row', {
+      name: 'Line 4 It is about the same quota, or the plan of the same user, as an earlier line: line 2.',
+    })
+    .waitFor()
   const lost = 'Line 5, column external_ref It is what a spreadsheet shows in place of a value: #N/A'
   await page.getByRole('row', { name: lost }).waitFor()
   await page.getByRole('button', { name: 'Import the other 2' }).click()
@@ -385,6 +389,6 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await choose(page, 'other.csv', 'name,colour\nA,red\n')
   await page
     .getByRole('alert')
-    .filter({ hasText: 'Each line needs user_id, external_ref and limit, or user_id and the id of a quota.' })
+    .filter({ hasText: 'Each line needs user_id, external_ref and limit, or user_id and the id of a quota or a plan.' })
     .waitFor()
 })

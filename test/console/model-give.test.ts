@@ -174,6 +174,18 @@ test.each([
   expect(read(text)).toMatchObject({ about: 'nothing', problem })
 })
 
+test('a file of plans is for the import, and one of users with a plan of their own is not', () => {
+  expect(read('user_id,Plan\n7,Basic\n8,3\n7,Gold\n')).toMatchObject({
+    about: 'quotas',
+    lines: [
+      { line: 2, json: '{"user_id":7,"plan":"Basic"}' },
+      { line: 3, json: '{"user_id":8,"plan":3}' },
+    ],
+    failures: [{ line: 4, fault: { reason: 'repeated', earlier: 2 } }],
+  })
+  expect(read('user_id,plan,units\n7,Basic,5\n')).toMatchObject({ about: 'users', users: [{ user_id: 7, units: 5 }] })
+})
+
 test('users of a file, with their units, and lines that name none', () => {
   expect(read('customer;Units\n1042; 1.000 \n7;0\n8;5\nada;5\n8;9\n')).toEqual({
     about: 'users',

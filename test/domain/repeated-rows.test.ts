@@ -20,8 +20,20 @@ test('of two rows for the same quota, the second gets the line of the first', ()
     [{ id: 65, user_id: 1, external_ref: 'D' }, undefined],
     [{ id: 66, user_id: 1, external_ref: 'D' }, byReference(10)],
     [{ user_id: 1, external_ref: 'D' }, byReference(10)],
+    [{ user_id: 1, plan: 'Basic' }, undefined],
+    [
+      { user_id: 1, plan: 3 },
+      { line: 13, by: 'plan' },
+    ],
+    [{ user_ref: '1', plan: 3 }, undefined],
+    [
+      { user_ref: '1', plan: 3 },
+      { line: 15, by: 'plan' },
+    ],
+    [{ user_id: 1, id: 67, plan: { id: 3, slot: 'a' } }, undefined],
+    [{ user_id: 1, id: 68, plan: { id: 3, slot: 'b' } }, undefined],
     // What cannot be read is the same as nothing.
-    ...[{}, { user_id: '1', external_ref: 'A' }, { user_id: 1 }, { user_id: 1, external_ref: 7 }].flatMap(
+    ...[{}, { user_id: '1', external_ref: 'A' }, { user_id: 1 }, { user_id: 1, external_ref: 7 }, { plan: 3 }].flatMap(
       (row): [object, undefined][] => [
         [row, undefined],
         [row, undefined],

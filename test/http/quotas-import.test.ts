@@ -76,6 +76,94 @@ test('creates quotas, and then updates those that differ', async () => {
   expect(audit.body.items).toHaveLength(3)
 })
 
+const PLANS = '/api/sms/admin/plans'
+async function createPlan(name: string, ...slots: object[]): Promise<number> {
+  return (await service.call('POST', PLANS, { body: { name, slots } })).body.id
+}
+const planOf = async (user: number) => (await service.call('GET', `/api/sms/admin/users/${user}/plan`)).body.plan
+
+test('a row with a plan gives it, by id or by name, and what was exported changes nothing', async () => {
+  const slots = [
+    { slot: 'monthly', limit: 100, period: 'month' },
+    { slot: 'daily', kind: 'cap', limit: 10, period: 'day' },
+  ]
+  const basic = await createPlan('Imported', ...slots)
+  const gold = await createPlan('Gold', ...slots, { slot: 'extra', limit: 5 })
+  const [one, two, three] = [someone(), someone(), someone()]
+  const rows = [
+    { user_id: one, plan: 'Imported' },
+    // Of the same user, and of another one, between rows of plans.
+    { user_id: one, external_ref: 'own', limit: 7 },
+    { user_id: two, external_ref: 'own', limit: 7 },
+    { user_id: two, plan: gold },
+    { user_id: three, user_ref: null, plan: 'Gold' },
+  ]
+  const dryRun = await importRows(rows, { dryRun: true })
+  expect([dryRun, await planOf(one)]).toEqual([[counts(5, 0, 0)], null])
+  expect(await importRows(rows, { requestId: 'plans-import' })).toEqual([counts(5, 0, 0)])
+  expect(await importRows(rows)).toEqual([counts(0, 0, 5)])
+  expect(await Promise.all([one, two, three].map(planOf))).toMatchObject([{ id: basic }, { id: gold }, { id: gold }])
+  const audit = await service.call('GET', '/api/sms/admin/audit?request_id=plans-import')
+  expect(audit.body.items).toHaveLength(10)
+
+  // An export has the plan of each quota; a later version is not given by it.
+  const exported = await Promise.all([one, two, three].map(user => quotasOf(user)))
+  const lines = exported.flat()
+  await service.call('PUT', `${PLANS}/${gold}`, { body: { name: 'Gold 2' } })
+  expect(await importRows(lines)).toEqual([counts(0, 0, lines.length)])
+  expect(await planOf(two)).toMatchObject({ name: 'Gold', version: 1 })
+  // The last row of a user counts, as with quotas.
+  const again = [
+    { user_id: one, plan: gold },
+    { user_id: one, plan: basic },
+    { user_id: two, plan: 'Gold 2' },
+  ]
+  expect(await importRows(again)).toEqual([counts(0, 3, 0)])
+  expect(await Promise.all([one, two].map(planOf))).toMatchObject([{ id: basic }, { id: gold, version: 2 }])
+})
+
+test('a row with a plan that cannot be given is refused, and the others are not', async () => {
+  const [user, full] = [someone(), someone()]
+  const plan = await createPlan('Twice', { slot: 'a', limit: 1 })
+  const twin = await createPlan('Twice', { slot: 'a', limit: 1 })
+  const archived = await createPlan('Archived', { slot: 'a', limit: 1 })
+  await service.call('DELETE', `${PLANS}/${archived}`)
+  await importRows(Array.from({ length: 200 }, (_, n) => ({ user_id: full, external_ref: `r${n}`, limit: 1 })))
+  const refused: [row: object, error: object][] = [
+    [
+      { user_id: user, plan: 'Twice' },
+      { path: '/plan', message: expect.stringContaining(`such as ${plan} and ${twin}`) },
+    ],
+    [
+      { user_id: user, plan: 'Archived' },
+      { path: '/plan', message: expect.stringContaining('not "Archived"') },
+    ],
+    [
+      { user_id: user, plan: archived },
+      { path: '/plan', message: expect.stringContaining(`not ${archived}`) },
+    ],
+    [{ user_id: user, plan: 999_999 }, { path: '/plan' }],
+    [{ user_id: user, plan: 0 }, { path: '/plan' }],
+    [{ user_id: user, plan: true }, { path: '/plan' }],
+    [{ user_id: user, plan: { id: plan } }, { path: '/external_ref' }],
+    [{ user_id: user, plan, limit: 5, external_ref: 'a' }, { path: '/limit' }],
+    [{ plan }, { path: '/user_id' }],
+  ]
+  const rows = [...refused.map(([row]) => row), { user_id: full, plan }, { user_id: user, plan }]
+  for (const dryRun of [true, false]) {
+    // Each step reports its rows when it is done.
+    const [end, ...failed] = (await importRows(rows, { dryRun })).toReversed()
+    const records = failed.toSorted((former, latter) => former.line - latter.line)
+    expect([...records, end]).toMatchObject([
+      ...refused.map((_, index) => ({ record: 'failed', line: index + 1, code: 'invalid_request' })),
+      { record: 'failed', line: 10, code: 'too_many_quotas' },
+      counts(1, 0, 0, 10),
+    ])
+    for (const [index, [, error]] of refused.entries())
+      expect(records[index].errors, `line ${index + 1}`).toContainEqual({ message: expect.any(String), ...error })
+  }
+})
+
 /** What an administrator may ask for, in an order in which each kind of change occurs. */
 function changesOf(user: number): Record<string, unknown>[] {
   return [

@@ -46,11 +46,11 @@ export function readRows(rows: readonly CsvRow[]): FileContent {
   return isEmpty ? { about: 'nothing', problem: { reason: 'noRows' } } : { about: 'users', users, failures: bad }
 }
 
-/** A list of users may have ids of its own, but then it has other columns. */
+/** A list of users may have ids and plans of its own, but then it has other columns. */
 function isAboutQuotas(names: readonly string[]): boolean {
   const has = (...needed: string[]) => needed.every(name => names.includes(name))
   const hasUser = has('user_id') || has('user_ref')
-  return hasUser && (has('external_ref', 'limit') || (has('id') && unknownNames(names).length === 0))
+  return hasUser && (has('external_ref', 'limit') || ((has('id') || has('plan')) && unknownNames(names).length === 0))
 }
 
 function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileContent {

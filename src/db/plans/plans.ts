@@ -17,7 +17,7 @@ const VERSION = sql`join plan_version v on v.shard = p.shard and v.plan_id = p.i
 /** A later version of the service may have added fields of slots. */
 const withSlots = <Row extends PlanVersion>(row: Row): Row => ({ ...row, slots: row.slots.map(slotOf) })
 
-async function plansOf(db: Queryable, condition: Sql, values: number[] = []): Promise<Plan[]> {
+async function plansOf(db: Queryable, condition: Sql, values: (number | string)[] = []): Promise<Plan[]> {
   const rows = await db.query<Plan>({
     text: sql`select ${COLUMNS} from plan p ${VERSION} where p.shard = ${sqlInteger(PLAN_SHARD)} and ${condition}`,
     values,
@@ -28,6 +28,11 @@ async function plansOf(db: Queryable, condition: Sql, values: number[] = []): Pr
 export async function findPlan(db: Queryable, id: number): Promise<Plan | undefined> {
   const [plan] = await plansOf(db, sql`p.id = $1`, [id])
   return plan
+}
+
+/** The plans with a name, but for archived ones: at most as many as a message lists. */
+export function plansNamed(db: Queryable, name: string, size: number): Promise<Plan[]> {
+  return plansOf(db, sql`p.archived_at is null and v.name = $1 order by p.id limit $2`, [name, size])
 }
 
 /** A version of a plan, which never changes. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { givePlanStep, type PlanOutcome, type PlanTerms, previewPlanStep } from '../../admin/give-plan.ts'
+import { givePlanInSteps, givePlanStep, type PlanTerms, previewPlanStep } from '../../admin/give-plan.ts'
 import { BulkHeaders } from '../../contract/bulk.ts'
 import { PlanParams, RollOutReq } from '../../contract/plans.ts'
 import { NoQuery } from '../../contract/schemas.ts'
@@ -19,9 +19,6 @@ import { createRollOutReport, selectedUsers, selectionOf } from './roll-out.ts'
 
 /** The maximum size of a body, in bytes: 10,000 ids of 17 characters, and the rest. */
 const MAX_BODY_BYTES = 256 * 1024
-
-/** Quotas that a transaction makes or changes, at most: some 100 ms. */
-const MAX_QUOTAS = 200
 
 /** The current version of a plan for many: `/api/sms/admin/plans/{id}/roll-out`. */
 export function rollOutRoutes(server: FastifyInstance, context: RouteContext): void {
@@ -67,19 +64,15 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
       const asked = { operation: 'rollOutPlan', id, version: plan.version, select }
       const begun = isDryRun ? null : await beginOf(db, request.headers['idempotency-key'], asked, author)
       const terms: PlanTerms = { plan, reset: false, isMeant: selection.isMeant }
-      const perStep = Math.max(1, Math.floor(MAX_QUOTAS / plan.slots.length))
       const report = createRollOutReport(isDryRun, now)
       const records = streamSteps(selectedUsers(db, selection), {
         pacer,
-        async step(userIds) {
-          const outcomes: PlanOutcome[] = []
-          for (let from = 0; from < userIds.length; from += perStep) {
-            const part = userIds.slice(from, from + perStep)
-            const stepAuthor = { ...author, now: now(), ...(begun === null ? {} : { requestId: begun.id }) }
-            outcomes.push(...(await (isDryRun ? previewPlanStep : givePlanStep)(db, part, terms, stepAuthor)))
-          }
-          return outcomes
-        },
+        step: userIds =>
+          givePlanInSteps(isDryRun ? previewPlanStep : givePlanStep, db, userIds, terms, () => ({
+            ...author,
+            now: now(),
+            ...(begun === null ? {} : { requestId: begun.id }),
+          })),
         linesOf: (userId, outcome) => report.linesOf(userId, outcome),
         counts: () => report.counts,
         onStopped: error => server.requestLog.stopped(request, 'roll-out of a plan', error),

@@ -2,8 +2,7 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { createImportPreview } from '../../admin/import-preview.ts'
-import { importStep } from '../../admin/import-quotas.ts'
+import { createImportSteps } from '../../admin/import-plans.ts'
 import { ImportQuery } from '../../contract/import.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
@@ -59,8 +58,7 @@ export function importRoute(
       if (!(body instanceof Readable)) throw new Problem('invalid_request', 'The body is empty: send one quota a line.')
       slots.hold(reply)
       const records = importOf(readLongBody(request.raw, body, server.server.timeout), {
-        step:
-          request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
+        step: createImportSteps(db, request.query.dry_run === 'true'),
         author: () => authorOf(request, now()),
         usersOf: refs => usersOfReferences(references, refs),
         pacer,

@@ -1,9 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/author.ts'
-import { createImportedKeys, type ImportedQuota, type ImportOutcome } from '../../admin/import-quotas.ts'
-import { type ImportRecord, ImportRow, ImportRowByReference } from '../../contract/import.ts'
+import { createImportedKeys, type ImportedRow, type ImportOutcome } from '../../admin/import-quotas.ts'
+import { type ImportRecord, ImportRow, ImportRowByReference, ImportRowOfPlan } from '../../contract/import.ts'
 import { isReference } from '../../contract/patterns.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
+import { givesPlan } from '../../domain/quota-file.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
@@ -28,7 +29,7 @@ const MAX_TICK_MS = 10
 
 export interface ImportOptions {
   /** Imports rows in one transaction, or in a dry run decides what would become of them. */
-  step(rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]>
+  step(rows: readonly ImportedRow[], author: Author): Promise<ImportOutcome[]>
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
   /** Finds the users of references; those that name none are left out. */
@@ -40,7 +41,7 @@ export interface ImportOptions {
 
 interface Row {
   line: number
-  quota: ImportedQuota
+  imported: ImportedRow
 }
 
 const readRow = createRowReader()
@@ -75,12 +76,13 @@ export async function* importOf(
         yield* run.refuse(number, userId)
         continue
       }
-      const quota = importedQuotaOf(read.row, userId)
-      if (run.isFull(quota)) {
+      const { row } = read
+      const imported = givesPlan(row) ? { user_id: userId, plan: row.plan } : importedQuotaOf(row, userId)
+      if (run.isFull(imported)) {
         yield* run.step()
         if (run.isStopped) return
       }
-      run.add({ line: number, quota }, text?.length ?? 0)
+      run.add({ line: number, imported }, text?.length ?? 0)
     }
   }
   yield* run.step()
@@ -121,14 +123,14 @@ class Import {
   }
 
   /** Whether the step has to run before this row: a step has no two rows for the same quota. */
-  isFull(quota: ImportedQuota): boolean {
+  isFull(row: ImportedRow): boolean {
     const isLarge = this.rows.length >= this.options.pacer.rows || this.bytes >= MAX_STEP_BYTES
-    return isLarge || this.keys.conflictWith(quota)
+    return isLarge || this.keys.conflictWith(row)
   }
 
   add(row: Row, bytes: number): void {
     this.rows.push(row)
-    this.keys.add(row.quota)
+    this.keys.add(row.imported)
     this.bytes += bytes
   }
 
@@ -151,8 +153,8 @@ class Import {
     let outcomes: ImportOutcome[]
     try {
       const { step, author, pacer } = this.options
-      const quotas = rows.map(({ quota }) => quota)
-      outcomes = await pacer.run(quotas, part => step(part, author()))
+      const imported = rows.map(row => row.imported)
+      outcomes = await pacer.run(imported, part => step(part, author()))
     } catch (error) {
       if (!this.isBegun) throw error
       yield this.stop(error)
@@ -200,13 +202,15 @@ export function createRowReader(): (text: string | null) => ReadRow {
   }
 }
 
-/** A check of rows: what one needs depends on whether it names an id. */
+/** A check of rows: what one needs depends on whether it gives a plan, or names an id. */
 export function createRowCheck(): Check {
   const byId = compileCheck(ImportRow)
   const byReference = compileCheck(ImportRowByReference)
+  const ofPlan = compileCheck(ImportRowOfPlan)
   return row => {
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return byReference(row)
-    const issues = 'id' in row ? byId(row) : byReference(row)
+    const quota = 'id' in row ? byId : byReference
+    const issues = givesPlan(row) ? ofPlan(row) : quota(row)
     if ('user_id' in row || ('user_ref' in row && row.user_ref !== null)) return issues
     return [{ path: '/user_id', message: 'is required, unless user_ref names the user' }, ...(issues ?? [])]
   }

@@ -6,10 +6,11 @@ import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 /** The command `import`. */
 export const IMPORT_COMMAND: Command = {
   name: 'import',
-  summary: 'Imports quotas from a file of CSV or newline-delimited JSON.',
+  summary: 'Imports quotas and plans of users from a file of CSV or newline-delimited JSON.',
   more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
 A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
-repeated. A row with user_id and id, as exports have them, updates the quota with this id and never creates one. The whole file is checked first; nothing is sent if a row is bad, or if two are for the same quota. - reads stdin.
+repeated. A row with user_id and id, as exports have them, updates the quota with this id and never creates one. A row with
+user_id and plan alone, the id or the name of one, gives the user its current version. The whole file is checked first; nothing is sent if a row is bad, or if two are for the same quota, or the plan of the same user. - reads stdin.
 
 ${EXIT_CODES}`,
   operands: [{ name: 'FILE' }],

@@ -78,7 +78,7 @@ const shownName = ({ file }: ImportRequest) => (file === '-' ? 'stdin' : file)
 const inWords = (count: number) => count.toLocaleString('en')
 const rowsIn = (count: number) => (count === 1 ? '1 row' : `${inWords(count)} rows`)
 
-const SAME = { id: 'id', reference: 'user_id and external_ref' }
+const SAME = { id: 'id', reference: 'user_id and external_ref', plan: 'user, and a plan,' }
 
 /** The first pass: finds the rows that are wrong, and those for the same quota. @returns how many rows there are */
 async function checkRows(path: string, request: ImportRequest, output: Output, faults: FaultReport): Promise<number> {
