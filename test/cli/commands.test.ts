@@ -298,6 +298,20 @@ describe('what a user has', () => {
   })
 })
 
+test('units change hands once under a key, are listed, and go back', async () => {
+  const [{ id }] = await json('quota create --user-id 60 --limit 100')
+  const line = `transfer ${id} 61 --units 40 --reason "Branch in Lyon" --idempotency-key branch-1`
+  const [{ transfer, quota: giver }] = await json(line)
+  expect([transfer, giver]).toMatchObject([{ user_id: 60, to_user_id: 61, units: 40 }, { remaining: 60 }])
+  expect(await json(line)).toMatchObject([{ transfer: { id: transfer.id } }])
+  expect(await json('transfer list --user-id 61')).toMatchObject([{ id: transfer.id, units: 40, returned: 0 }])
+  expect(await json(`transfer return ${transfer.id} --units 15`)).toMatchObject([{ transfer: { returned: 15 } }])
+  expect(await quota(`transfer return ${transfer.id} --units 26`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('(not_enough_units, request '),
+  })
+})
+
 describe('what another system calls a user', () => {
   const ref = 'k/1?a=b#%41&ü'
   const named = `ref:${ref}`
