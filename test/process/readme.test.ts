@@ -8,9 +8,9 @@ import { callOf, linesOf } from '../support/walk.ts'
 const readme = await linesOf('README.md', 'A tour of a minute')
 const tour = await linesOf('docs/tour.md')
 
-test("the README's tour shows a grant, a reserve, a commit, a denial and the summary", () => {
+test("the README's tour shows a default plan, a reserve, a commit, a denial and the summary", () => {
   expect(readme.flatMap(({ command }) => callOf(command) ?? [])).toEqual([
-    'POST /api/sms/admin/quota',
+    'POST /api/sms/admin/plans',
     'POST /api/sms/sender/quota/reserve',
     'POST /api/sms/sender/quota/commit',
     'POST /api/sms/sender/quota/reserve',
