@@ -84,7 +84,9 @@ interface FollowInput {
   after?: string
   /** Only events of these types. */
   types?: string
+  /** Only events of this user, or of the one with this reference. */
   userId?: number
+  userRef?: string
 }
 
 export interface Client extends Api<CallOptions> {

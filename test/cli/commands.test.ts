@@ -326,6 +326,8 @@ describe('what another system calls a user', () => {
     expect(await json(`user profile ${named}`)).toMatchObject([{ user_id: 90, version: 2 }])
     const [{ id }] = await json(`quota create --user-id ${named} --limit 5`)
     expect(await json(`quota list --user-id ${named}`)).toMatchObject([{ id, user_id: 90, user_ref: ref }])
+    for (const line of ['denials', 'events', 'transfer list', 'reservations'])
+      expect(await quota(`${line} --user-id ${named}`), line).toMatchObject({ code: 0 })
     for (const line of [
       'check UNITS',
       'consume m1 UNITS',

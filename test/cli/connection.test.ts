@@ -171,10 +171,15 @@ describe('events', () => {
     const { stderr } = await run(['events', '--after', 'latest'], { env })
     const [, end] = /--after=(\S+)/.exec(stderr) ?? []
     const terminal = testTerminal({ env })
-    const following = dispatch(['events', '--follow', `--after=${end}`, '--user-id', '7'], terminal)
-    for (let n = 0; n < 3; n++) await terminal.shows(`quota ${await createQuota()}\n`)
+    await service.call('PUT', '/api/sms/admin/users/7/profile', { body: { ref: 'k/7' } })
+    const following = dispatch(['events', '--follow', `--after=${end}`, '--user-id', 'ref:k/7'], terminal)
+    for (let n = 0; n < 3; n++) {
+      await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 8, limit: n } })
+      await terminal.shows(`quota ${await createQuota()}\n`)
+    }
     terminal.interrupt()
     expect(await following).toBe(0)
+    expect(terminal.stdout).not.toMatch(/quota\.created +8 /)
     const [, cursor] = /^to go on: --after=(\S+)\n$/.exec(terminal.stderr) ?? []
     const next = await createQuota()
     const { stdout } = await run(['events', `--after=${cursor}`, '--json'], { env })

@@ -97,10 +97,11 @@ async function* pagesAsTheyCome(call: Call, signal: AbortSignal) {
     yield page
   }
   if (after === undefined) return
-  const { types, user_id: userId } = call.request
+  const { types, user_id: userId, user_ref: userRef } = call.request
   const filter = {
     ...(typeof types === 'string' ? { types } : {}),
     ...(typeof userId === 'number' ? { userId } : {}),
+    ...(typeof userRef === 'string' ? { userRef } : {}),
   }
   for await (const page of call.client.follow({ after, ...filter }, { signal })) yield toSnake(page) as EventPage
 }
