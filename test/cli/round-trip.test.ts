@@ -198,6 +198,22 @@ test('by reference, CSV changes nothing, and creates each quota as it was', asyn
   )
 })
 
+test.each(['csv', 'ndjson'])('the quotas of a plan, as %s, change nothing', async format => {
+  const slots = [
+    { slot: 'a', limit: 5, period: 'month' },
+    { slot: 'b', kind: 'cap', limit: 1, period: 'day' },
+  ]
+  const plan = await service.call('POST', '/api/sms/admin/plans', { body: { name: 'Basic, "A"', slots } })
+  lastUser += 1
+  await service.call('PUT', `/api/sms/admin/users/${lastUser}/plan`, { body: { plan_id: plan.body.id } })
+  await service.call('PUT', `/api/sms/admin/plans/${plan.body.id}`, { body: { name: 'Basic, B' } })
+  const before = await quotasOf(lastUser)
+  const file = await exported(lastUser, '--format', format)
+  const unchanged = 'created 0, updated 0, unchanged 2, refused 0\n'
+  expect(await run('import', file)).toEqual({ code: 0, stdout: unchanged, stderr: '' })
+  expect(await quotasOf(lastUser)).toEqual(before)
+})
+
 test('the service takes the lines of its export', async () => {
   const user = await create([
     { limit: 5, period: 'month', name: 'A' },
