@@ -8,6 +8,7 @@ import { PROJECT } from '../support/paths.ts'
 const textsOf = (file: string) => import(join(PROJECT, `console/src/texts/de/${file}.tsx`))
 const { user } = await textsOf('user')
 const { adjust } = (await textsOf('quota-dialogs')).dialogs
+const { dialogTitles } = await import(join(PROJECT, 'console/src/texts/de/dialog-titles.ts'))
 const { usage } = await textsOf('usage')
 const { denials } = await textsOf('denials')
 const { overview } = await textsOf('overview')
@@ -25,7 +26,7 @@ test.each([
     'Die tägliche Obergrenze ist 340 bis 16.03.2026, 00:00, und danach wieder 100.',
   ],
   [user.status.raise('Ceiling'), '„Ceiling“ anheben'],
-  [user.status.raiseTitle('day', 40), 'Tägliche Obergrenze von Benutzer 40 anheben'],
+  [dialogTitles.raise('day', 40), 'Tägliche Obergrenze von Benutzer 40 anheben'],
   [
     adjust.demand('Heute', 340, 240, 'cap'),
     'Heute wurden 580 Einheiten angefragt: 340 gewährt, 240 wegen einer Obergrenze abgelehnt. Jeder Versuch zählt.',

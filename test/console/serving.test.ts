@@ -70,6 +70,15 @@ test('files are cached forever, because their names contain a hash', async () =>
   expect(headers['content-type']).toMatch(/^(text|application)\/javascript/)
 })
 
+test('each color that a style names has a value, also after the build has left out unused ones', async () => {
+  const files = assets.filter(name => name.endsWith('.css'))
+  const styles = (await Promise.all(files.map(name => readFile(join(ASSETS, name), 'utf8')))).join('\n')
+  const allOf = (pattern: RegExp) => new Set([...styles.matchAll(pattern)].map(([, name]) => name))
+  const named = allOf(/var\((--mantine-color-[\w-]+)\)/g)
+  expect(named.size).toBeGreaterThan(50)
+  expect(named.difference(allOf(/(--mantine-color-[\w-]+):/g))).toEqual(new Set())
+})
+
 test('files are compressed if the client accepts it', async () => {
   const original = await readFile(join(ASSETS, script))
   const brotli = await get(`/console/assets/${script}`, { 'accept-encoding': 'gzip, br' })

@@ -76,7 +76,7 @@ export function quotaLabelsQuery(user: ViewedUser) {
   return queryOptions({
     ...newestQuotasQuery(user),
     select: ({ items }) =>
-      new Map(items.map(({ id, kind, name }) => [id, name ?? texts.user.unnamed(kind, id, user.isOwn)])),
+      new Map(items.map(({ id, kind, name }) => [id, name ?? texts.values.unnamed(kind, id, user.isOwn)])),
   })
 }
 

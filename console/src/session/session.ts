@@ -99,7 +99,7 @@ export async function signIn(offered: string): Promise<void> {
 
 class DifferentUser extends Error {
   constructor({ name, subject }: Caller) {
-    super(texts.session.differentUser(name ?? subject))
+    super(texts.shell.differentUser(name ?? subject))
   }
 }
 

@@ -2,6 +2,7 @@
 export { components } from './en/components.tsx'
 export { cost } from './en/cost.tsx'
 export { denials } from './en/denials.tsx'
+export { dialogTitles } from './en/dialog-titles.ts'
 export { manyQuotas } from './en/many-quotas.tsx'
 export { messageCheck } from './en/message-check.tsx'
 export { overview } from './en/overview.tsx'

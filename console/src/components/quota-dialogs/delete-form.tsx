@@ -1,7 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isLive } from '../../model/quota-status.ts'
-import { isOutdated, useDeleteQuota } from '../../queries/quota.ts'
+import { isOutdated, useDeleteQuota } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'

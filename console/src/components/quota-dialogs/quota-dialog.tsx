@@ -15,7 +15,7 @@ const FORMS = {
   delete: lazy(() => import('./delete-form.tsx')),
 }
 
-const TITLES = texts.components.dialogTitles
+const TITLES = texts.dialogTitles
 
 /** What a dialog does to a quota. */
 export interface QuotaAction {
@@ -51,8 +51,7 @@ export function QuotaDialog({ action, onClose, onDone }: QuotaDialogProps) {
 
 function titleOf({ name, quota: { kind, period, user_id }, isRemedy }: QuotaAction): string {
   if (name !== 'adjust' || isRemedy !== true) return TITLES[name][kind]
-  const { raiseTitle, addTitle } = texts.user.status
-  return kind === 'cap' ? raiseTitle(period, user_id) : addTitle(user_id)
+  return kind === 'cap' ? TITLES.raise(period, user_id) : TITLES.add(user_id)
 }
 
 /** Reads the quota again: a list can be older than what the dialog is about to change. */

@@ -1,7 +1,7 @@
 import { Button, Checkbox, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isLive } from '../../model/quota-status.ts'
-import { useSetEnabled } from '../../queries/quota.ts'
+import { useSetEnabled } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'

@@ -213,7 +213,7 @@ function groupLabel(
   if (key === null) return texts.usage[isOwn ? 'ownWithout' : 'without'][group]
   if (group === 'country') return countryLabel(String(key))
   if (group === 'message_type') return String(key)
-  return names.get(Number(key)) ?? texts.user.unnamed('grant', Number(key), isOwn)
+  return names.get(Number(key)) ?? texts.values.unnamed('grant', Number(key), isOwn)
 }
 
 /** Legend of the chart: the series, largest first, and the forecast. */

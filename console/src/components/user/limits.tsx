@@ -45,7 +45,8 @@ export function Caps({ summary: { caps }, raises, isOwn }: CapsProps) {
 
 function CapRow({ cap, raise, isOwn }: { cap: Cap; raise: Raise | undefined; isOwn: boolean }) {
   const { quota_id, period, countries, message_types, used, reserved } = cap
-  const { caps, messages, unnamed } = texts.user
+  const { caps } = texts.user
+  const { messages, unnamed } = texts.values
   const name = <bdi>{cap.name ?? unnamed('cap', quota_id, isOwn)}</bdi>
   const isScoped = countries !== null || message_types !== null
   return (

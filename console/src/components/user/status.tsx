@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { formatTimestamp, formatUnits } from '../../formats.ts'
@@ -22,9 +22,11 @@ import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { Icon } from '../icon.tsx'
-import { type QuotaAction, QuotaDialog } from '../quota-dialogs/quota-dialog.tsx'
+import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
+
+const QuotaDialog = lazy(async () => ({ default: (await import('../quota-dialogs/quota-dialog.tsx')).QuotaDialog }))
 
 type Summary = Api['QuotaSummary']
 /** A dialog for a quota that is not loaded yet. */
@@ -68,7 +70,9 @@ export function Status({ summary, raises, user }: StatusProps) {
         <p className={classes.about} role="status">
           {message}
         </p>
-        <QuotaDialog action={action} onClose={() => setAction(null)} onDone={setMessage} />
+        <Suspense>
+          <QuotaDialog action={action} onClose={() => setAction(null)} onDone={setMessage} />
+        </Suspense>
       </div>
     </div>
   )
@@ -81,7 +85,8 @@ interface AnswerProps<A extends Answer> {
 }
 
 function CanSend({ answer, summary, isOwn, isOnly }: AnswerProps<Answer> & { isOnly: boolean }) {
-  const { status, messages } = texts.user
+  const { status } = texts.user
+  const { messages } = texts.values
   const { available, countries, message_types } = answer
   const isGeneral = countries === null && message_types === null
   if (available === null && isGeneral) return `${status.canUnlimited(isOwn)}.`
@@ -194,7 +199,7 @@ function otherText(answer: Answer, summary: Summary, isOwn: boolean): ReactNode 
 
 function messagesOf({ countries, message_types }: Scope): string {
   if (countries === null && message_types === null) return texts.user.status.others
-  return texts.user.messages(countries, message_types)
+  return texts.values.messages(countries, message_types)
 }
 
 export function capitalized(text: string): string {

@@ -138,7 +138,7 @@ function Action({ events: [first, ...steps] }: Pick<EventGroup, 'events'>) {
   return (
     <Single event={first}>
       <details className={classes.user}>
-        <summary>{texts.user.changes.others(steps.length)}</summary>
+        <summary>{texts.values.othersAtOnce(steps.length)}</summary>
         <ol className={classes.events}>
           {steps.map(event => (
             <Single key={event.id} event={event} />

@@ -45,7 +45,7 @@ export function History({ id }: { id: number }) {
             <ChangeItem key={head.version} change={head}>
               {others.length > 0 && (
                 <details className={classes.foot}>
-                  <summary>{texts.user.changes.others(others.length)}</summary>
+                  <summary>{texts.values.othersAtOnce(others.length)}</summary>
                   <ol className={classes.changes}>
                     {others.map(change => (
                       <ChangeItem key={change.version} change={change} />

@@ -21,7 +21,8 @@ import {
   linkedFormValues,
   NEW_QUOTA_STATE,
 } from '../../model/quota-form.ts'
-import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
+import { quotaQuery } from '../../queries/quota.ts'
+import { useCreateQuota } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -133,7 +134,7 @@ function NewQuota({ initial, isBlockLink = false, about, back }: NewQuotaProps) 
 
 /** "Nigeria" or "otp messages to Nigeria" */
 function blockedMessages({ countries, message_types }: FormValues): string {
-  if (message_types.length > 0) return texts.user.messages(countries.length === 0 ? null : countries, message_types)
+  if (message_types.length > 0) return texts.values.messages(countries.length === 0 ? null : countries, message_types)
   return countries.length === 0 ? TEXTS.allOfUser : formatList(countries.map(countryName))
 }
 

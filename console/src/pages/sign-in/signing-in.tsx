@@ -6,7 +6,7 @@ import classes from './sign-in.module.css'
 
 /** Shown while the token is checked or the sign-in options are loaded. */
 export function SigningIn() {
-  const { opening } = texts.session
+  const { opening } = texts.shell
   usePageTitle(opening.tab)
   const isReachable = useReachable()
   return (

@@ -107,7 +107,7 @@ function Changed({ head, others, names }: Request & { names: Names }) {
       <WhatChanged change={head} />
       {others.length > 0 && (
         <details className={classes.about}>
-          <summary>{texts.user.changes.others(others.length)}</summary>
+          <summary>{texts.values.othersAtOnce(others.length)}</summary>
           {others.map(other => (
             <div key={keyOf(other)}>
               <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} />

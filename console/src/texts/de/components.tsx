@@ -56,11 +56,6 @@ export const components: typeof english = {
   },
   actor: actor => <>„{actor}“</>,
   ownActor: actor => <>„{actor}“ (eigenes Konto)</>,
-  dialogTitles: {
-    adjust: { grant: 'Limit anpassen', cap: 'Limit anpassen' },
-    suspend: { grant: 'Dieses Paket aussetzen', cap: 'Diese Obergrenze aussetzen' },
-    delete: { grant: 'Dieses Paket löschen', cap: 'Diese Obergrenze löschen' },
-  },
   leaving: 'Die Eingaben sind nicht gespeichert. Diese Seite verlassen und die Eingaben verlieren?',
   errors: {
     loadingFailed: 'Laden fehlgeschlagen',

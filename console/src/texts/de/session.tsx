@@ -22,11 +22,6 @@ export const session: typeof english = {
       </>
     ),
   },
-  opening: {
-    tab: 'Anmeldung',
-    text: 'Anmeldung läuft…',
-    unreachable: 'Der Dienst antwortet nicht. Neuer Versuch läuft…',
-  },
   noAccess: {
     tab: 'Kein Zugriff',
     title: 'Kein Zugriff mit diesem Token',
@@ -74,7 +69,6 @@ export const session: typeof english = {
     noToken: 'Das ist kein Token: Es enthält Leerzeichen oder ungültige Zeichen.',
     rejected: reason => `${reason} Bitte ein neues Token besorgen.`,
   },
-  differentUser: subject => `Dieses Token gehört nicht „${subject}“. Für einen anderen Benutzer zuerst abmelden.`,
   failed: { title: 'Anmeldung fehlgeschlagen', back: 'Zurück zur Anmeldung' },
   provider: {
     signIn: host => `Anmelden mit ${host}`,

@@ -16,6 +16,12 @@ export const shell: typeof english = {
     cost: 'Nachrichtenkosten',
     users: 'Benutzer',
   },
+  opening: {
+    tab: 'Anmeldung',
+    text: 'Anmeldung läuft…',
+    unreachable: 'Der Dienst antwortet nicht. Neuer Versuch läuft…',
+  },
+  differentUser: subject => `Dieses Token gehört nicht „${subject}“. Für einen anderen Benutzer zuerst abmelden.`,
   search: 'Suchen',
   controlK: 'Strg K',
   colorScheme: { label: 'Farbschema', auto: 'Wie im System', light: 'Hell', dark: 'Dunkel' },

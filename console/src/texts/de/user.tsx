@@ -1,5 +1,5 @@
 import type { Period } from '../../../../src/domain/period.ts'
-import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { formatList, formatUnits } from '../../formats.ts'
 import { capitalized } from '../by-period.ts'
 import type { user as english } from '../en/user.tsx'
 import { eachPeriod } from './periods.ts'
@@ -7,14 +7,6 @@ import { values } from './values.tsx'
 
 const ADJECTIVES = eachPeriod(({ adverb }) => `${adverb}e `)
 const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVES[period])
-
-/** Countries that a sentence names before it only counts the rest. */
-const MAX_NAMED = 5
-
-function named(items: readonly string[]): string {
-  const more = items.length - MAX_NAMED
-  return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} weitere`])
-}
 
 export const user: typeof english = {
   title: id => `Benutzer ${id}`,
@@ -24,16 +16,7 @@ export const user: typeof english = {
   newQuota: 'Neues Kontingent für diesen Benutzer',
   block: 'Sperren …',
 
-  unnamed: (kind, id, isOwn) =>
-    isOwn ? (kind === 'grant' ? 'Paket' : 'Obergrenze') : `${kind === 'grant' ? 'Paket' : 'Obergrenze'} ${id}`,
   ownKinds: { grant: 'Paket', cap: 'Obergrenze' },
-
-  messages: (countries, types) =>
-    [
-      'Nachrichten',
-      ...(types === null ? [] : [`vom Typ ${named(types)}`]),
-      ...(countries === null ? [] : [`nach ${named(countries.map(countryName))}`]),
-    ].join(' '),
 
   status: {
     label: 'Kann dieser Benutzer senden?',
@@ -97,8 +80,6 @@ export const user: typeof english = {
     liftBlock: 'Sperre aufheben',
     raise: name => `„${name}“ anheben`,
     addUnits: 'Einheiten hinzufügen',
-    raiseTitle: (period, user) => `${capitalized(adjectiveOf(period))}Obergrenze von Benutzer ${user} anheben`,
-    addTitle: user => `Einheiten für Benutzer ${user} hinzufügen`,
     resume: 'Kontingent fortsetzen',
     create: 'Kontingent anlegen',
   },
@@ -216,7 +197,6 @@ export const user: typeof english = {
     columns: { quota: 'Kontingent', change: 'Änderung', reason: 'Grund', by: 'Von', at: 'Am' },
     actions: { created: 'Angelegt', updated: 'Geändert', deleted: 'Gelöscht', erased: 'Daten gelöscht' },
     version: version => `Version ${version}`,
-    others: count => `und ${formatUnits(count)} weitere ${count === 1 ? 'Änderung' : 'Änderungen'} zugleich`,
     fromTo: (from, to) => (
       <>
         {from} → {to}

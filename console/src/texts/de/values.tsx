@@ -1,5 +1,13 @@
-import { formatUnits } from '../../formats.ts'
+import { countryName, formatList, formatUnits } from '../../formats.ts'
 import type { values as english } from '../en/values.tsx'
+
+/** Countries that a sentence names before it only counts the rest. */
+const MAX_NAMED = 5
+
+function named(items: readonly string[]): string {
+  const more = items.length - MAX_NAMED
+  return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} weitere`])
+}
 
 export const values: typeof english = {
   unlimited: 'Unbegrenzt',
@@ -11,4 +19,13 @@ export const values: typeof english = {
     quota_exhausted: 'Kontingent aufgebraucht',
   },
   ownKinds: { grant: 'Ein Paket', cap: 'Ein Limit' },
+  unnamed: (kind, id, isOwn) =>
+    isOwn ? (kind === 'grant' ? 'Paket' : 'Obergrenze') : `${kind === 'grant' ? 'Paket' : 'Obergrenze'} ${id}`,
+  messages: (countries, types) =>
+    [
+      'Nachrichten',
+      ...(types === null ? [] : [`vom Typ ${named(types)}`]),
+      ...(countries === null ? [] : [`nach ${named(countries.map(countryName))}`]),
+    ].join(' '),
+  othersAtOnce: count => `und ${formatUnits(count)} weitere ${count === 1 ? 'Änderung' : 'Änderungen'} zugleich`,
 }

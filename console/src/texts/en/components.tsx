@@ -60,11 +60,6 @@ export const components = {
   },
   actor: (actor: ReactNode) => <>“{actor}”</>,
   ownActor: (actor: ReactNode) => <>“{actor}” (you)</>,
-  dialogTitles: {
-    adjust: { grant: 'Adjust the limit', cap: 'Adjust the limit' },
-    suspend: { grant: 'Suspend this grant', cap: 'Suspend this cap' },
-    delete: { grant: 'Delete this grant', cap: 'Delete this cap' },
-  },
   leaving: 'Your input is not saved. Leave this page and lose it?',
   errors: {
     loadingFailed: 'Loading failed',

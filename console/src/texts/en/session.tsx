@@ -23,11 +23,6 @@ export const session = {
       </>
     ),
   },
-  opening: {
-    tab: 'Signing in',
-    text: 'Signing in…',
-    unreachable: 'The service is not responding. Retrying…',
-  },
   noAccess: {
     tab: 'No access',
     title: 'No access with this token',
@@ -74,8 +69,6 @@ export const session = {
     noToken: 'This is not a token: it contains spaces or invalid characters.',
     rejected: (reason: string) => `${reason} Get a new one.`,
   },
-  differentUser: (subject: string) =>
-    `This token is not for “${subject}”. To continue as another user, sign out first.`,
   failed: { title: 'Sign-in failed', back: 'Back to sign-in' },
   provider: {
     signIn: (host: string) => `Sign in with ${host}`,

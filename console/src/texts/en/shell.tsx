@@ -15,6 +15,14 @@ export const shell = {
     cost: 'Message cost',
     users: 'Users',
   },
+  /** Before the frame is there. */
+  opening: {
+    tab: 'Signing in',
+    text: 'Signing in…',
+    unreachable: 'The service is not responding. Retrying…',
+  },
+  differentUser: (subject: string) =>
+    `This token is not for “${subject}”. To continue as another user, sign out first.`,
   search: 'Search',
   /** The shortcut of the search, except on a Mac. */
   controlK: 'Ctrl K',

@@ -1,20 +1,12 @@
 import type { ReactNode } from 'react'
 import type { Period } from '../../../../src/domain/period.ts'
-import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { formatList, formatUnits } from '../../formats.ts'
 import { capitalized } from '../by-period.ts'
 import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 const ADJECTIVES = eachPeriod(({ adjective }) => `${adjective} `)
 const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVES[period])
-
-/** Countries that a sentence names before it only counts the rest. */
-const MAX_NAMED = 5
-
-function named(items: readonly string[]): string {
-  const more = items.length - MAX_NAMED
-  return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} more`])
-}
 
 /** A user's page and “My quotas”. */
 export const user = {
@@ -25,19 +17,8 @@ export const user = {
   newQuota: 'New quota for this user',
   block: 'Block…',
 
-  /** A quota without a name. */
-  unnamed: (kind: 'grant' | 'cap', id: number, isOwn: boolean) =>
-    isOwn ? (kind === 'grant' ? 'Package' : 'Limit') : `${kind === 'grant' ? 'Grant' : 'Cap'} ${id}`,
   /** For the user, a grant is a package and a cap is a limit. */
   ownKinds: { grant: 'Package', cap: 'Limit' },
-
-  /** The messages of a scope, with a capital letter only at the beginning of a sentence. */
-  messages: (countries: readonly string[] | null, types: readonly string[] | null) =>
-    [
-      'messages',
-      ...(types === null ? [] : [`of type ${named(types)}`]),
-      ...(countries === null ? [] : [`to ${named(countries.map(countryName))}`]),
-    ].join(' '),
 
   status: {
     label: 'Can this user send?',
@@ -111,9 +92,6 @@ export const user = {
     liftBlock: 'Lift the block',
     raise: (name: string) => `Raise “${name}”`,
     addUnits: 'Add units',
-    /** The titles of the dialogs that help. */
-    raiseTitle: (period: Period | null, user: number) => `Raise the ${adjectiveOf(period)}cap of user ${user}`,
-    addTitle: (user: number) => `Add units for user ${user}`,
     resume: 'Resume a quota',
     create: 'Create a quota',
   },
@@ -236,7 +214,6 @@ export const user = {
     columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
     actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
     version: (version: number) => `Version ${version}`,
-    others: (count: number) => `and ${formatUnits(count)} more ${count === 1 ? 'change' : 'changes'} at once`,
     fromTo: (from: ReactNode, to: ReactNode) => (
       <>
         {from} → {to}

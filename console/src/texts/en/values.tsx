@@ -1,4 +1,12 @@
-import { formatUnits } from '../../formats.ts'
+import { countryName, formatList, formatUnits } from '../../formats.ts'
+
+/** Countries that a sentence names before it only counts the rest. */
+const MAX_NAMED = 5
+
+function named(items: readonly string[]): string {
+  const more = items.length - MAX_NAMED
+  return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} more`])
+}
 
 /** Numbers and times that appear in every part of the console. */
 export const values = {
@@ -13,4 +21,16 @@ export const values = {
   },
   /** What a user's own quotas are called, where their names are not known. */
   ownKinds: { grant: 'A package', cap: 'A limit' },
+  /** A quota without a name. */
+  unnamed: (kind: 'grant' | 'cap', id: number, isOwn: boolean) =>
+    isOwn ? (kind === 'grant' ? 'Package' : 'Limit') : `${kind === 'grant' ? 'Grant' : 'Cap'} ${id}`,
+  /** The messages of a scope, with a capital letter only at the beginning of a sentence. */
+  messages: (countries: readonly string[] | null, types: readonly string[] | null) =>
+    [
+      'messages',
+      ...(types === null ? [] : [`of type ${named(types)}`]),
+      ...(countries === null ? [] : [`to ${named(countries.map(countryName))}`]),
+    ].join(' '),
+  /** Changes that one request made with the one that is shown. */
+  othersAtOnce: (count: number) => `and ${formatUnits(count)} more ${count === 1 ? 'change' : 'changes'} at once`,
 }
