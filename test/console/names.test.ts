@@ -121,3 +121,18 @@ test('a customer asks for no names, and sees none of staff', async () => {
   }
   expect(asked).toEqual([])
 })
+
+test('users are called by their name, or by their reference, with the id beside it', async () => {
+  const profile = '/api/sms/admin/users/7/profile'
+  expect((await call('PUT', profile, { body: { ref: 'customer-7' } })).status).toBe(200)
+  const page = await site.visit('/quotas', { now: clock.now })
+  await page.getByRole('cell', { name: 'customer-7 (7)' }).waitFor()
+  expect((await call('PUT', profile, { body: { name: '\u202eNorth' } })).status).toBe(200)
+  const who = /North \(7\)$/
+  for (const path of ['/overview', `/quotas/${quota.id}`, '/users/7/messages/m-1']) {
+    await follow(page, path)
+    const link = page.getByRole('main').getByRole('link', { name: who }).first()
+    expect(await link.getAttribute('href')).toBe('/console/users/7')
+    expect(await link.locator('bdi').textContent()).toBe('\u202eNorth')
+  }
+})

@@ -7,7 +7,7 @@ export interface Column<Row> {
   label: string
   cell: (row: Row) => ReactNode
   /** What it holds, for alignment and width. */
-  kind?: 'actions' | 'name' | 'number' | 'scope' | 'state' | 'usage'
+  kind?: 'actions' | 'name' | 'number' | 'scope' | 'state' | 'usage' | 'user'
   /** The label on the card of a row, if it differs from the heading. */
   cardLabel?: (row: Row) => string
 }

@@ -16,6 +16,7 @@ import { quotaName } from './quota-labels.ts'
 import controls from './table-controls.module.css'
 import { headsOf, type RowSelection, type SortableColumn, useCheck } from './table-controls.tsx'
 import { UsageBar } from './usage-bar.tsx'
+import { UserLink } from './user-link.tsx'
 import { Timestamp, Units } from './values.tsx'
 
 type Quota = Api['SmsQuota']
@@ -37,11 +38,8 @@ const COLUMNS = {
   },
   user: {
     label: texts.quotas.columns.user,
-    cell: ({ user_id }) => (
-      <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-        {user_id}
-      </Anchor>
-    ),
+    kind: 'user',
+    cell: quota => <UserLink user={quota} />,
   },
   status: { label: texts.quotas.columns.status, cell: quota => <StatusBadge quota={quota} /> },
   usage: {

@@ -15,3 +15,15 @@ export function blockUrl(of: { user_id?: number; countries?: string; message_typ
   const named = Object.fromEntries(Object.entries(of).map(([name, value]) => [name, String(value)]))
   return `/quotas/new?${new URLSearchParams({ kind: 'cap', limit: '0', ...named })}`
 }
+
+/** A user in what administrators read, with what another system and people call the user. */
+export interface NamedUser {
+  user_id: number
+  user_ref?: string | null | undefined
+  user_name?: string | null | undefined
+}
+
+/** The name, and without one the reference; null if the user has neither. */
+export function calledOf({ user_name, user_ref }: NamedUser): string | null {
+  return user_name ?? user_ref ?? null
+}

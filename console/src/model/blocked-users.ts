@@ -1,4 +1,5 @@
 import type { Api } from '../api/types.ts'
+import type { NamedUser } from './addresses.ts'
 import { isBlock } from './quota-status.ts'
 import { type Answer, covers, generalAnswer } from './scopes.ts'
 
@@ -17,8 +18,7 @@ export interface Blocks {
 }
 
 /** A user whose messages were denied, or who has used up a quota. */
-export interface BlockedUser {
-  user_id: number
+export interface BlockedUser extends NamedUser {
   /** The denials of the last hour that were read, newest first. */
   denials: Denial[]
   usedUp: Quota[]
@@ -27,14 +27,14 @@ export interface BlockedUser {
 /** Joins denials and used-up quotas by user, most urgent first. A quota with overage left is not used up at 100%. */
 export function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
   const users = new Map<number, BlockedUser>()
-  const entryOf = (user_id: number) => {
-    const entry = users.get(user_id) ?? { user_id, denials: [], usedUp: [] }
+  const entryOf = ({ user_id, user_ref, user_name }: NamedUser) => {
+    const entry = users.get(user_id) ?? { user_id, user_ref, user_name, denials: [], usedUp: [] }
     users.set(user_id, entry)
     return entry
   }
-  for (const denial of denials) entryOf(denial.user_id).denials.push(denial)
+  for (const denial of denials) entryOf(denial).denials.push(denial)
   for (const { quota } of alerts) {
-    if (quota.status === 'exhausted') entryOf(quota.user_id).usedUp.push(quota)
+    if (quota.status === 'exhausted') entryOf(quota).usedUp.push(quota)
   }
   const isOnPurpose = (user: BlockedUser) => Number(stillBlocking(user, undefined).isOnPurpose)
   return [...users.values()].toSorted(

@@ -1,6 +1,7 @@
 import { averageMs, PERIODS } from '../../../src/domain/period.ts'
 import { DAY_MS } from '../../../src/domain/time.ts'
 import type { Api } from '../api/types.ts'
+import type { NamedUser } from './addresses.ts'
 
 const SOON_MS = 15 * 60_000
 
@@ -12,8 +13,7 @@ export function isWithinMinutes(at: string, now: string): boolean {
 const DAYS = 7
 
 /** A user who will run out within 7 days at the daily rate. */
-export interface RunOut {
-  user_id: number
+export interface RunOut extends NamedUser {
   runsOutAt: string
   isSoon: boolean
   dailyRate: number
@@ -29,7 +29,7 @@ const SHORT_PERIODS: readonly string[] = PERIODS.filter(period => averageMs(peri
 
 /** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
 export function runOutWithinDays(summary: Api['QuotaSummary']): RunOut[] {
-  const { user_id, as_of, forecast, available, remaining, caps, next_reset } = summary
+  const { user_id, user_ref, user_name, as_of, forecast, available, remaining, caps, next_reset } = summary
   if (forecast === null) return []
   const { runs_out_at, units_run_out_at, daily_rate } = forecast
   const isCapped = caps.some(({ period }) => period !== null && SHORT_PERIODS.includes(period))
@@ -44,6 +44,8 @@ export function runOutWithinDays(summary: Api['QuotaSummary']): RunOut[] {
   return [
     {
       user_id,
+      user_ref,
+      user_name,
       runsOutAt: end,
       isSoon: isWithinMinutes(end, as_of),
       dailyRate: daily_rate,

@@ -1,4 +1,5 @@
 import type { Api } from '../api/types.ts'
+import type { NamedUser } from './addresses.ts'
 import { isBlock } from './quota-status.ts'
 
 /** Where messages go, beside where they usually go. */
@@ -47,8 +48,7 @@ export function isUnusual({ asked, denied, usual }: Destination): boolean {
 }
 
 /** A user's units to one destination. */
-export interface DestinationUser {
-  user_id: number
+export interface DestinationUser extends NamedUser {
   sent: number
   denied: number
 }
@@ -59,14 +59,20 @@ export interface DestinationUsers {
   others: { sent: number; most: number } | null
 }
 
-type UserItem = Pick<Api['Usage']['items'][number], 'committed' | 'denied' | 'user_id'>
+type UserItem = Pick<Api['Usage']['items'][number], 'committed' | 'denied' | 'user_id' | 'user_ref' | 'user_name'>
 
 /** Sums of users, most first. A user has two rows if the period contains the end of a month. */
 export function usersOf(items: readonly UserItem[]): DestinationUser[] {
   const users = new Map<number, DestinationUser>()
-  for (const { user_id = 0, committed, denied } of items) {
-    const user = users.get(user_id) ?? { user_id, sent: 0, denied: 0 }
-    users.set(user_id, { user_id, sent: user.sent + committed.units, denied: user.denied + denied.units })
+  for (const { user_id = 0, user_ref, user_name, committed, denied } of items) {
+    const user = users.get(user_id) ?? { sent: 0, denied: 0 }
+    users.set(user_id, {
+      user_id,
+      user_ref,
+      user_name,
+      sent: user.sent + committed.units,
+      denied: user.denied + denied.units,
+    })
   }
   return [...users.values()]
     .filter(({ sent, denied }) => sent + denied > 0)

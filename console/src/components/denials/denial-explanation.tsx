@@ -16,6 +16,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
+import { UserLink } from '../user-link.tsx'
 import { Sender, Timestamp } from '../values.tsx'
 import { Block } from './block.tsx'
 import classes from './denial-explanation.module.css'
@@ -59,7 +60,7 @@ export function DenialExplanation({ scope, denialId, done, onAction }: Explanati
 }
 
 function Request({ denial, scope }: DenialProps) {
-  const { id, user_id, at, country, message_type, sender = null, retry_at } = denial
+  const { id, at, country, message_type, sender = null, retry_at } = denial
   const { explanation, noCountry, waitingDoesNotHelp } = texts.denials
   return (
     <dl className={classes.request}>
@@ -71,9 +72,7 @@ function Request({ denial, scope }: DenialProps) {
         <>
           <dt>{explanation.user}</dt>
           <dd>
-            <Anchor component={Link} href={`/users/${user_id}`} inherit>
-              {user_id}
-            </Anchor>
+            <UserLink user={denial} inherit />
           </dd>
         </>
       )}

@@ -1,5 +1,4 @@
-import { Anchor, Button } from '@mantine/core'
-import { Link } from 'wouter'
+import { Button } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import { type Scope, userOf } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
@@ -8,6 +7,7 @@ import classes from '../data-table.module.css'
 import { type Column, DataTable } from '../data-table.tsx'
 import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
+import { UserLink } from '../user-link.tsx'
 
 type Denial = Api['DenialRecord']
 
@@ -61,11 +61,8 @@ function columnsOf(scope: Scope, onExplain: TableProps['onExplain']): Column<Den
 
 const USER: Column<Denial> = {
   label: texts.denials.columns.user,
-  cell: ({ user_id }) => (
-    <Anchor component={Link} href={`/users/${user_id}/denials`} size="sm">
-      {user_id}
-    </Anchor>
-  ),
+  kind: 'user',
+  cell: denial => <UserLink user={denial} href={`/users/${denial.user_id}/denials`} />,
 }
 
 function Message({ denial, scope }: { denial: Denial; scope: Scope }) {

@@ -8,6 +8,7 @@ import { ReservationBadge } from '../badge.tsx'
 import { MessageLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
 import { Section } from '../section.tsx'
+import { UserLink } from '../user-link.tsx'
 import { Timestamp } from '../values.tsx'
 import classes from './found-messages.module.css'
 
@@ -33,12 +34,10 @@ function FoundOfAllUsers({ id }: { id: string }) {
           <>
             {reservations.length === 0 && <p className={classes.line}>{found.none}</p>}
             <ul className={classes.found}>
-              {reservations.map(({ user_id, id, state, units, created_at }) => (
-                <li key={`${user_id} ${id}`}>
-                  <MessageLink user={{ user_id, isOwn: false }} id={id} />
-                  <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-                    {texts.shell.account.user(user_id)}
-                  </Anchor>
+              {reservations.map(({ id, state, units, created_at, ...user }) => (
+                <li key={`${user.user_id} ${id}`}>
+                  <MessageLink user={{ user_id: user.user_id, isOwn: false }} id={id} />
+                  <UserLink user={user} unnamed={texts.shell.account.user(user.user_id)} />
                   <ReservationBadge state={state} isOwn={false} />
                   <span>{texts.values.units(units)}</span>
                   <Timestamp at={created_at} />

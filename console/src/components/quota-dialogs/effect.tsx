@@ -1,6 +1,5 @@
-import { Anchor, Skeleton, Text } from '@mantine/core'
+import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { messageKindOf, sendableUnits } from '../../../../src/domain/sendable.ts'
 import type { Api } from '../../api/types.ts'
 import { countryName } from '../../formats.ts'
@@ -9,6 +8,7 @@ import { texts } from '../../texts/texts.ts'
 import { Kind } from '../kind.tsx'
 import classes from '../notice.module.css'
 import { quotaName } from '../quota-labels.ts'
+import { UserLink } from '../user-link.tsx'
 import { DistantTime } from '../values.tsx'
 
 type Quota = Api['SmsQuota']
@@ -27,16 +27,13 @@ const TEXTS = texts.quota.effect
 
 /** Which quota a dialog is about: it can be opened from a list. */
 export function AboutQuota({ quota }: { quota: Quota }) {
-  const { user_id, kind, window_end } = quota
+  const { kind, window_end } = quota
   return (
     <Text size="sm" c="dimmed">
       <Kind kind={kind}>
         <bdi>{quotaName(quota)}</bdi>
       </Kind>{' '}
-      ·{' '}
-      <Anchor component={Link} href={`/users/${user_id}`} inherit underline="always">
-        {texts.quota.user(user_id)}
-      </Anchor>
+      · <UserLink user={quota} unnamed={texts.quota.user(quota.user_id)} inherit underline="always" />
       {window_end !== null && (
         <>
           {' '}

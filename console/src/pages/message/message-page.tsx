@@ -6,6 +6,7 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { Section } from '../../components/section.tsx'
+import { UserLink } from '../../components/user-link.tsx'
 import { countryLabel } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { uint } from '../../model/url-parameters.ts'
@@ -41,9 +42,12 @@ function MessagePage({ user }: { user: ViewedUser }) {
         about={
           !user.isOwn &&
           words.about(
-            <Anchor component={Link} href={home} inherit underline="always">
-              {words.user(user.user_id)}
-            </Anchor>,
+            <UserLink
+              user={message.data?.reservation ?? message.data?.denials[0] ?? user}
+              unnamed={words.user(user.user_id)}
+              inherit
+              underline="always"
+            />,
           )
         }
       >

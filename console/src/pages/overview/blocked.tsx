@@ -11,6 +11,7 @@ import { MessageLink, QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
+import { UserLink } from '../../components/user-link.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import {
   type BlockedUser,
@@ -29,7 +30,6 @@ import { useSummaries } from '../../queries/summaries.ts'
 import { texts } from '../../texts/texts.ts'
 import layout from './overview.module.css'
 import { FirstRows } from './parts.tsx'
-import { UserLink } from './user-columns.tsx'
 
 type Denial = Api['DenialRecord']
 type Quota = Api['SmsQuota']
@@ -120,7 +120,7 @@ function Users({ title, users, from, actions }: UsersProps) {
 function columnsOf(from: string, actions: Actions): Column<ShownUser>[] {
   const { columns, untilLifted, waitingDoesNotHelp } = texts.overview.blocked
   return [
-    { label: columns.user, cell: user => <Who user={user} /> },
+    { label: columns.user, kind: 'user', cell: user => <Who user={user} /> },
     { label: columns.why, kind: 'name', cell: user => <Why user={user} actions={actions} /> },
     { label: columns.denied, kind: 'number', cell: user => <Denied user={user} from={from} /> },
     timeColumn(
@@ -140,9 +140,7 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
       <ul className={layout.again}>
         {users.map(user => (
           <li key={user.user_id}>
-            <Anchor component={Link} href={`/users/${user.user_id}`} inherit underline="always">
-              {texts.overview.user(user.user_id)}
-            </Anchor>
+            <UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit underline="always" />
             {user.denials.length > 0 && (
               <>
                 {' · '}
@@ -156,11 +154,12 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
   )
 }
 
-function Who({ user: { user_id, blocking } }: { user: ShownUser }) {
+function Who({ user }: { user: ShownUser }) {
+  const { user_id, blocking } = user
   const [latest] = blocking.denials
   return (
     <>
-      <UserLink id={user_id} />
+      <UserLink user={user} unnamed={texts.overview.user(user.user_id)} fw={600} />
       {latest !== undefined && (
         <div className={`${classes.about} ${layout.latest}`}>
           {texts.overview.blocked.latest(<MessageLink user={{ user_id, isOwn: false }} id={latest.id} />)}

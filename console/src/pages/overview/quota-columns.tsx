@@ -3,7 +3,8 @@ import type { Api } from '../../api/types.ts'
 import type { Column } from '../../components/data-table.tsx'
 import { QuotaName } from '../../components/links.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { UserLink } from './user-columns.tsx'
+import { UserLink } from '../../components/user-link.tsx'
+import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -15,7 +16,7 @@ export function quotaColumn(label: string, actions?: (quota: Quota) => ReactNode
     cell: quota => (
       <>
         <QuotaName quota={quota} actions={actions?.(quota)} />
-        <UserLink id={quota.user_id} size="xs" fw={400} />
+        <UserLink user={quota} unnamed={texts.overview.user(quota.user_id)} size="xs" />
       </>
     ),
   }

@@ -4,13 +4,13 @@ import classes from '../../components/data-table.module.css'
 import type { Column } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
+import { UserLink } from '../../components/user-link.tsx'
 import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
 import { formatRate } from '../../formats.ts'
 import { type RunOut, runOutWithinDays } from '../../model/run-out.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
 import { texts } from '../../texts/texts.ts'
 import { FirstRows, useKeptChoice } from './parts.tsx'
-import { UserLink } from './user-columns.tsx'
 
 const { runningOut } = texts.overviewParts
 
@@ -62,7 +62,11 @@ export function RunningOut() {
 }
 
 const COLUMNS: readonly Column<RunOut>[] = [
-  { label: runningOut.columns.user, cell: ({ user_id }) => <UserLink id={user_id} /> },
+  {
+    label: runningOut.columns.user,
+    kind: 'user',
+    cell: user => <UserLink user={user} unnamed={texts.overview.user(user.user_id)} fw={600} />,
+  },
   {
     label: runningOut.columns.runsOut,
     cell: ({ isSoon, runsOutAt, unused }) => (

@@ -6,6 +6,7 @@ import classes from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Pager } from '../../components/pager.tsx'
+import { UserLink } from '../../components/user-link.tsx'
 import { countryName } from '../../formats.ts'
 import { blockUrl } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
@@ -17,7 +18,7 @@ import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { BlockAll } from './block-all.tsx'
-import { deniedColumn, UserLink } from './user-columns.tsx'
+import { deniedColumn } from './user-columns.tsx'
 
 interface SendersProps {
   group: DestinationGroup
@@ -78,7 +79,11 @@ function columnsOf(to: SendersProps, mayCap: boolean): Column<DestinationUser>[]
     cell: ({ user_id }) => <CapLink user_id={user_id} {...to} />,
   }
   return [
-    { label: columns.user, cell: ({ user_id }) => <UserLink id={user_id} fw={400} /> },
+    {
+      label: columns.user,
+      kind: 'user',
+      cell: user => <UserLink user={user} unnamed={texts.overview.user(user.user_id)} />,
+    },
     unitsColumn(columns.sent, ({ sent }) => sent),
     deniedColumn(
       columns.denied,

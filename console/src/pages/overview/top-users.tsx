@@ -6,11 +6,12 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { useUrlState } from '../../components/url-state.ts'
+import { UserLink } from '../../components/user-link.tsx'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { oneOf } from '../../model/url-parameters.ts'
 import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
-import { deniedColumn, UserLink } from './user-columns.tsx'
+import { deniedColumn } from './user-columns.tsx'
 
 type User = Api['TopUsers']['items'][number]
 
@@ -59,11 +60,12 @@ function columnsOf(max: number, from: string): Column<User>[] {
   return [
     {
       label: columns.user,
-      cell: ({ user_id, committed: { units } }) => (
+      kind: 'user',
+      cell: user => (
         <>
-          <UserLink id={user_id} />
+          <UserLink user={user} unnamed={texts.overview.user(user.user_id)} fw={600} />
           <div className={classes.share} aria-hidden>
-            <span style={{ width: `${max === 0 ? 0 : (units / max) * 100}%` }} />
+            <span style={{ width: `${max === 0 ? 0 : (user.committed.units / max) * 100}%` }} />
           </div>
         </>
       ),

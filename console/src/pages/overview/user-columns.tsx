@@ -1,20 +1,7 @@
-import { Anchor, type AnchorProps } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Column } from '../../components/data-table.tsx'
 import { Units } from '../../components/values.tsx'
-import { texts } from '../../texts/texts.ts'
-
-interface UserLinkProps extends Pick<AnchorProps, 'size' | 'fw'> {
-  id: number
-}
-
-export function UserLink({ id, size = 'sm', fw = 600 }: UserLinkProps) {
-  return (
-    <Anchor component={Link} href={`/users/${id}`} size={size} fw={fw}>
-      {texts.overview.user(id)}
-    </Anchor>
-  )
-}
 
 /** Denied units, which lead to the denials. */
 export function deniedColumn<Row>(label: string, of: (row: Row) => number, urlOf: (row: Row) => string): Column<Row> {

@@ -14,6 +14,7 @@ import { type QuotaAction, QuotaDialog } from '../../components/quota-dialogs/qu
 import { quotaName } from '../../components/quota-labels.ts'
 import { TabNav } from '../../components/tab-nav.tsx'
 import { useUrlState } from '../../components/url-state.ts'
+import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { isBlock } from '../../model/quota-status.ts'
 import { uint } from '../../model/url-parameters.ts'
@@ -81,13 +82,9 @@ interface QuotaDetailProps {
 function QuotaDetail({ quota, error }: QuotaDetailProps) {
   const [{ view }] = useUrlState(QUOTA_URL_STATE)
   const [message, setMessage] = useState('')
-  const { id, user_id, kind } = quota
+  const { id, kind } = quota
   const shown = view === 'edit' ? 'settings' : view
-  const user = (
-    <Anchor component={Link} href={`/users/${user_id}`} inherit underline="always">
-      {texts.quota.user(user_id)}
-    </Anchor>
-  )
+  const user = <UserLink user={quota} unnamed={texts.quota.user(quota.user_id)} inherit underline="always" />
   return (
     <>
       <PageTitle title={quotaName(quota)} about={TEXTS.about(<Kind kind={kind} />, id, user)}>

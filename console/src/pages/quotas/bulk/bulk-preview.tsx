@@ -7,6 +7,7 @@ import { ErrorNotice } from '../../../components/error-notice.tsx'
 import { Kind } from '../../../components/kind.tsx'
 import { Loaded, Loading } from '../../../components/loaded.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
+import { UserName } from '../../../components/user-link.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
 import type { BulkAction, BulkCall, BulkInput, Selection } from '../../../model/bulk-change.ts'
 import { type Extra, whyNoExtra } from '../../../model/bulk-change.ts'
@@ -122,7 +123,7 @@ const SAMPLE_COLUMNS = [
       </Kind>
     ),
   },
-  { label: texts.quotas.columns.user, cell: ({ before }: Sample) => before.user_id },
+  { label: texts.quotas.columns.user, cell: ({ before }: Sample) => <UserName user={before} /> },
   { label: bulk.change, cell: ({ before, after }: Sample) => differenceOf(before, after) },
 ]
 
