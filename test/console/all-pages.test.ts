@@ -61,6 +61,8 @@ for (const [index, country] of ['DE', 'FR', undefined].entries()) {
   const answer = await ask(index === 2 ? 'reserve' : 'consume', body)
   expect(answer.body.granted).toBe(true)
 }
+const profile = { name: NAME, ref: 'r'.repeat(128), email: `${'e'.repeat(64)}@${'x'.repeat(180)}.example` }
+expect((await site.call('PUT', '/api/sms/admin/users/66/profile', { body: profile })).status).toBe(200)
 const denied = await ask('reserve', { user_id: 66, id: longestId(3), units: 400, country: 'DE', message_type: TYPE })
 expect(denied.body.granted).toBe(false)
 
@@ -73,6 +75,7 @@ const EXAMPLES: Record<string, string> = {
   '/users/:id/messages/:message_id': `/users/66/messages/${longestId(3)}`,
   '/mine/messages/:message_id': `/mine/messages/${longestId(2)}`,
   '/users/:id/changes': '/users/66/changes',
+  '/users/:id/profile': '/users/66/profile',
   '/webhooks/:id': `/webhooks/${webhook}`,
   '/webhooks/:id/settings': `/webhooks/${webhook}/settings`,
   '/webhooks/:id/history': `/webhooks/${webhook}/history`,

@@ -369,13 +369,16 @@ describe('changes of many', () => {
   })
 })
 
-test('the directory of users finds them by the first digits, and says who is unknown', async () => {
+test('the directory of users finds them by the beginning of an id, and says who is unknown', async () => {
   const page = await site.visit('/users')
+  const search = page.getByLabel('Id, reference or name')
   await expect.poll(async () => (await names(page)).slice(0, 5)).toEqual(['0', '1', '2', '3', '4'])
-  await page.getByLabel('User id').fill('10')
+  await search.fill('10')
   await expect.poll(async () => (await names(page)).slice(0, 2)).toEqual(['100', '101'])
   await page.getByText('Nothing is known of user 10').waitFor()
-  await page.getByLabel('User id').fill('4242')
+  await search.fill('nobody')
+  await page.getByText('No user has an id, a reference or a name that begins so').waitFor()
+  await search.fill('4242')
   await page.getByRole('link', { name: 'New quota for user 4242' }).click()
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=4242`)
 })

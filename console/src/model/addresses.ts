@@ -27,3 +27,9 @@ export interface NamedUser {
 export function calledOf({ user_name, user_ref }: NamedUser): string | null {
   return user_name ?? user_ref ?? null
 }
+
+/** What the user is called, with the id, as plain text. @param unnamed for a user who is called nothing */
+export function userText(user: NamedUser, unnamed: string): string {
+  const called = calledOf(user)
+  return called === null ? unnamed : `${called} (${user.user_id})`
+}

@@ -36,11 +36,11 @@ export const usersQuery = (cursor: string | null) =>
   })
 const USERS_PER_PAGE = 50
 
-/** Users whose id begins with these digits; at most 20. */
-export const userSearchQuery = (digits: string) =>
+/** Users whose id, reference or name begins so; at most 20. */
+export const userSearchQuery = (text: string) =>
   queryOptions({
-    queryKey: ['users', 'search', digits],
-    queryFn: ({ signal }) => request<SearchResult>('/admin/search', { query: { q: digits }, signal }),
+    queryKey: ['users', 'search', text],
+    queryFn: ({ signal }) => request<SearchResult>('/admin/search', { query: { q: text }, signal }),
     select: ({ users, has_more }: SearchResult) => ({ users, hasMore: has_more.users }),
     placeholderData: keepPreviousData,
   })

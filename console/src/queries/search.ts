@@ -34,7 +34,7 @@ async function find(text: string, signal: AbortSignal): Promise<Found> {
   // The directory of users lacks those who only have reservations that were never committed.
   const user = await findUser(id, signal)
   if (user === null) return { ...found, unknownUser: id }
-  const entry = { user_id: id, quotas: user.quotas.unexpired, last_activity_at: user.last_activity_at }
+  const entry = { ...user, quotas: user.quotas.unexpired }
   return { ...found, users: [entry, ...found.users], unknownUser: null }
 }
 

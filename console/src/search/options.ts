@@ -2,7 +2,7 @@ import { RESERVATION_STATE_LABELS, STATUS_LABELS } from '../components/badge.tsx
 import { type IconName, isIconName } from '../components/icon.tsx'
 import { quotaName } from '../components/quota-labels.ts'
 import { formatTimestamp } from '../formats.ts'
-import { blockUrl, messageUrl } from '../model/addresses.ts'
+import { blockUrl, messageUrl, type NamedUser, userText } from '../model/addresses.ts'
 import { countriesLike, dialedCountryLabel } from '../model/countries.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
@@ -149,35 +149,32 @@ function firstQuotaOption(user_id: number | null, caller: Caller): Option[] {
   return [{ key: target, icon: 'plus', label: texts.search.actions.newQuotaFor(user_id), target }]
 }
 
-function userOption({ user_id, quotas }: Found['users'][number]): Option {
-  const { hits } = texts.search
+const textOf = (user: NamedUser) => userText(user, texts.search.hits.user(user.user_id))
+
+function userOption(user: Found['users'][number]): Option {
+  const { user_id, user_ref = null, quotas } = user
   const target = `/users/${user_id}`
-  return { key: target, icon: 'user', label: hits.user(user_id), about: hits.quotas(quotas), target, isKept: true }
+  const about = [...(user_ref === null ? [] : [user_ref]), texts.search.hits.quotas(quotas)].join(' · ')
+  return { key: target, icon: 'user', label: textOf(user), about, target, isKept: true }
 }
 
 function quotaOption(quota: Found['quotas'][number]): Option {
-  const { id, user_id, kind, external_ref, status } = quota
-  const about = [texts.values.kinds[kind], texts.search.hits.user(user_id), STATUS_LABELS[status]]
+  const { id, kind, external_ref, status } = quota
+  const about = [texts.values.kinds[kind], textOf(quota), STATUS_LABELS[status]]
   if (external_ref !== null) about.push(external_ref)
   const target = `/quotas/${id}`
   return { key: target, icon: kind, label: quotaName(quota), about: about.join(' · '), target, isKept: true }
 }
 
-function denialOption({ id, user_id, at }: Found['denials'][number]): Option {
-  const { hits } = texts.search
-  const target = messageUrl({ user_id, isOwn: false }, id)
-  const about = [hits.user(user_id), hits.denied, formatTimestamp(at)].join(' · ')
+function denialOption({ id, at, ...user }: Found['denials'][number]): Option {
+  const target = messageUrl({ user_id: user.user_id, isOwn: false }, id)
+  const about = [textOf(user), texts.search.hits.denied, formatTimestamp(at)].join(' · ')
   return { key: target, icon: 'denials', label: id, about, target, isKept: true }
 }
 
-function messageOption({ id, user_id, state, units, created_at }: Found['reservations'][number]): Option {
-  const target = messageUrl({ user_id, isOwn: false }, id)
-  const about = [
-    texts.search.hits.user(user_id),
-    RESERVATION_STATE_LABELS[state],
-    texts.values.units(units),
-    formatTimestamp(created_at),
-  ]
+function messageOption({ id, state, units, created_at, ...user }: Found['reservations'][number]): Option {
+  const target = messageUrl({ user_id: user.user_id, isOwn: false }, id)
+  const about = [textOf(user), RESERVATION_STATE_LABELS[state], texts.values.units(units), formatTimestamp(created_at)]
   return { key: target, icon: 'message', label: id, about: about.join(' · '), target, isKept: true }
 }
 

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { NotFound } from '../../components/not-found.tsx'
@@ -7,6 +8,7 @@ import { TabNav } from '../../components/tab-nav.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { blockUrl } from '../../model/addresses.ts'
 import { uint } from '../../model/url-parameters.ts'
+import { profileQuery } from '../../queries/profile.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -17,6 +19,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
   const caller = useCaller()
   const [location] = useLocation()
   const user_id = uint(id)
+  const called = useCalled(user_id)
   if (user_id === null) return <NotFound />
   const { title, tabs: labels, newQuota, block, sections } = texts.user
   const tabs = [
@@ -24,10 +27,11 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
     { label: labels.reservations, href: `/users/${user_id}/reservations` },
     { label: labels.denials, href: `/users/${user_id}/denials` },
     { label: labels.changes, href: `/users/${user_id}/changes` },
+    { label: labels.profile, href: `/users/${user_id}/profile` },
   ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
   return (
     <>
-      <PageTitle title={title(user_id)}>
+      <PageTitle title={title(user_id, called)}>
         {may(caller, 'change') && (
           <>
             <Button component={Link} href={blockUrl({ user_id })} variant="default" size="xs">
@@ -44,4 +48,10 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
       <Content key={user_id} user={{ user_id, isOwn: false }} />
     </>
   )
+}
+
+/** What the user is called; null until it is known, or if the user has neither name nor reference. */
+function useCalled(user_id: number | null): string | null {
+  const { data } = useQuery({ ...profileQuery(user_id ?? 0), enabled: user_id !== null })
+  return data?.name ?? data?.ref ?? null
 }

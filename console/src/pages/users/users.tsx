@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { useUrlState } from '../../components/url-state.ts'
+import { UserLink } from '../../components/user-link.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance } from '../../formats.ts'
 import { cursor, uint } from '../../model/url-parameters.ts'
@@ -17,7 +18,7 @@ import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 
-const { users } = texts.quotas
+const { users } = texts
 
 const STATE = { cursor }
 
@@ -25,9 +26,8 @@ const STATE = { cursor }
 export default function Users() {
   const [text, setText] = useState('')
   const trimmed = text.trim()
-  const isInvalid = trimmed !== '' && uint(trimmed) === null
   // Rows follow the keys without holding them up.
-  const digits = useDeferredValue(isInvalid ? '' : trimmed)
+  const searched = useDeferredValue(trimmed)
   return (
     <>
       <PageTitle title={users.title} about={users.about} />
@@ -35,15 +35,14 @@ export default function Users() {
         <TextInput
           label={users.search}
           placeholder={users.searchHint}
-          inputMode="numeric"
-          maw="18rem"
+          maxLength={128}
+          maw="24rem"
           mb="md"
           value={text}
           onChange={event => setText(event.currentTarget.value)}
-          error={isInvalid && texts.quotas.filters.notAUser}
         />
       </search>
-      {digits === '' ? <Directory /> : <Found digits={digits} />}
+      {searched === '' ? <Directory /> : <Found text={searched} />}
     </>
   )
 }
@@ -72,15 +71,18 @@ function Directory() {
   )
 }
 
-/** The users whose id begins with some digits. An id that no user has is said to be unknown, with what one can do about it. */
-function Found({ digits }: { digits: string }) {
-  const found = useQuery(userSearchQuery(digits))
-  const id = Number(digits)
+/** The users whose id, reference or name begins so. An id that no user has is said to be unknown, with what one can do about it. */
+function Found({ text }: { text: string }) {
+  const found = useQuery(userSearchQuery(text))
+  const id = uint(text)
   return (
     <Loaded query={found} loading={<Loading rows={3} height={36} />}>
       {({ users: entries, hasMore }) => (
         <>
-          {!entries.some(({ user_id }) => user_id === id) && !found.isPlaceholderData && <Unknown id={id} />}
+          {id !== null && !entries.some(({ user_id }) => user_id === id) && !found.isPlaceholderData && (
+            <Unknown id={id} />
+          )}
+          {id === null && entries.length === 0 && <EmptyState title={users.notFound}>{users.notFoundAbout}</EmptyState>}
           {entries.length > 0 && <DataTable {...TABLE} rows={entries} isStale={found.isPlaceholderData} />}
           {hasMore && <p className={classes.about}>{users.more}</p>}
         </>
@@ -114,12 +116,11 @@ function Unknown({ id }: { id: number }) {
 const COLUMNS: readonly Column<UserEntry>[] = [
   {
     label: users.columns.user,
-    cell: ({ user_id }) => (
-      <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-        {user_id}
-      </Anchor>
-    ),
+    kind: 'user',
+    // The reference has a column of its own.
+    cell: ({ user_id, user_name }) => <UserLink user={{ user_id, user_name }} fw={600} />,
   },
+  { label: users.columns.reference, kind: 'name', cell: ({ user_ref }) => <bdi>{user_ref ?? '–'}</bdi> },
   {
     label: users.columns.quotas,
     cell: ({ user_id, quotas }) => (

@@ -131,20 +131,4 @@ export const quotas: typeof english = {
     done: count => `${quotasOf(count)} exportiert.`,
     cancel: 'Export anhalten',
   },
-  users: {
-    title: 'Benutzer',
-    about:
-      'Benutzer, die ein Kontingent oder einen Verbrauch haben oder hatten. Neue erscheinen mit dem ersten Kontingent oder der ersten Nachricht.',
-    search: 'Benutzer-ID',
-    searchHint: 'Beginnt mit …',
-    columns: { user: 'Benutzer', quotas: 'Kontingente', lastActivity: 'Zuletzt aktiv' },
-    never: 'Nie',
-    none: 'Noch keine Benutzer',
-    noneAbout: 'Ein Benutzer erscheint mit dem ersten Kontingent oder der ersten Nachricht.',
-    unknown: id => `Über Benutzer ${id} ist nichts bekannt`,
-    unknownAbout:
-      'Benutzer gehören einem anderen System: die Nummer dort prüfen. Mit dem ersten Kontingent ist der Benutzer hier bekannt.',
-    createFor: id => `Neues Kontingent für Benutzer ${id}`,
-    more: 'Weitere Benutzer passen. Mehr Ziffern eingeben.',
-  },
 }

@@ -3,7 +3,7 @@ import type { search as english } from '../en/search.tsx'
 
 export const search: typeof english = {
   label: 'Suche',
-  placeholder: 'Benutzer-ID, Kontingent, Nachrichten-ID, Referenz, Land, +234, Webhook oder Seite',
+  placeholder: 'Benutzer, Kontingent, Nachrichten-ID, Referenz, Land, +234, Webhook oder Seite',
   close: 'Suche schließen',
   list: 'Ergebnisse',
   results: count => (count === 1 ? '1 Ergebnis' : `${formatUnits(count)} Ergebnisse`),

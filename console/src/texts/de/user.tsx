@@ -9,11 +9,17 @@ const ADJECTIVES = eachPeriod(({ adverb }) => `${adverb}e `)
 const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVES[period])
 
 export const user: typeof english = {
-  title: id => `Benutzer ${id}`,
+  title: (id, called) => (called === null ? `Benutzer ${id}` : `${called} (${id})`),
   mine: { title: 'Meine Kontingente', about: 'Ob gesendet werden kann, was übrig ist und was gesendet wurde.' },
   sections: 'Abschnitte',
-  tabs: { overview: 'Übersicht', reservations: 'Nachrichten', denials: 'Ablehnungen', changes: 'Änderungen' },
-  newQuota: 'Neues Kontingent für diesen Benutzer',
+  tabs: {
+    overview: 'Übersicht',
+    reservations: 'Nachrichten',
+    denials: 'Ablehnungen',
+    changes: 'Änderungen',
+    profile: 'Profil',
+  },
+  newQuota: 'Neues Kontingent',
   block: 'Sperren …',
 
   ownKinds: { grant: 'Paket', cap: 'Obergrenze' },

@@ -134,18 +134,4 @@ export const quotas = {
     done: (count: number) => `${quotasOf(count)} exported.`,
     cancel: 'Stop the export',
   },
-  users: {
-    title: 'Users',
-    about: 'Users who have, or had, a quota or usage. A new user appears here with the first quota or message.',
-    search: 'User id',
-    searchHint: 'Begins with…',
-    columns: { user: 'User', quotas: 'Quotas', lastActivity: 'Last activity' },
-    never: 'Never',
-    none: 'No users yet',
-    noneAbout: 'A user appears with the first quota or message.',
-    unknown: (id: number) => `Nothing is known of user ${id}`,
-    unknownAbout: 'Users belong to another system: check the id there. A first quota makes the user known here.',
-    createFor: (id: number) => `New quota for user ${id}`,
-    more: 'More users match. Type more digits.',
-  },
 }

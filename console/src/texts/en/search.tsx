@@ -3,7 +3,7 @@ import { formatUnits } from '../../formats.ts'
 /** The search over everything. */
 export const search = {
   label: 'Search',
-  placeholder: 'User id, quota, message id, reference, country, +234, webhook or page',
+  placeholder: 'User, quota, message id, reference, country, +234, webhook or page',
   close: 'Close the search',
   list: 'Results',
   results: (count: number) => (count === 1 ? '1 result' : `${formatUnits(count)} results`),

@@ -10,10 +10,16 @@ const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVE
 
 /** A user's page and “My quotas”. */
 export const user = {
-  title: (id: number) => `User ${id}`,
+  title: (id: number, called: string | null) => (called === null ? `User ${id}` : `${called} (${id})`),
   mine: { title: 'My quotas', about: 'Whether you can send, what is left, and what you have sent.' },
   sections: 'Sections',
-  tabs: { overview: 'Overview', reservations: 'Messages', denials: 'Denials', changes: 'Changes' },
+  tabs: {
+    overview: 'Overview',
+    reservations: 'Messages',
+    denials: 'Denials',
+    changes: 'Changes',
+    profile: 'Profile',
+  },
   newQuota: 'New quota for this user',
   block: 'Block…',
 

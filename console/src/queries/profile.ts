@@ -1,0 +1,57 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { ApiProblem } from '../api/problem.ts'
+import type { Api } from '../api/types.ts'
+import { request } from '../session/client.ts'
+
+/** What another system and people call a user. */
+
+type Profile = Api['UserProfile']
+
+const pathOf = (user_id: number) => `/admin/users/${user_id}/profile`
+
+/** The profile of a user; an empty one if nothing is stored of the user, as the first change makes it. */
+export function profileQuery(user_id: number) {
+  return queryOptions({
+    queryKey: ['users', 'profile', user_id],
+    queryFn: async ({ signal }): Promise<Profile> => {
+      try {
+        return await request<Profile>(pathOf(user_id), { signal })
+      } catch (error) {
+        if (error instanceof ApiProblem && error.code === 'not_found') return { user_id, ...EMPTY }
+        throw error
+      }
+    },
+  })
+}
+
+const EMPTY = {
+  ref: null,
+  name: null,
+  email: null,
+  language: null,
+  time_zone: null,
+  version: 0,
+  updated_at: null,
+  updated_by: null,
+} satisfies Omit<Profile, 'user_id'>
+
+interface Update {
+  body: object
+  /** The version that the change is based on. */
+  version: number
+}
+
+/** Changes fields of a profile, unless it was changed since `version`. */
+export function useUpdateProfile(user_id: number, onSaved: () => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: ({ body, version }: Update) =>
+      request<Profile>(pathOf(user_id), { method: 'PUT', body, ifMatch: version }),
+    onSuccess: saved => {
+      queryClient.setQueryData(profileQuery(user_id).queryKey, saved)
+      onSaved()
+    },
+    // Each list shows names. Also after an error: what is saved may have another version.
+    onSettled: () => queryClient.invalidateQueries(),
+  })
+}

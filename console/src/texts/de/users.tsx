@@ -1,0 +1,57 @@
+import type { users as english } from '../en/users.tsx'
+
+export const users: typeof english = {
+  title: 'Benutzer',
+  about:
+    'Benutzer, die ein Kontingent oder einen Verbrauch haben oder hatten. Neue erscheinen mit dem ersten Kontingent oder der ersten Nachricht.',
+  search: 'ID, Referenz oder Name',
+  searchHint: 'Beginnt mit …',
+  columns: { user: 'Benutzer', reference: 'Referenz', quotas: 'Kontingente', lastActivity: 'Zuletzt aktiv' },
+  never: 'Nie',
+  none: 'Noch keine Benutzer',
+  noneAbout: 'Ein Benutzer erscheint mit dem ersten Kontingent oder der ersten Nachricht.',
+  notFound: 'Kein Benutzer hat eine ID, eine Referenz oder einen Namen mit diesem Anfang',
+  notFoundAbout: 'In Referenzen zählt Groß- und Kleinschreibung.',
+  unknown: id => `Über Benutzer ${id} ist nichts bekannt`,
+  unknownAbout:
+    'Benutzer gehören einem anderen System: die Nummer dort prüfen. Mit dem ersten Kontingent ist der Benutzer hier bekannt.',
+  createFor: id => `Neues Kontingent für Benutzer ${id}`,
+  more: 'Weitere Benutzer passen. Mehr eingeben.',
+
+  profile: {
+    title: 'Profil',
+    about: 'Wie das eigene System und Menschen diesen Benutzer nennen.',
+    edit: 'Profil bearbeiten',
+    none: 'Nicht gesetzt',
+    labels: { ref: 'Referenz', name: 'Name', email: 'E-Mail', language: 'Sprache', time_zone: 'Zeitzone' },
+    aboutFields: {
+      ref: 'Die ID im eigenen System, etwa eine UUID oder Kontonummer. Aufrufe können den Benutzer so nennen. Sie kann einmal gesetzt werden.',
+      name: 'Wie Menschen den Benutzer nennen, neben der ID auf jeder Seite der Konsole.',
+      email: 'Wohin Mitteilungen an den Benutzer gehen.',
+      language: 'Der Mitteilungen an den Benutzer, etwa en, de oder pt-BR.',
+      time_zone: 'Der Zeiten in Mitteilungen an den Benutzer.',
+    },
+    isFixed: 'Sie ändert sich nie, weil Aufrufe den Benutzer so nennen.',
+    savedMeanwhile: value =>
+      value === null
+        ? 'Inzwischen geleert. Erneut speichern, um die Eingabe zu behalten.'
+        : `Jetzt „${value}“. Erneut speichern, um es zu ersetzen.`,
+    changedMeanwhile: 'Nicht geänderte Felder zeigen den jetzigen Stand. Eingaben prüfen und erneut speichern.',
+    lastChanged: 'Zuletzt geändert',
+    atBy: (at, actor) => (
+      <>
+        {at} von {actor}
+      </>
+    ),
+    save: 'Speichern',
+    saved: 'Das Profil ist gespeichert.',
+    errors: {
+      ref: '1 bis 128 Zeichen ohne Leerzeichen eingeben.',
+      refTaken: 'Ein anderer Benutzer hat diese Referenz, oder hatte sie bis vor wenigen Minuten.',
+      name: 'Höchstens 120 Zeichen verwenden.',
+      email: 'Eine Adresse wie ann@example.com eingeben.',
+      language: 'Ein Sprachkürzel wie de oder pt-BR eingeben.',
+      time_zone: 'Eine Zeitzone der Liste wählen.',
+    },
+  },
+}

@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react'
+
+/** The directory of users, and the profile of one. */
+export const users = {
+  title: 'Users',
+  about: 'Users who have, or had, a quota or usage. A new user appears here with the first quota or message.',
+  search: 'Id, reference or name',
+  searchHint: 'Begins with…',
+  columns: { user: 'User', reference: 'Reference', quotas: 'Quotas', lastActivity: 'Last activity' },
+  never: 'Never',
+  none: 'No users yet',
+  noneAbout: 'A user appears with the first quota or message.',
+  notFound: 'No user has an id, a reference or a name that begins so',
+  notFoundAbout: 'Upper and lower case differ in references.',
+  unknown: (id: number) => `Nothing is known of user ${id}`,
+  unknownAbout: 'Users belong to another system: check the id there. A first quota makes the user known here.',
+  createFor: (id: number) => `New quota for user ${id}`,
+  more: 'More users match. Type more.',
+
+  profile: {
+    title: 'Profile',
+    about: 'What your own system and people call this user.',
+    edit: 'Edit the profile',
+    none: 'Not set',
+    labels: { ref: 'Reference', name: 'Name', email: 'E-mail', language: 'Language', time_zone: 'Time zone' },
+    aboutFields: {
+      ref: 'The id in your own system, such as a UUID or an account number. Calls can name the user by it. It can be set once.',
+      name: 'What people call the user, beside the id on every page of the console.',
+      email: 'Where messages to the user go.',
+      language: 'Of messages to the user, such as en, de or pt-BR.',
+      time_zone: 'Of times in messages to the user.',
+    },
+    isFixed: 'It never changes, because calls name the user by it.',
+    /** Beside a field that was changed since the dialog was opened, and here. */
+    savedMeanwhile: (value: string | null) =>
+      value === null
+        ? 'Cleared meanwhile. Save again to keep your input.'
+        : `Now “${value}”. Save again to replace it.`,
+    changedMeanwhile: 'The fields that you have not changed show what is saved now. Check your input and save again.',
+    lastChanged: 'Last changed',
+    atBy: (at: ReactNode, actor: ReactNode) => (
+      <>
+        {at} by {actor}
+      </>
+    ),
+    save: 'Save',
+    saved: 'The profile is saved.',
+    errors: {
+      ref: 'Enter 1 to 128 characters without blanks.',
+      refTaken: 'Another user has this reference, or had it until a few minutes ago.',
+      name: 'Use at most 120 characters.',
+      email: 'Enter an address such as ann@example.com.',
+      language: 'Enter a language tag such as de or pt-BR.',
+      time_zone: 'Choose a time zone of the list.',
+    },
+  },
+}
