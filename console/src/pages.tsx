@@ -43,6 +43,7 @@ const reservations = () => import('./components/user/reservations.tsx')
 const denials = () => import('./components/denials/denials.tsx')
 const message = () => import('./pages/message/message-page.tsx')
 const changes = () => import('./pages/user/changes.tsx')
+const transfers = () => import('./pages/user/transfers.tsx')
 const profile = () => import('./pages/user/profile.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
@@ -89,6 +90,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
   { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
   { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
+  { path: '/users/:id/transfers', isFor: readsAllUsers, Page: framed(user, transfers) },
   { path: '/users/:id/changes', isFor: readsAllUsers, Page: framed(user, changes) },
   { path: '/users/:id/profile', isFor: readsAllUsers, Page: framed(user, profile) },
   {

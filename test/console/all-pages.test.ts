@@ -63,6 +63,13 @@ for (const [index, country] of ['DE', 'FR', undefined].entries()) {
 }
 const profile = { name: NAME, ref: 'r'.repeat(128), email: `${'e'.repeat(64)}@${'x'.repeat(180)}.example` }
 expect((await site.call('PUT', '/api/sms/admin/users/66/profile', { body: profile })).status).toBe(200)
+const given = await create('/quota', { user_id: 66, limit: 999_999_999, name: NAME }, actor)
+const moved = await site.call('POST', `/api/sms/admin/quota/${given}/transfer`, {
+  token: actor,
+  body: { to_user_id: 66, units: 999_999_999, reason: REASON },
+  headers: { 'idempotency-key': 'moved' },
+})
+expect(moved.status).toBe(201)
 const denied = await ask('reserve', { user_id: 66, id: longestId(3), units: 400, country: 'DE', message_type: TYPE })
 expect(denied.body.granted).toBe(false)
 
@@ -74,6 +81,7 @@ const EXAMPLES: Record<string, string> = {
   '/users/:id/denials': '/users/66/denials',
   '/users/:id/messages/:message_id': `/users/66/messages/${longestId(3)}`,
   '/mine/messages/:message_id': `/mine/messages/${longestId(2)}`,
+  '/users/:id/transfers': '/users/66/transfers',
   '/users/:id/changes': '/users/66/changes',
   '/users/:id/profile': '/users/66/profile',
   '/webhooks/:id': `/webhooks/${webhook}`,

@@ -14,6 +14,7 @@ import type { QUOTA_COMPONENTS } from '../../../src/contract/quotas.ts'
 import type { RESERVATION_COMPONENTS } from '../../../src/contract/reservations.ts'
 import type { SEARCH_COMPONENTS } from '../../../src/contract/search.ts'
 import type { SENDER_COMPONENTS } from '../../../src/contract/sender.ts'
+import type { TRANSFER_COMPONENTS } from '../../../src/contract/transfers.ts'
 import type { USAGE_COMPONENTS } from '../../../src/contract/usage.ts'
 import type { USER_COMPONENTS } from '../../../src/contract/users.ts'
 import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
@@ -29,6 +30,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof PROBLEM_COMPONENTS &
   typeof EVENT_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
+  typeof TRANSFER_COMPONENTS &
   typeof USAGE_COMPONENTS &
   typeof DENIAL_COMPONENTS &
   typeof CALLER_COMPONENTS &

@@ -2,6 +2,7 @@ import { Menu, Portal } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
+import { transferableUnits } from '../model/transfers.ts'
 import { useSetEnabled } from '../queries/quota-changes.ts'
 import { adjustsQuotas, changesQuotas } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
@@ -77,6 +78,9 @@ function ActionsMenu({ quota, anchor, isOpen, onClose, onAction, onResume }: Act
           <Menu.Item onClick={enabled ? () => onAction('suspend') : onResume}>
             {enabled ? actions.suspend : actions.resume}
           </Menu.Item>
+        )}
+        {canChange && transferableUnits(quota) !== null && (
+          <Menu.Item onClick={() => onAction('transfer')}>{texts.dialogTitles.transfer.grant}</Menu.Item>
         )}
         {canChange && (
           <Menu.Item component={Link} href={`/quotas/new?copy=${id}`}>

@@ -12,6 +12,7 @@ type Quota = Api['SmsQuota']
 const FORMS = {
   adjust: lazy(() => import('./adjust-form.tsx')),
   suspend: lazy(() => import('./suspend-form.tsx')),
+  transfer: lazy(() => import('./transfer-form.tsx')),
   delete: lazy(() => import('./delete-form.tsx')),
 }
 
@@ -31,7 +32,7 @@ interface QuotaDialogProps extends Omit<QuotaFormProps, 'quota' | 'isRemedy'> {
 }
 
 /**
- * The dialog that adjusts, suspends or deletes a quota, for any page that shows one; its form is loaded when it opens.
+ * The dialog that adjusts, suspends or deletes a quota, or hands its units on, for any page that shows one; its form is loaded when it opens.
  * Who may do what: `adjustsQuotas` and `changesQuotas` of `rights.ts`.
  */
 export function QuotaDialog({ action, onClose, onDone }: QuotaDialogProps) {

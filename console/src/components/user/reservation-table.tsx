@@ -71,9 +71,9 @@ function State({ reservation, isOwn }: { reservation: Reservation; isOwn: boolea
 
 /** Who asked for the message, where the viewer may see that, and whether it went past all limits. */
 function Origin({ reservation: { id, force, made_by = null } }: { reservation: Reservation }) {
-  const { opening, by, forced } = texts.user.reservations
+  const { opening, transferred, by, forced } = texts.user.reservations
   // Ids of senders do not start with an underscore.
-  if (id.startsWith('_')) return opening
+  if (id.startsWith('_')) return id.startsWith('_transfer:') ? transferred : opening
   return (
     <>
       {made_by !== null && by(<PrincipalName subject={made_by} />)}

@@ -101,7 +101,7 @@ function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
   const shown = texts.values.units(units)
   // Ids of senders do not start with an underscore.
   const title = id.startsWith('_')
-    ? words.opening(shown)
+    ? (id.startsWith('_transfer:') ? words.transferred : words.opening)(shown)
     : op === 'consume'
       ? words.consumed(shown)
       : words.reserved(shown)

@@ -12,10 +12,12 @@ import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { isSame } from '../../model/quota-form.ts'
 import { requestsOf } from '../../model/request-changes.ts'
+import { type MovedUnits, movedBy } from '../../model/transfers.ts'
 import { cursor, oneOf } from '../../model/url-parameters.ts'
 import { historyQuery, windowsQuery } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { MetadataChanges } from './metadata.tsx'
+import { MovedUnitsText, useTransfersBehind } from './moved-units.tsx'
 import classes from './quota.module.css'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
 
@@ -32,6 +34,8 @@ const WINDOWS = texts.quota.windows
 export function History({ id }: { id: number }) {
   const [state] = useUrlState(QUOTA_URL_STATE)
   const page = useQuery(historyQuery(id, state.cursor))
+  const recorded = page.data?.items ?? []
+  const transfers = useTransfersBehind(recorded[0]?.after.user_id, recorded)
   return (
     <PagedRecords page={page} empty={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}>
       {(changes: Change[], isStale) => (
@@ -42,13 +46,13 @@ export function History({ id }: { id: number }) {
           data-stale={isStale || undefined}
         >
           {requestsOf(changes).map(({ head, others }) => (
-            <ChangeItem key={head.version} change={head}>
+            <ChangeItem key={head.version} change={head} moved={movedBy(id, head, transfers)}>
               {others.length > 0 && (
                 <details className={classes.foot}>
                   <summary>{texts.values.othersAtOnce(others.length)}</summary>
                   <ol className={classes.changes}>
                     {others.map(change => (
-                      <ChangeItem key={change.version} change={change} />
+                      <ChangeItem key={change.version} change={change} moved={movedBy(id, change, transfers)} />
                     ))}
                   </ol>
                 </details>
@@ -106,9 +110,18 @@ function PagedRecords<Item>({ page, empty, children }: PagedRecordsProps<Item>) 
 
 /* ── Changes ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function ChangeItem({ change, children }: { change: Change; children?: ReactNode }) {
+interface ChangeItemProps {
+  change: Change
+  /** What a transfer did, if the change is the work of one. */
+  moved: MovedUnits | null
+  children?: ReactNode
+}
+
+function ChangeItem({ change, moved, children }: ChangeItemProps) {
   const { version, at, actor, request_id, reason } = change
-  const action = <strong>{CHANGES.actions[actionOf(change)]}</strong>
+  const action = (
+    <strong>{moved === null ? CHANGES.actions[actionOf(change)] : <MovedUnitsText moved={moved} />}</strong>
+  )
   return (
     <li className={classes.change}>
       <div className={classes.changeHead}>

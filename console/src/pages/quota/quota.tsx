@@ -17,6 +17,7 @@ import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { isBlock } from '../../model/quota-status.ts'
+import { transferableUnits } from '../../model/transfers.ts'
 import { uint } from '../../model/url-parameters.ts'
 import { historyQuery, quotaQuery } from '../../queries/quota.ts'
 import { useSetEnabled } from '../../queries/quota-changes.ts'
@@ -144,6 +145,11 @@ function Actions({ quota, onDone }: ActionsProps) {
           <Button component={Link} href={`/quotas/new?copy=${id}`} variant="default" size="xs">
             {TEXTS.duplicate}
           </Button>
+          {transferableUnits(quota) !== null && (
+            <Button variant="default" size="xs" onClick={() => setOpen('transfer')}>
+              {texts.dialogTitles.transfer.grant}
+            </Button>
+          )}
           {enabled ? (
             !isBlock(quota) && (
               <Button variant="default" size="xs" onClick={() => setOpen('suspend')}>

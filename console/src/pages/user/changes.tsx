@@ -13,13 +13,16 @@ import { useUrlState } from '../../components/url-state.ts'
 import { Actor } from '../../components/values.tsx'
 import { formatTimestamp } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
+import { PROFILE_FIELDS } from '../../model/profile-form.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { raiseOf } from '../../model/raised-cap.ts'
 import { type RequestChanges, requestsOf } from '../../model/request-changes.ts'
+import { movedBy, type Transfer } from '../../model/transfers.ts'
 import { matching } from '../../model/url-parameters.ts'
 import { useQuotaNames, userChangesQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { MetadataChanges } from '../quota/metadata.tsx'
+import { MovedUnitsText, useTransfersBehind } from '../quota/moved-units.tsx'
 import { SETTING_LABELS, SETTINGS, type Setting, settingText } from '../quota/settings.ts'
 
 type Change = Api['AuditEntry']
@@ -60,11 +63,12 @@ interface ChangeTableProps {
 }
 
 function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
+  const transfers = useTransfersBehind(user.user_id, changes)
   return (
     <DataTable
       look="records"
       label={texts.user.changes.table}
-      columns={columnsOf(useQuotaNames(user))}
+      columns={columnsOf(useQuotaNames(user), transfers)}
       rows={requestsOf(changes)}
       keyOf={({ head }) => keyOf(head)}
       isStale={isStale}
@@ -74,11 +78,11 @@ function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
 
 type Names = ReadonlyMap<number, string>
 
-function columnsOf(names: Names): Column<Request>[] {
+function columnsOf(names: Names, transfers: readonly Transfer[]): Column<Request>[] {
   const { columns } = texts.user.changes
   return [
     { label: columns.quota, cell: ({ head }) => <ChangedQuota change={head} names={names} /> },
-    { label: columns.change, cell: request => <Changed {...request} names={names} /> },
+    { label: columns.change, cell: request => <Changed {...request} names={names} transfers={transfers} /> },
     { label: columns.reason, kind: 'name', cell: ({ head }) => <bdi>{reasonOf(head) ?? '–'}</bdi> },
     { label: columns.by, kind: 'name', cell: ({ head }) => <Actor subject={head.actor} /> },
     timeColumn(columns.at, ({ head }) => head.at),
@@ -90,7 +94,13 @@ function keyOf({ resource, quota_id, version, at }: Change): string {
 }
 
 function ChangedQuota({ change, names }: { change: Change; names: Names }) {
-  const { quota_id } = change
+  const { resource, quota_id, user_id } = change
+  if (resource === 'profile')
+    return (
+      <Anchor component={Link} href={`/users/${user_id}/profile`} size="sm">
+        {texts.users.profile.title}
+      </Anchor>
+    )
   if (quota_id === null) return '–'
   return (
     <Kind kind={recordedQuota(change).kind}>
@@ -101,16 +111,16 @@ function ChangedQuota({ change, names }: { change: Change; names: Names }) {
   )
 }
 
-function Changed({ head, others, names }: Request & { names: Names }) {
+function Changed({ head, others, names, transfers }: Request & { names: Names; transfers: readonly Transfer[] }) {
   return (
     <>
-      <WhatChanged change={head} />
+      <WhatChanged change={head} transfers={transfers} />
       {others.length > 0 && (
         <details className={classes.about}>
           <summary>{texts.values.othersAtOnce(others.length)}</summary>
           {others.map(other => (
             <div key={keyOf(other)}>
-              <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} />
+              <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} transfers={transfers} />
             </div>
           ))}
         </details>
@@ -125,8 +135,11 @@ function reasonOf({ action, reason, after }: Change): string | null {
   return reason ?? (action === 'created' ? (shown.metadata?.reason ?? null) : null)
 }
 
-function WhatChanged({ change }: { change: Change }) {
-  const { action, version, reason, after } = change
+function WhatChanged({ change, transfers }: { change: Change; transfers: readonly Transfer[] }) {
+  const { resource, quota_id, action, version, reason, after } = change
+  const moved = quota_id === null ? null : movedBy(quota_id, change, transfers)
+  if (moved !== null) return <MovedUnitsText moved={moved} />
+  if (resource === 'profile') return <ChangedProfile change={change} />
   const raise = reason === null ? null : raiseOf(after ?? {})
   // The steps of raising a cap for a while are other changes of the same request.
   if (raise !== null) return texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)
@@ -176,7 +189,19 @@ function SettingChange({ name, old, current }: SettingChangeProps) {
   )
 }
 
-/** The list has changes of quotas and erasures only. */
+/** The fields of a profile that a change set or cleared. */
+function ChangedProfile({ change: { before, after } }: { change: Change }) {
+  const old: Partial<Api['UserProfile']> = before ?? {}
+  const current: Partial<Api['UserProfile']> = after ?? {}
+  return PROFILE_FIELDS.filter(field => (old[field] ?? null) !== (current[field] ?? null)).map(field => (
+    <div key={field} className={classes.name}>
+      <span className={classes.about}>{texts.users.profile.labels[field]}</span>{' '}
+      {texts.user.changes.fromTo(<bdi>{old[field] ?? '–'}</bdi>, <bdi>{current[field] ?? '–'}</bdi>)}
+    </div>
+  ))
+}
+
+/** The list has changes of quotas and of the profile, and erasures. */
 function labelOf(action: Change['action']): string {
   const { actions } = texts.user.changes
   return Object.entries(actions).find(([name]) => name === action)?.[1] ?? action

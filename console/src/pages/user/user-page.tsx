@@ -26,6 +26,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
     { label: labels.overview, href: `/users/${user_id}` },
     { label: labels.reservations, href: `/users/${user_id}/reservations` },
     { label: labels.denials, href: `/users/${user_id}/denials` },
+    { label: labels.transfers, href: `/users/${user_id}/transfers` },
     { label: labels.changes, href: `/users/${user_id}/changes` },
     { label: labels.profile, href: `/users/${user_id}/profile` },
   ].map(tab => ({ ...tab, isCurrent: tab.href === location }))

@@ -87,6 +87,10 @@ export const components: typeof english = {
         title: 'Unter dem Verbrauch',
         text: 'Das neue Limit liegt unter den verbrauchten und reservierten Einheiten.',
       },
+      not_transferable: {
+        title: 'Nicht übertragbar',
+        text: 'Einheiten gehen nur aus einem Paket mit Limit, das jetzt zählt.',
+      },
       too_many_quotas: {
         title: 'Zu viele Kontingente',
         text: 'Der Benutzer hat die höchste Zahl an Kontingenten. Bitte eines löschen, das nicht gebraucht wird.',

@@ -163,6 +163,7 @@ export const denials: typeof english = {
     reserved: units => `Reserviert: ${units}`,
     consumed: units => `In einem Aufruf reserviert und bestätigt: ${units}`,
     opening: units => `Anfangsbestand: ${units} vorher verbraucht`,
+    transferred: units => `${units} übertragen`,
     fewerThanAsked: asked => `${asked} waren verlangt`,
     forced: 'Über alle Grenzen: der Versender hatte sie schon gesendet, oder Grenzen wurden nur beobachtet',
     charged: 'Bezahlt von',

@@ -9,6 +9,7 @@ const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVE
 export const dialogTitles: typeof english = {
   adjust: { grant: 'Limit anpassen', cap: 'Limit anpassen' },
   suspend: { grant: 'Dieses Paket aussetzen', cap: 'Diese Obergrenze aussetzen' },
+  transfer: { grant: 'Einheiten übertragen', cap: 'Einheiten übertragen' },
   delete: { grant: 'Dieses Paket löschen', cap: 'Diese Obergrenze löschen' },
   raise: (period, user) => `${capitalized(adjectiveOf(period))}Obergrenze von Benutzer ${user} anheben`,
   add: user => `Einheiten für Benutzer ${user} hinzufügen`,

@@ -89,6 +89,10 @@ export const components = {
         text: 'One of these settings can no longer change. Create a new quota instead.',
       },
       below_usage: { title: 'Below usage', text: 'The new limit is below the units that are used and reserved.' },
+      not_transferable: {
+        title: 'Cannot be handed on',
+        text: 'Units can be taken only from a grant with a limit that counts now.',
+      },
       too_many_quotas: {
         title: 'Too many quotas',
         text: 'The user has the maximum number of quotas. Delete one that is not needed.',

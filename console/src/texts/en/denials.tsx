@@ -171,6 +171,7 @@ export const denials = {
     reserved: (units: string) => `Reserved: ${units}`,
     consumed: (units: string) => `Reserved and committed in one call: ${units}`,
     opening: (units: string) => `Opening balance: ${units} used before`,
+    transferred: (units: string) => `${units} handed on`,
     fewerThanAsked: (asked: string) => `${asked} were asked for`,
     forced: 'Past all limits: the sender said that it had been sent already, or limits were only observed',
     charged: 'Charged to',

@@ -8,6 +8,7 @@ const adjectiveOf = (period: Period | null) => (period === null ? '' : ADJECTIVE
 export const dialogTitles = {
   adjust: { grant: 'Adjust the limit', cap: 'Adjust the limit' },
   suspend: { grant: 'Suspend this grant', cap: 'Suspend this cap' },
+  transfer: { grant: 'Hand units on', cap: 'Hand units on' },
   delete: { grant: 'Delete this grant', cap: 'Delete this cap' },
   /** Of those that help a user who cannot send. */
   raise: (period: Period | null, user: number) => `Raise the ${adjectiveOf(period)}cap of user ${user}`,

@@ -1,0 +1,103 @@
+import type { Api } from '../api/types.ts'
+import type { NamedUser } from './addresses.ts'
+import { isLive } from './quota-status.ts'
+import { uint } from './url-parameters.ts'
+
+type Quota = Api['SmsQuota']
+
+/** A transfer as the service answers it, with what its receiver is called where it answers that. */
+export type Transfer = Api['Transfer'] & { to_user_ref?: string | null; to_user_name?: string | null }
+
+/** What a quota holds beyond what is used and reserved; overage is no unit that could go. */
+function unusedOf({ limit, rolled_over, used, reserved }: Quota): number {
+  return Math.max(0, (limit ?? 0) + rolled_over - used - reserved)
+}
+
+/** The units that can be handed on; null if it is no quota that could give any. */
+export function transferableUnits(quota: Quota): number | null {
+  return quota.kind === 'grant' && quota.limit !== null && isLive(quota) ? unusedOf(quota) : null
+}
+
+/** The units of a transfer that can go back. @param receiver the grant that was made of them, as it is now */
+export function returnableUnits({ units, returned }: Transfer, receiver: Quota): number {
+  return Math.min(units - returned, unusedOf(receiver))
+}
+
+/** Before a reference. A name alone names no receiver: several users may have it. */
+const REFERENCE = 'ref:'
+
+/** The receiver that a typed text names; null if it is neither an id nor a reference. */
+export function receiverOf(text: string): { user_id: number } | { ref: string } | null {
+  const trimmed = text.trim()
+  const user_id = uint(trimmed)
+  if (user_id !== null) return { user_id }
+  return trimmed.startsWith(REFERENCE) && trimmed.length > REFERENCE.length
+    ? { ref: trimmed.slice(REFERENCE.length) }
+    : null
+}
+
+/** What to search for a typed receiver. */
+export function searchedReceiver(text: string): string {
+  const receiver = receiverOf(text)
+  return receiver !== null && 'ref' in receiver ? receiver.ref : text.trim()
+}
+
+/** The user that a typed text names exactly, among those that were found for it. */
+export function namedBy(text: string, found: readonly NamedUser[]): NamedUser | undefined {
+  const receiver = receiverOf(text)
+  if (receiver === null) return undefined
+  return found.find(user => ('ref' in receiver ? user.user_ref === receiver.ref : user.user_id === receiver.user_id))
+}
+
+export const giverOf = ({ user_id, user_ref, user_name }: Transfer): NamedUser => ({ user_id, user_ref, user_name })
+
+/** Null once the receiver was erased. */
+export function takerOf({ to_user_id, to_user_ref, to_user_name }: Transfer): NamedUser | null {
+  return to_user_id === null ? null : { user_id: to_user_id, user_ref: to_user_ref, user_name: to_user_name }
+}
+
+/** A change of a quota, in its history or in the audit. */
+export interface RecordedChange {
+  action: string
+  at: string
+  before: Api['QuotaAsShown'] | null
+  after: Api['QuotaAsShown'] | null
+}
+
+/** What a transfer or a return did to a quota. */
+export interface MovedUnits {
+  did: 'gave' | 'got' | 'cameBack'
+  units: number
+  /** The other user; null if that one is not known, or was erased. */
+  with: NamedUser | null
+}
+
+/** Whether a change may be the work of a transfer: it moved units and no setting, or made a grant for once. */
+export function mayBeTransfer({ action, before, after }: RecordedChange): boolean {
+  if (action === 'created') return after?.kind === 'grant' && after.period === null
+  return action === 'updated' && usedOf(after) !== usedOf(before)
+}
+
+const usedOf = (shown: RecordedChange['before']) => shown?.used ?? 0
+
+/**
+ * The transfer that a change of a quota is the work of; null if it is another change. Both have the same time to the millisecond.
+ *
+ * @param transfers of the user of the quota
+ */
+export function movedBy(quotaId: number, change: RecordedChange, transfers: readonly Transfer[]): MovedUnits | null {
+  if (!mayBeTransfer(change)) return null
+  const { action, at, before, after } = change
+  if (action === 'created') {
+    const got = transfers.find(transfer => transfer.to_quota_id === quotaId && transfer.at === at)
+    return got === undefined ? null : { did: 'got', units: got.units, with: giverOf(got) }
+  }
+  // An administrator's change moves no units, but for transfers.
+  const units = usedOf(after) - usedOf(before)
+  if (units < 0) return { did: 'cameBack', units: -units, with: null }
+  const [gave, other] = transfers.filter(
+    transfer => transfer.quota_id === quotaId && transfer.at === at && transfer.units === units,
+  )
+  // Of two at once, the change does not say which it is.
+  return { did: 'gave', units, with: gave === undefined || other !== undefined ? null : takerOf(gave) }
+}

@@ -1,0 +1,160 @@
+import { Anchor, Button, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { timeColumn } from '../../components/columns.tsx'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import classes from '../../components/data-table.module.css'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { useUrlState } from '../../components/url-state.ts'
+import { UserLink } from '../../components/user-link.tsx'
+import { Actor, Timestamp, Units } from '../../components/values.tsx'
+import type { ViewedUser } from '../../model/addresses.ts'
+import { giverOf, type Transfer, takerOf } from '../../model/transfers.ts'
+import { cursor } from '../../model/url-parameters.ts'
+import { transfersQuery } from '../../queries/transfers.ts'
+import { changesQuotas } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { ReturnForm } from './return-form.tsx'
+
+const { list: words, giveBack } = texts.transfers
+const { columns } = words
+
+const STATE = { cursor }
+const ONE_LINE = { whiteSpace: 'nowrap' } as const
+
+/** The transfers from and to a user, newest first, each with the way back. */
+export default function Transfers({ user: { user_id } }: { user: ViewedUser }) {
+  const [state, change] = useUrlState(STATE)
+  const transfers = useQuery(transfersQuery(user_id, state.cursor))
+  const [returned, setReturned] = useState<Transfer | null>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [done, setDone] = useState('')
+  const canChange = changesQuotas(useCaller())
+  function open(transfer: Transfer) {
+    setReturned(transfer)
+    setOpen(true)
+  }
+  const close = () => setOpen(false)
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="sm">
+        {words.about}
+      </Text>
+      <p role="status">{done}</p>
+      <Loaded query={transfers} loading={<Loading rows={5} height={44} />}>
+        {({ items, next_cursor }) => (
+          <>
+            {items.length === 0 ? (
+              <EmptyState title={state.cursor === null ? words.none : words.noneOlder}>
+                {state.cursor === null && words.noneAbout}
+              </EmptyState>
+            ) : (
+              <DataTable
+                look="records"
+                label={words.table}
+                columns={columnsOf(user_id, canChange ? open : null)}
+                rows={items}
+                keyOf={({ id }) => id}
+                isStale={transfers.isPlaceholderData}
+              />
+            )}
+            <CursorPager
+              cursor={state.cursor}
+              next={transfers.isPlaceholderData ? null : next_cursor}
+              onCursor={next => change({ cursor: next })}
+            />
+          </>
+        )}
+      </Loaded>
+      <Dialog title={giveBack.title} isOpen={isOpen} onClose={close}>
+        {returned !== null && <ReturnForm transfer={returned} onClose={close} onDone={setDone} />}
+      </Dialog>
+    </>
+  )
+}
+
+function columnsOf(user_id: number, onReturn: ((transfer: Transfer) => void) | null): Column<Transfer>[] {
+  const action: Column<Transfer> = {
+    label: columns.action,
+    cardLabel: () => '',
+    cell: transfer =>
+      transfer.to_quota_id !== null &&
+      transfer.returned < transfer.units && (
+        <Button
+          variant="default"
+          size="compact-xs"
+          aria-haspopup="dialog"
+          aria-label={words.giveBackOf(transfer.units)}
+          onClick={() => onReturn?.(transfer)}
+        >
+          {words.giveBack}
+        </Button>
+      ),
+  }
+  return [
+    { label: columns.with, kind: 'name', cell: transfer => <With transfer={transfer} user_id={user_id} /> },
+    {
+      label: columns.units,
+      kind: 'number',
+      cell: ({ units, returned }) => (
+        <>
+          <Units value={units} />
+          {returned > 0 && (
+            <div className={classes.about} style={ONE_LINE}>
+              {words.returned(returned)}
+            </div>
+          )}
+        </>
+      ),
+    },
+    { label: columns.grants, cell: transfer => <Grants transfer={transfer} /> },
+    { label: columns.reason, kind: 'name', cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+    timeColumn(
+      columns.end,
+      ({ expires_at }) => expires_at,
+      () => words.never,
+    ),
+    {
+      label: columns.made,
+      kind: 'name',
+      cell: ({ at, actor }) => words.by(<Timestamp at={at} />, <Actor subject={actor} />),
+    },
+    ...(onReturn === null ? [] : [action]),
+  ]
+}
+
+/** The other user, and the direction in which the units went. */
+function With({ transfer, user_id }: { transfer: Transfer; user_id: number }) {
+  const taker = takerOf(transfer)
+  if (transfer.user_id !== user_id) return words.from(<OtherUser user={giverOf(transfer)} />)
+  if (taker === null) return words.to(words.erased)
+  return taker.user_id === user_id ? words.within : words.to(<OtherUser user={taker} />)
+}
+
+function OtherUser({ user }: { user: ReturnType<typeof giverOf> }) {
+  return (
+    <UserLink
+      user={user}
+      unnamed={texts.transfers.user(user.user_id)}
+      href={`/users/${user.user_id}/transfers`}
+      fw={600}
+    />
+  )
+}
+
+function Grants({ transfer: { quota_id, to_quota_id } }: { transfer: Transfer }) {
+  const to = to_quota_id === null ? words.erasedGrant : <GrantLink id={to_quota_id} />
+  return <span style={ONE_LINE}>{words.grants(<GrantLink id={quota_id} />, to)}</span>
+}
+
+function GrantLink({ id }: { id: number }) {
+  return (
+    <Anchor component={Link} href={`/quotas/${id}`} size="sm">
+      {id}
+    </Anchor>
+  )
+}
