@@ -6,7 +6,7 @@ import { uint } from './url-parameters.ts'
 type Quota = Api['SmsQuota']
 
 /** A transfer as the service answers it, with what its receiver is called where it answers that. */
-export type Transfer = Api['Transfer'] & { to_user_ref?: string | null; to_user_name?: string | null }
+export type Transfer = Api['Transfer']
 
 /** What a quota holds beyond what is used and reserved; overage is no unit that could go. */
 function unusedOf({ limit, rolled_over, used, reserved }: Quota): number {
