@@ -21,6 +21,16 @@ export const COUNTRIES: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** The countries that a list of most of them leaves out, which say better what it covers; null for a list of fewer. */
+export function exceptionsOf(countries: readonly string[]): readonly string[] | null {
+  return countries.length > COUNTRIES.size / 2 ? othersThan(countries) : null
+}
+
+/** All countries but these. */
+export function othersThan(countries: readonly string[]): readonly string[] {
+  return [...COUNTRIES].filter(code => !countries.includes(code))
+}
+
 export function isCountry(code: string): boolean {
   return COUNTRIES.has(code)
 }

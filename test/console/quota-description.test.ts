@@ -4,6 +4,7 @@ import type { Terms } from '../../console/src/model/quota-form.ts'
 import { describeQuota as describe, type Formatters } from '../../console/src/pages/quota/quota-description.ts'
 import { description as de } from '../../console/src/texts/de/quota-description.ts'
 import { description as en } from '../../console/src/texts/en/quota-description.ts'
+import { COUNTRIES, othersThan } from '../../src/domain/country.ts'
 import { PERIODS } from '../../src/domain/period.ts'
 
 /** Describes in English. */
@@ -36,6 +37,7 @@ const GRANT: Terms = {
 const MONTHLY: Partial<Terms> = { period: 'month' }
 const CAP: Partial<Terms> = { kind: 'cap' }
 const UNLIMITED: Partial<Terms> = { limit: null }
+const ABROAD: Partial<Terms> = { kind: 'cap', limit: 10, period: 'day', countries: [...othersThan(['DE'])] }
 const RESETS = 'resets on the 1st at 00:00 Europe/Berlin'
 
 const ANCHORED = [
@@ -93,6 +95,12 @@ test.each<[string, Partial<Terms>]>([
   ['1,000 units in total to Germany', { countries: ['DE'] }],
   ['1,000 units in total to Germany, Austria and Switzerland', { countries: ['DE', 'AT', 'CH'] }],
   ['1,000 units in total to 6 countries', { countries: ['DE', 'AT', 'CH', 'FR', 'IT', 'ES'] }],
+  ['1,000 units in total to all countries except Austria and Germany', { countries: [...othersThan(['AT', 'DE'])] }],
+  [
+    'At most 10 units each day to all countries except Germany, resets at 00:00 Europe/Berlin; across all grants',
+    ABROAD,
+  ],
+  ['1,000 units in total to 247 countries', { countries: [...COUNTRIES].slice(0, 247) }],
   ['1,000 units in total for otp messages', { message_types: ['otp'] }],
   ['1,000 units in total for messages of 6 types', { message_types: ['a', 'b', 'c', 'd', 'e', 'f'] }],
   [

@@ -1,6 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
+import { exceptionsOf } from '../../../src/domain/country.ts'
 import { CONTINUES } from '../../../src/domain/raised-cap.ts'
 import type { Api } from '../api/types.ts'
 import { countryName, formatDistance, formatList, formatTimestamp } from '../formats.ts'
@@ -229,8 +230,12 @@ function scopeText({ countries, message_types }: Quota): string {
     items.length <= MAX_NAMED
       ? formatList(items)
       : formatList([...items.slice(0, MAX_NAMED), more(items.length - MAX_NAMED)])
+  const destinations = (codes: readonly string[]) => {
+    const others = exceptionsOf(codes)
+    return others === null ? listed(codes.map(countryName)) : texts.values.allExcept(listed(others.map(countryName)))
+  }
   const parts = [
-    ...(countries === null ? [] : [listed(countries.map(countryName))]),
+    ...(countries === null ? [] : [destinations(countries)]),
     ...(message_types === null ? [] : [listed(message_types)]),
   ]
   return parts.length === 0 ? everything : parts.join(' · ')

@@ -19,7 +19,7 @@ import {
 } from './fields.tsx'
 import { AnchorFields, PeriodField } from './period-fields.tsx'
 import classes from './quota-form.module.css'
-import { SETTING_LABELS, type Setting, settingText } from './settings.ts'
+import { countriesText, SETTING_LABELS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -265,9 +265,9 @@ function readable(fieldText: string): string {
 
 function ScopeGroup({ form }: GroupProps) {
   const { countries, message_types } = form.values
-  const summary = [...countries, ...message_types]
+  const summary = [...(countries.length === 0 ? [] : [countriesText(countries)]), ...message_types]
   return (
-    <FieldGroup title={TEXTS.scopeGroup} summary={summary.length === 0 ? TEXTS.allMessages : summary.join(', ')}>
+    <FieldGroup title={TEXTS.scopeGroup} summary={summary.join(', ') || TEXTS.allMessages}>
       <ScopeFields form={form} />
     </FieldGroup>
   )

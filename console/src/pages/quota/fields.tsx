@@ -1,5 +1,6 @@
-import { Button, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
-import type { KeyboardEvent, ReactNode } from 'react'
+import { Button, Checkbox, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
+import { type KeyboardEvent, type ReactNode, useState } from 'react'
+import { exceptionsOf, othersThan } from '../../../../src/domain/country.ts'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
@@ -83,24 +84,43 @@ export function TimeZoneField({ label, about, value, onChange, error }: FieldPro
   )
 }
 
+/** The countries that a quota covers, picked one by one, or all but those that are picked. */
 export function CountriesField({ label, about, value, onChange, error }: FieldProps<string[]>) {
+  // Until a country is picked, nothing else tells.
+  const [isExceptChosen, setExceptChosen] = useState(false)
+  const others = exceptionsOf(value)
+  const isExcept = value.length === 0 ? isExceptChosen : others !== null
+  const picked = [...(others ?? value)]
+  const change = (next: readonly string[], except: boolean) =>
+    onChange([...(except && next.length > 0 ? othersThan(next) : next)])
   // Includes codes of the quota that this version does not know.
-  const data = countryOptions(value)
+  const data = countryOptions(picked)
   return (
-    <MultiSelect
-      label={label}
-      description={about}
-      data={data}
-      value={value}
-      onChange={onChange}
-      error={error}
-      placeholder={value.length === 0 ? TEXTS.allCountries : ''}
-      onKeyDown={keepEnter}
-      searchable
-      hidePickedOptions
-      limit={40}
-      nothingFoundMessage={TEXTS.noCountry}
-    />
+    <div>
+      <MultiSelect
+        label={label}
+        description={about}
+        data={data}
+        value={picked}
+        onChange={next => change(next, isExcept)}
+        error={error}
+        placeholder={picked.length === 0 ? TEXTS.allCountries : ''}
+        onKeyDown={keepEnter}
+        searchable
+        hidePickedOptions
+        limit={40}
+        nothingFoundMessage={TEXTS.noCountry}
+      />
+      <Checkbox
+        mt="xs"
+        label={TEXTS.exceptThese}
+        checked={isExcept}
+        onChange={({ currentTarget: { checked } }) => {
+          setExceptChosen(checked)
+          change(picked, checked)
+        }}
+      />
+    </div>
   )
 }
 

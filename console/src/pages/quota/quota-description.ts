@@ -1,3 +1,4 @@
+import { exceptionsOf } from '../../../../src/domain/country.ts'
 import type { Terms } from '../../model/quota-form.ts'
 import type { description } from '../../texts/en/quota-description.ts'
 
@@ -72,11 +73,16 @@ function scopeText({ countries, message_types }: Terms, words: Words, { country,
       : message_types.length > MAX_NAMED
         ? words.manyTypes(message_types.length)
         : words.types(list(message_types))
-  const destinations =
-    countries === null
-      ? ''
-      : countries.length > MAX_NAMED
-        ? words.manyCountries(countries.length)
-        : words.countries(list(countries.map(country)))
-  return `${types}${destinations}`
+  return `${types}${countries === null ? '' : destinationText(countries, words, { country, list })}`
+}
+
+function destinationText(
+  countries: readonly string[],
+  words: Words,
+  { country, list }: Pick<Formatters, 'country' | 'list'>,
+): string {
+  if (countries.length <= MAX_NAMED) return words.countries(list(countries.map(country)))
+  const others = exceptionsOf(countries) ?? []
+  const isFew = others.length > 0 && others.length <= MAX_NAMED
+  return isFew ? words.exceptCountries(list(others.map(country))) : words.manyCountries(countries.length)
 }

@@ -1,3 +1,4 @@
+import { exceptionsOf } from '../../../../src/domain/country.ts'
 import type { QuotaIdentity, SettingName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
@@ -57,7 +58,7 @@ export function settingText(name: Setting, quota: Shown): string {
     case 'expires_at':
       return typeof value === 'string' ? formatTimestamp(value) : TEXTS.never
     case 'countries':
-      return quota.countries?.map(countryLabel).join(', ') ?? TEXTS.all
+      return quota.countries ? countriesText(quota.countries) : TEXTS.all
     case 'message_types':
       return quota.message_types?.join(', ') ?? TEXTS.all
     case 'alert_at':
@@ -71,6 +72,13 @@ export function settingText(name: Setting, quota: Shown): string {
     default:
       return value === null ? TEXTS.none : String(value)
   }
+}
+
+/** The countries, or those that are left out if that are fewer. */
+export function countriesText(countries: readonly string[]): string {
+  const list = (codes: readonly string[]) => codes.map(countryLabel).join(', ')
+  const others = exceptionsOf(countries)
+  return others === null ? list(countries) : texts.values.allExcept(list(others))
 }
 
 function periodText(period: keyof typeof PERIOD_LABELS, anchor: string | null): string {

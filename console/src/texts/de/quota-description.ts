@@ -22,6 +22,7 @@ export const description: typeof english = {
   types: types => ` für Nachrichten vom Typ ${types}`,
   manyTypes: count => ` für Nachrichten von ${count} Typen`,
   countries: countries => ` mit Ziel ${countries}`,
+  exceptCountries: countries => ` in alle Länder außer ${countries}`,
   manyCountries: count => ` in ${count} Länder`,
   resets: eachPeriod(
     ({ reset }) =>

@@ -166,6 +166,7 @@ export const quota: typeof english = {
     allMessages: 'Alle Nachrichten',
     countriesAbout: 'Gilt nur für Nachrichten in diese Länder. Leer lassen für alle.',
     allCountries: 'Alle Länder',
+    exceptThese: 'Alle Länder außer diesen',
     noCountry: 'Kein passendes Land',
     typesAbout: 'Gilt nur für diese Typen, zum Beispiel otp oder marketing. Leer lassen für alle.',
     allTypes: 'Alle Nachrichtentypen',

@@ -1,3 +1,4 @@
+import { exceptionsOf } from '../../../../src/domain/country.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 import type { values as english } from '../en/values.tsx'
 
@@ -7,6 +8,12 @@ const MAX_NAMED = 5
 function named(items: readonly string[]): string {
   const more = items.length - MAX_NAMED
   return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} weitere`])
+}
+
+function destinations(countries: readonly string[]): string {
+  const others = exceptionsOf(countries)
+  if (others === null || others.length > MAX_NAMED) return `nach ${named(countries.map(countryName))}`
+  return others.length === 0 ? 'in alle Länder' : `in alle Länder außer ${formatList(others.map(countryName))}`
 }
 
 export const values: typeof english = {
@@ -25,7 +32,8 @@ export const values: typeof english = {
     [
       'Nachrichten',
       ...(types === null ? [] : [`vom Typ ${named(types)}`]),
-      ...(countries === null ? [] : [`nach ${named(countries.map(countryName))}`]),
+      ...(countries === null ? [] : [destinations(countries)]),
     ].join(' '),
+  allExcept: others => (others === '' ? 'Alle Länder' : `Alle außer ${others}`),
   othersAtOnce: count => `und ${formatUnits(count)} weitere ${count === 1 ? 'Änderung' : 'Änderungen'} zugleich`,
 }

@@ -33,6 +33,7 @@ export const description = {
   types: (types: string) => ` for ${types} messages`,
   manyTypes: (count: number) => ` for messages of ${count} types`,
   countries: (countries: string) => ` to ${countries}`,
+  exceptCountries: (countries: string) => ` to all countries except ${countries}`,
   manyCountries: (count: number) => ` to ${count} countries`,
   resets: eachPeriod(
     ({ reset }) =>

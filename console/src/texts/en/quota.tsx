@@ -166,6 +166,7 @@ export const quota = {
     allMessages: 'All messages',
     countriesAbout: 'Limits the quota to messages to these countries. Leave empty for all.',
     allCountries: 'All countries',
+    exceptThese: 'All countries except these',
     noCountry: 'No matching country',
     typesAbout: 'Limits the quota to these types, such as otp or marketing. Leave empty for all.',
     allTypes: 'All message types',

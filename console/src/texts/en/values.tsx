@@ -1,3 +1,4 @@
+import { exceptionsOf } from '../../../../src/domain/country.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 
 /** Countries that a sentence names before it only counts the rest. */
@@ -6,6 +7,13 @@ const MAX_NAMED = 5
 function named(items: readonly string[]): string {
   const more = items.length - MAX_NAMED
   return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} more`])
+}
+
+/** "Germany and Austria", "all countries except Germany" */
+function destinations(countries: readonly string[]): string {
+  const others = exceptionsOf(countries)
+  if (others === null || others.length > MAX_NAMED) return named(countries.map(countryName))
+  return others.length === 0 ? 'all countries' : `all countries except ${formatList(others.map(countryName))}`
 }
 
 /** Numbers and times that appear in every part of the console. */
@@ -29,8 +37,10 @@ export const values = {
     [
       'messages',
       ...(types === null ? [] : [`of type ${named(types)}`]),
-      ...(countries === null ? [] : [`to ${named(countries.map(countryName))}`]),
+      ...(countries === null ? [] : [`to ${destinations(countries)}`]),
     ].join(' '),
+  /** Of countries. */
+  allExcept: (others: string) => (others === '' ? 'All countries' : `All except ${others}`),
   /** Changes that one request made with the one that is shown. */
   othersAtOnce: (count: number) => `and ${formatUnits(count)} more ${count === 1 ? 'change' : 'changes'} at once`,
 }
