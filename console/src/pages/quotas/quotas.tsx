@@ -18,7 +18,7 @@ import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import type { Confirmed } from './bulk/bulk-preview.tsx'
-import { forgetUnfinished, type Unfinished, unfinishedOf } from './bulk/unfinished.ts'
+import { type Unfinished, unfinishedBulk } from './bulk/unfinished.ts'
 import { ExportButton } from './export-button.tsx'
 import { QuotaFilters } from './filters.tsx'
 import { readOptions, type TableOptions } from './options.ts'
@@ -82,7 +82,7 @@ export default function Quotas() {
 /** Says that a reload has interrupted a change of many quotas, which can go on. */
 function UnfinishedNotice({ onContinue }: { onContinue: (unfinished: Unfinished) => void }) {
   const { subject } = useCaller()
-  const [unfinished, setUnfinished] = useState(() => unfinishedOf(subject))
+  const [unfinished, setUnfinished] = useState(() => unfinishedBulk.of(subject))
   if (unfinished === null) return null
   const { about, proceed, dismiss } = texts.quotas.unfinished
   return (
@@ -95,7 +95,7 @@ function UnfinishedNotice({ onContinue }: { onContinue: (unfinished: Unfinished)
         variant="default"
         size="xs"
         onClick={() => {
-          forgetUnfinished()
+          unfinishedBulk.forget()
           setUnfinished(null)
         }}
       >

@@ -19,7 +19,7 @@ import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import { BulkFields } from './bulk-fields.tsx'
 import { BulkPreviewView, type Confirmed, ExtraPreviewView } from './bulk-preview.tsx'
-import { forgetUnfinished, keepUnfinished } from './unfinished.ts'
+import { unfinishedBulk } from './unfinished.ts'
 
 const { bulk, jobs } = texts.manyQuotas
 
@@ -43,7 +43,7 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
   const queryClient = useQueryClient()
   const { subject } = useCaller()
   const confirm = (next: Confirmed) => {
-    keepUnfinished({ action, confirmed: next, subject })
+    unfinishedBulk.keep({ action, confirmed: next }, subject)
     setStep(next)
   }
   const back = needsInput(action) ? () => setStep('input') : onClose
@@ -76,7 +76,7 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
           total={step.total}
           reportName={`sms-quota-${action}`}
           onEnd={isDone => {
-            if (isDone) forgetUnfinished()
+            if (isDone) unfinishedBulk.forget()
             void refetchDependents(queryClient)
           }}
         >
