@@ -95,6 +95,11 @@ declare module '*/page-title.module.css' {
   export default classes
 }
 
+declare module '*/plan.module.css' {
+  const classes: Readonly<Record<'conflictTitle' | 'form' | 'lead' | 'line' | 'note' | 'parts' | 'slot' | 'slotBody' | 'slotHead' | 'slotList' | 'slotText' | 'slots' | 'stack' | 'status' | 'warning', string>>
+  export default classes
+}
+
 declare module '*/quota-form.module.css' {
   const classes: Readonly<Record<'aside' | 'fields' | 'fixed' | 'fixedList' | 'fixedTitle' | 'foot' | 'group' | 'groupTitle' | 'kinds' | 'layout' | 'main' | 'merge' | 'mergeFoot' | 'mergeRow' | 'mergeRows' | 'mergeText' | 'mergeTitle' | 'mergeValue' | 'metadata' | 'metadataRow' | 'note' | 'optional' | 'pair' | 'presets' | 'preview' | 'previewTitle' | 'sides' | 'summary' | 'text' | 'unlimited' | 'values' | 'windows', string>>
   export default classes

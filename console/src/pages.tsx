@@ -36,6 +36,7 @@ function framed<Tab>(loadFrame: Load<ComponentType<{ Content: Tab }>>, loadTab: 
 }
 
 const webhook = () => import('./pages/webhooks/webhook.tsx')
+const plan = () => import('./pages/plans/plan.tsx')
 const user = () => import('./pages/user/user-page.tsx')
 const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
 const overview = () => import('./components/user/overview.tsx')
@@ -72,6 +73,30 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/quotas/import/import-page.tsx')),
   },
   { path: '/quotas/:id', shape: 'tiles', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  {
+    path: '/plans',
+    label: texts.shell.pages.plans,
+    icon: 'plans',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/plans/plans.tsx')),
+  },
+  { path: '/plans/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/plans/new-plan.tsx')) },
+  {
+    path: '/plans/:id',
+    isFor: readsAllUsers,
+    Page: framed(plan, () => import('./pages/plans/overview.tsx')),
+  },
+  {
+    path: '/plans/:id/edit',
+    shape: 'form',
+    isFor: admins,
+    Page: framed(plan, () => import('./pages/plans/edit.tsx')),
+  },
+  {
+    path: '/plans/:id/history',
+    isFor: readsAllUsers,
+    Page: framed(plan, () => import('./pages/plans/history.tsx')),
+  },
   {
     path: '/denials',
     label: texts.shell.pages.denials,

@@ -73,9 +73,20 @@ expect(moved.status).toBe(201)
 const denied = await ask('reserve', { user_id: 66, id: longestId(3), units: 400, country: 'DE', message_type: TYPE })
 expect(denied.body.granted).toBe(false)
 
+const plan = await create(
+  '/plans',
+  { name: NAME, slots: [{ slot: 'x'.repeat(40), limit: 999_999_999_999, name: NAME, message_types: [TYPE] }] },
+  actor,
+)
+const given = await site.call('PUT', '/api/sms/admin/users/66/plan', { token: actor, body: { plan_id: plan } })
+expect(given.status).toBe(200)
+
 /** An example for each route with a parameter. */
 const EXAMPLES: Record<string, string> = {
   '/quotas/:id': `/quotas/${hostile}`,
+  '/plans/:id': `/plans/${plan}`,
+  '/plans/:id/edit': `/plans/${plan}/edit`,
+  '/plans/:id/history': `/plans/${plan}/history`,
   '/users/:id': '/users/66?group_by=message_type',
   '/users/:id/reservations': '/users/66/reservations',
   '/users/:id/denials': '/users/66/denials',

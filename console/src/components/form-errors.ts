@@ -13,16 +13,19 @@ export interface FieldErrors<Field extends string = string> {
  *
  * @param fields names of the shown body properties or parameters; an issue inside a property belongs to its field
  * @param words what a field accepts, in the language of the page; without it the words of the service are shown
+ * @param under the pointer to the part of the body that has these properties, such as `/slots/1`; by default the body itself
  */
 export function fieldErrors<Field extends string>(
   error: Error | null,
   fields: readonly Field[],
   words: Partial<Record<Field, string>> = {},
+  under = '',
 ): FieldErrors<Field> {
   const messages = new Map<string, string[]>()
   let isComplete = true
   for (const { path, message } of issuesOf(error)) {
-    const [name = '', ...inside] = path.replace(/^\//, '').split('/')
+    if (under !== '' && !path.startsWith(`${under}/`)) continue
+    const [name = '', ...inside] = path.slice(under.length).replace(/^\//, '').split('/')
     // The message names the key of a map; the index of a list item would not help the user.
     const text = sentence([...inside.filter(step => !/^\d+$/.test(step)), message].join(' '))
     if (fields.some(field => field === name)) messages.set(name, [...(messages.get(name) ?? []), text])
@@ -49,10 +52,12 @@ export function useFocusFirstError(form: RefObject<HTMLFormElement | null>, erro
   }, [form, error])
 }
 
-/** Opens every collapsed group with an invalid field, then focuses the form error or the first invalid field. */
+/** Opens every collapsed group with an invalid field, and the groups around it, then focuses the form error or the first invalid field. */
 export function focusFirstError(form: HTMLFormElement): void {
   const invalid = [...form.querySelectorAll<HTMLElement>('[aria-invalid="true"]')]
-  for (const field of invalid) field.closest('details')?.setAttribute('open', '')
+  for (const field of invalid)
+    for (let group = field.closest('details'); group !== null; group = group.parentElement?.closest('details') ?? null)
+      group.open = true
   const first = form.querySelector<HTMLElement>('[data-form-error]') ?? invalid[0]
   first?.focus()
 }

@@ -127,8 +127,13 @@ export function linkedFormValues(state: StateOf<typeof NEW_QUOTA_STATE>): FormVa
   }
 }
 
+/** What the form shows of a quota. One of a plan has no start of its own. */
+type Shown = Omit<Pick<Quota, Editable | 'user_id' | 'kind' | 'period' | 'anchor' | 'time_zone'>, 'starts_at'> & {
+  starts_at: string | null
+}
+
 /** Values of the form of an existing quota. */
-export function formValuesOf(quota: Quota): FormValues {
+export function formValuesOf(quota: Shown): FormValues {
   const { user_id, kind, period, time_zone, limit, rollover_limit, overage_limit, priority } = quota
   return {
     user_id: String(user_id),

@@ -37,22 +37,26 @@ interface QuotaFieldsProps {
   original: Quota | null
   /** Whether it is a cap that lets nothing pass: what it is, when it resets and its alerts are left out, and what it blocks is in view. */
   isOnlyBlock: boolean
+  /** Whether it is a quota of a plan, which has no user, times and reference of its own. */
+  isOfPlan?: boolean
 }
 
 /** The fields of a quota: user, kind, limit and period in view, the others in collapsed groups. */
-export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
+export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: QuotaFieldsProps) {
   const name = <TextField {...fieldProps(form, 'name')} label={SETTING_LABELS.name} about={TEXTS.nameAbout} />
   return (
     <div className={classes.fields}>
       {original === null ? (
         <>
-          <TextField
-            {...fieldProps(form, 'user_id')}
-            label={SETTING_LABELS.user_id}
-            about={TEXTS.userAbout}
-            isRequired
-            isNumber
-          />
+          {!isOfPlan && (
+            <TextField
+              {...fieldProps(form, 'user_id')}
+              label={SETTING_LABELS.user_id}
+              about={TEXTS.userAbout}
+              isRequired
+              isNumber
+            />
+          )}
           {isOnlyBlock ? (
             <ScopeFields form={form} />
           ) : (
@@ -88,14 +92,16 @@ export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
       <div>
         <p className={classes.optional}>{TEXTS.optional}</p>
         <RolloverGroup form={form} />
-        <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original, Date.now())} />
+        {!isOfPlan && (
+          <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original, Date.now())} />
+        )}
         {!isOnlyBlock && (
           <>
             <ScopeGroup form={form} />
             <AlertsGroup form={form} />
           </>
         )}
-        <MoreGroup form={form} isNew={original === null} />
+        <MoreGroup form={form} isNew={original === null} isOfPlan={isOfPlan} />
       </div>
     </div>
   )
@@ -299,7 +305,7 @@ function AlertsGroup({ form }: GroupProps) {
   )
 }
 
-function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
+function MoreGroup({ form, isNew, isOfPlan }: GroupProps & { isNew: boolean; isOfPlan: boolean }) {
   const { priority, external_ref, metadata } = form.values
   const summary = [TEXTS.priority(priority), ...(external_ref === '' ? [] : [external_ref])]
   return (
@@ -311,10 +317,11 @@ function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
           about={TEXTS.priorityAbout}
           isNumber
         />
-        {OTHER_TEXTS.map(name => (
-          <TextField key={name} {...fieldProps(form, name)} label={SETTING_LABELS[name]} about={ABOUT_TEXTS[name]} />
-        ))}
-        {isNew && (
+        {!isOfPlan &&
+          OTHER_TEXTS.map(name => (
+            <TextField key={name} {...fieldProps(form, name)} label={SETTING_LABELS[name]} about={ABOUT_TEXTS[name]} />
+          ))}
+        {isNew && !isOfPlan && (
           <TextField
             {...fieldProps(form, 'opening_used')}
             label={TEXTS.alreadyUsed}

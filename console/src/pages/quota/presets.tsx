@@ -54,7 +54,7 @@ function inOneYear(): string {
 }
 
 /** The country of the browser's locale, as an example that the user replaces. */
-function ownCountry(): string[] {
+export function ownCountry(): string[] {
   const { region } = new Intl.Locale(locale).maximize()
   return region === undefined ? [] : [region]
 }

@@ -38,6 +38,11 @@ export const PERIOD_LABELS = TEXTS.periods
 export type Setting = keyof typeof SETTING_LABELS
 export const SETTINGS = Object.keys(SETTING_LABELS) as Setting[]
 
+/** What a field is called, also one of a newer service. */
+export function fieldLabel(name: string): string {
+  return Object.entries(SETTING_LABELS).find(([known]) => known === name)?.[1] ?? name
+}
+
 /** The value of a setting as text. */
 export function settingText(name: Setting, quota: Shown): string {
   const value = quota[name]

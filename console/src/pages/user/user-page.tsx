@@ -12,6 +12,7 @@ import { profileQuery } from '../../queries/profile.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { UserPlan } from './user-plan.tsx'
 
 /** The page of a user: title, tabs and the content of the current tab. */
 export default function UserPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
@@ -44,6 +45,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
           </>
         )}
       </PageTitle>
+      <UserPlan key={`plan ${user_id}`} user_id={user_id} />
       <TabNav label={sections} tabs={tabs} />
       {/* The key drops all state when the user changes, so that no data of another user is shown. */}
       <Content key={user_id} user={{ user_id, isOwn: false }} />

@@ -99,6 +99,11 @@ export const components: typeof english = {
         title: 'Zu viele Webhooks',
         text: 'Es gibt die höchste Zahl an Webhooks. Bitte einen löschen, der nicht gebraucht wird.',
       },
+      too_many_plans: {
+        title: 'Zu viele Tarife',
+        text: 'Die Höchstzahl der Tarife ist erreicht. Bitte einen archivieren, der nicht gebraucht wird.',
+      },
+      plan_archived: { title: 'Tarif archiviert', text: 'Der Tarif ist archiviert. Bitte einen anderen wählen.' },
       exceeds_reservation: {
         title: 'Mehr als reserviert',
         text: 'Das sind mehr Einheiten, als die Reservierung enthält.',

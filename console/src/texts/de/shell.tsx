@@ -10,6 +10,7 @@ export const shell: typeof english = {
   pages: {
     overview: 'Übersicht',
     quotas: 'Kontingente',
+    plans: 'Tarife',
     denials: 'Ablehnungen',
     webhooks: 'Webhooks',
     mine: 'Meine Kontingente',

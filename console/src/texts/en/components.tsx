@@ -101,6 +101,11 @@ export const components = {
         title: 'Too many webhooks',
         text: 'There is the maximum number of webhooks. Delete one that is not needed.',
       },
+      too_many_plans: {
+        title: 'Too many plans',
+        text: 'There is the maximum number of plans. Archive one that is not needed.',
+      },
+      plan_archived: { title: 'Plan archived', text: 'The plan is archived. Choose another one.' },
       exceeds_reservation: {
         title: 'Exceeds the reservation',
         text: 'These are more units than the reservation holds.',

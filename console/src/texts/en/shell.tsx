@@ -9,6 +9,7 @@ export const shell = {
   pages: {
     overview: 'Overview',
     quotas: 'Quotas',
+    plans: 'Plans',
     denials: 'Denials',
     webhooks: 'Webhooks',
     mine: 'My quotas',

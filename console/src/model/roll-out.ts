@@ -1,0 +1,62 @@
+import type { Api } from '../api/types.ts'
+import type { Progress } from './job.ts'
+
+/** Counts of a roll-out, or of its dry run. */
+export type RollOutCounts = Omit<Extract<Api['RollOutRecord'], { record: 'end' }>, 'record'>
+
+/** Who gets the current version of a plan; without any of them, all who have it in an earlier version. */
+export type RollOutSelection = Pick<Api['RollOutReq'], 'from_version' | 'from_plan'>
+
+/** One roll-out: the same key for all its attempts. */
+export interface RollOutCall {
+  plan_id: number
+  select: RollOutSelection
+  key: string
+}
+
+/** A roll-out that was confirmed, and how many users it is about. */
+export interface ConfirmedRollOut {
+  call: RollOutCall
+  total: number
+}
+
+export type RollOutWords = Record<
+  'changed' | 'exhausted' | 'kept' | 'unchanged' | 'failed' | 'made' | 'changedQuotas' | 'ended',
+  (count: number) => string
+>
+
+/** The preview in words, in two sentences: what becomes of users, and of their quotas. Counts of 0 are left out. */
+export function previewSentences({ users, quotas, exhausted }: RollOutCounts, words: RollOutWords): string[] {
+  const parts = (counts: readonly (readonly [count: number, word: (count: number) => string])[]) =>
+    counts.filter(([count]) => count > 0).map(([count, word]) => word(count))
+  const ofUsers = [
+    words.changed(users.changed),
+    ...parts([
+      [exhausted, words.exhausted],
+      [quotas.kept, words.kept],
+      [users.unchanged, words.unchanged],
+      [users.failed, words.failed],
+    ]),
+  ]
+  const ofQuotas = parts([
+    [quotas.made, words.made],
+    [quotas.changed, words.changedQuotas],
+    [quotas.ended, words.ended],
+  ])
+  return [ofUsers, ofQuotas].filter(sentence => sentence.length > 0).map(sentence => `${sentence.join('; ')}.`)
+}
+
+/** How far a roll-out is, over all its attempts: one that goes on counts only those who still have another version. */
+export function progressOf(before: Progress, { users }: RollOutCounts, failures: Progress['failures']): Progress {
+  const changed = (before.counts.changed ?? 0) + users.changed
+  const unchanged = (before.counts.unchanged ?? 0) + users.unchanged
+  // Those who could not get it are tried again.
+  return { done: changed + unchanged + users.failed, counts: { changed, unchanged }, failed: users.failed, failures }
+}
+
+/** The end of a roll-out that was interrupted: those who had the plan already by then got it before the break. */
+export function endAfterBreak(end: Progress, total: number): Progress {
+  const before = Math.max(0, total - end.done)
+  const changed = (end.counts.changed ?? 0) + before
+  return { ...end, done: end.done + before, counts: { ...end.counts, changed } }
+}

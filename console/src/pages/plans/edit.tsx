@@ -1,0 +1,81 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { newIdempotencyKey } from '../../api/http.ts'
+import { ApiProblem } from '../../api/problem.ts'
+import type { Api } from '../../api/types.ts'
+import { NotFound } from '../../components/not-found.tsx'
+import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
+import { changedPlan, type PlanValues, planValuesOf, rebasedPlan } from '../../model/plan-form.ts'
+import { updatePlan } from '../../queries/plans.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { Conflict } from './conflict.tsx'
+import classes from './plan.module.css'
+import { PlanForm } from './plan-form.tsx'
+
+type Plan = Api['PlanDetail']
+
+/** The form that changes a plan. */
+export default function Edit({ plan }: { plan: Plan }) {
+  return may(useCaller(), 'change') && !plan.archived ? <Form plan={plan} /> : <NotFound />
+}
+
+/** The plan as it is when the form opens; later changes of it do not affect the form. */
+function Form({ plan }: { plan: Plan }) {
+  const [, navigate] = useLocation()
+  const [original, setOriginal] = useState(plan)
+  const [values, setValues] = useState(() => planValuesOf(plan))
+  /** The plan as someone else has saved it after this form was opened. */
+  const [theirs, setTheirs] = useState<Plan | null>(null)
+  const sent = useRef({ body: '', key: '' })
+  const changes = changedPlan(values, original)
+  const isChanged = Object.keys(changes).length > 0
+  useUnsavedInput(isChanged)
+  const saving = useMutation(updatePlan(plan.id, setTheirs))
+  const isOutdated = saving.error instanceof ApiProblem && saving.error.code === 'version_mismatch'
+
+  function leave() {
+    releaseInput()
+    navigate(`/plans/${plan.id}`)
+  }
+  function save(draft: PlanValues, base: Plan) {
+    const body = changedPlan(draft, base)
+    setValues(draft)
+    setOriginal(base)
+    setTheirs(null)
+    if (Object.keys(body).length === 0) return leave()
+    // A repetition has the key of the first attempt, so that it is answered like that.
+    const text = JSON.stringify([base.version, body])
+    if (sent.current.body !== text) sent.current = { body: text, key: newIdempotencyKey() }
+    saving.mutate({ body, version: base.version, key: sent.current.key }, { onSuccess: leave })
+  }
+  if (theirs !== null) {
+    const rebased = rebasedPlan(values, original, theirs)
+    return (
+      <Conflict
+        original={original}
+        theirs={theirs}
+        hasNothing={Object.keys(changedPlan(rebased.values, theirs)).length === 0}
+        changedByBoth={rebased.changedByBoth}
+        onSave={() => save(rebased.values, theirs)}
+        onDiscard={leave}
+      />
+    )
+  }
+  return (
+    <>
+      <p className={classes.lead}>{texts.plans.form.editAbout}</p>
+      <PlanForm
+        values={values}
+        onChange={setValues}
+        error={isOutdated ? null : saving.error}
+        isBusy={saving.isPending}
+        onSubmit={() => save(values, original)}
+        submitLabel={texts.plans.form.save}
+        onCancel={leave}
+      />
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import { Anchor, Button, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { newIdempotencyKey } from '../../api/http.ts'
+import { ApiProblem } from '../../api/problem.ts'
+import { PageTitle } from '../../components/page-title.tsx'
+import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
+import { useUrlState } from '../../components/url-state.ts'
+import { emptyPlan, planBodyOf, samplePlan } from '../../model/plan-form.ts'
+import { isSame } from '../../model/quota-form.ts'
+import { oneOf } from '../../model/url-parameters.ts'
+import { createPlan } from '../../queries/plans.ts'
+import { texts } from '../../texts/texts.ts'
+import { PlanForm } from './plan-form.tsx'
+import { HERE } from './surroundings.ts'
+
+const words = texts.plans.form
+const STATE = { sample: oneOf(['1'], null) }
+
+/** The form that creates a plan; with `?sample=1` it begins with a sample. */
+export default function NewPlan() {
+  const [{ sample }] = useUrlState(STATE)
+  // The key drops what was typed for the other one.
+  return <Form key={sample} isSample={sample !== null} />
+}
+
+function Form({ isSample }: { isSample: boolean }) {
+  const [, navigate] = useLocation()
+  const [first] = useState(() => (isSample ? samplePlan(texts.plans.sampleName, HERE) : emptyPlan(HERE)))
+  const [values, setValues] = useState(first)
+  // One key per form, so that repeated requests create one plan.
+  const [key, setKey] = useState(newIdempotencyKey)
+  useUnsavedInput(!isSame(planBodyOf(values), planBodyOf(first)))
+  const creation = useMutation(createPlan)
+  const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
+
+  function create(withKey: string) {
+    const onSuccess = ({ id }: { id: number }) => {
+      releaseInput()
+      navigate(`/plans/${id}`)
+    }
+    creation.mutate({ body: planBodyOf(values), key: withKey }, { onSuccess })
+  }
+  function createAnother() {
+    const next = newIdempotencyKey()
+    setKey(next)
+    create(next)
+  }
+  return (
+    <>
+      <PageTitle title={words.newTitle} about={words.newAbout} />
+      <PlanForm
+        values={values}
+        onChange={setValues}
+        error={creation.error}
+        isBusy={creation.isPending}
+        onSubmit={() => create(key)}
+        submitLabel={words.create}
+        onCancel={() => navigate('/plans')}
+        remedy={isEarlierRequest && <EarlierRequest onAnother={createAnother} />}
+      />
+    </>
+  )
+}
+
+/** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */
+function EarlierRequest({ onAnother }: { onAnother: () => void }) {
+  const link = (text: string) => (
+    <Anchor component={Link} href="/plans" inherit underline="always">
+      {text}
+    </Anchor>
+  )
+  return (
+    <>
+      <Text size="sm" mt={6}>
+        {words.earlier(link)}
+      </Text>
+      <Button size="xs" variant="default" mt="xs" onClick={onAnother}>
+        {words.createAnother}
+      </Button>
+    </>
+  )
+}

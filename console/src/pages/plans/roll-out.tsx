@@ -1,0 +1,238 @@
+import { Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import { newIdempotencyKey } from '../../api/http.ts'
+import type { Api } from '../../api/types.ts'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Loaded, Loading } from '../../components/loaded.tsx'
+import {
+  type ConfirmedRollOut,
+  previewSentences,
+  type RollOutCall,
+  type RollOutSelection,
+} from '../../model/roll-out.ts'
+import { givablePlansQuery, refetchPlans } from '../../queries/plans.ts'
+import { type RollOutPreview, type RollOutSample, rollOutJob, rollOutPreviewQuery } from '../../queries/roll-out.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { fieldLabel } from '../quota/settings.ts'
+import { Failures, JobView } from '../quotas/jobs/job-view.tsx'
+import jobs from '../quotas/jobs/jobs.module.css'
+import classes from './plan.module.css'
+import { unfinishedRollOut } from './unfinished.ts'
+
+const words = texts.plans.rollOut
+
+interface RollOutProps {
+  plan: Api['PlanDetail']
+  /** What was confirmed before a reload, and goes on. */
+  confirmed: ConfirmedRollOut | null
+  onClose: () => void
+}
+
+type Step = 'input' | RollOutSelection | ConfirmedRollOut
+
+/** The roll-out of a plan: who gets it, what it would do, and then how far it is. */
+export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
+  const [step, setStep] = useState<Step>(confirmed ?? 'input')
+  // One key for the preview and all attempts: what was confirmed is done at most once.
+  const [key] = useState(newIdempotencyKey)
+  const { subject } = useCaller()
+  if (step === 'input') return <SelectionForm plan={plan} onNext={setStep} onClose={onClose} />
+  if ('call' in step)
+    return (
+      <JobView
+        job={rollOutJob(step, confirmed !== null)}
+        total={step.total}
+        reportName="sms-quota-roll-out"
+        summary={({ counts }) => words.progress(counts.changed ?? 0, counts.unchanged ?? 0)}
+        onEnd={isDone => {
+          if (isDone) unfinishedRollOut.forget()
+          void refetchPlans()
+        }}
+      >
+        {() => <Button onClick={onClose}>{words.close}</Button>}
+      </JobView>
+    )
+  return (
+    <Preview
+      call={{ plan_id: plan.id, select: step, key }}
+      onConfirm={next => {
+        unfinishedRollOut.keep(next, subject)
+        setStep(next)
+      }}
+      onBack={() => setStep('input')}
+    />
+  )
+}
+
+/* ── Who gets it ────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
+  onNext: (select: RollOutSelection) => void
+}
+
+function SelectionForm({ plan, onNext, onClose }: SelectionFormProps) {
+  const others = useQuery(givablePlansQuery())
+  const [chosen, setChosen] = useState('')
+  const choices = choicesOf(plan, others.data ?? [])
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    onNext(choices.find(({ value }) => value === chosen)?.select ?? {})
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw="32rem">
+        <NativeSelect
+          label={words.who}
+          value={chosen}
+          data={choices.map(({ value, label }) => ({ value, label }))}
+          onChange={event => setChosen(event.currentTarget.value)}
+        />
+        <Group gap="xs">
+          <Button type="submit">{words.preview}</Button>
+          <Button variant="default" onClick={onClose}>
+            {words.cancel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface Choice {
+  value: string
+  label: string
+  select: RollOutSelection
+}
+
+/** All with an earlier version, those with one of them, or those with another plan. */
+function choicesOf({ id, version, users }: Api['PlanDetail'], plans: readonly Api['Plan'][]): Choice[] {
+  const earlier = users.filter(entry => entry.version < version)
+  const all = earlier.reduce((sum, entry) => sum + entry.users, 0)
+  return [
+    { value: '', label: words.allEarlier(all), select: {} },
+    ...earlier.map(entry => ({
+      value: `version ${entry.version}`,
+      label: words.oneVersion(entry.version, entry.users),
+      select: { from_version: entry.version },
+    })),
+    ...plans
+      .filter(plan => plan.id !== id)
+      .map(plan => ({ value: `plan ${plan.id}`, label: words.ofPlan(plan.name), select: { from_plan: plan.id } })),
+  ]
+}
+
+/* ── What it would do ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+interface PreviewProps {
+  call: RollOutCall
+  onConfirm: (confirmed: ConfirmedRollOut) => void
+  onBack: () => void
+}
+
+function Preview({ call, onConfirm, onBack }: PreviewProps) {
+  const preview = useQuery(rollOutPreviewQuery(call))
+  return (
+    <Loaded query={preview} loading={<Loading rows={5} height={32} />}>
+      {found => {
+        const { users, samples, failures } = found
+        return (
+          <Stack gap="sm">
+            <div role="status">
+              {previewSentences(found, words.words).map(sentence => (
+                <p key={sentence} className={classes.line}>
+                  {sentence}
+                </p>
+              ))}
+            </div>
+            <Exhausted preview={found} />
+            <Samples samples={samples} />
+            <Failures failures={failures} failed={users.failed} />
+            <Group gap="xs">
+              {users.changed > 0 && (
+                <Button onClick={() => onConfirm({ call, total: users.changed + users.unchanged + users.failed })}>
+                  {words.confirm(users.changed)}
+                </Button>
+              )}
+              <Button variant="default" onClick={onBack}>
+                {words.back}
+              </Button>
+            </Group>
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** Users whose new limit is below what they have used, the first ones by their links. */
+const MAX_NAMED = 10
+
+function Exhausted({ preview: { exhausted, exhaustedUsers } }: { preview: RollOutPreview }) {
+  if (exhausted === 0) return null
+  const named = exhaustedUsers.slice(0, MAX_NAMED).toSorted((one, other) => one - other)
+  return (
+    <Text size="sm" className={classes.warning}>
+      {words.aboutExhausted(<UserLinks ids={named} />, exhausted - named.length)}
+    </Text>
+  )
+}
+
+function UserLinks({ ids }: { ids: readonly number[] }) {
+  return ids.map((id, index) => (
+    <span key={id}>
+      {index > 0 && ', '}
+      <Anchor component={Link} href={`/users/${id}`} inherit underline="always">
+        {id}
+      </Anchor>
+    </span>
+  ))
+}
+
+/** Users who would change in the same way. */
+interface Alike {
+  change: string
+  users: readonly number[]
+}
+
+/** The first users who would change; in most roll-outs, all change alike. */
+function Samples({ samples }: { samples: readonly RollOutSample[] }) {
+  if (samples.length === 0) return null
+  const alike = [...Map.groupBy(samples, changeText)].map(
+    ([change, those]): Alike => ({
+      change,
+      users: those.map(({ user_id }) => user_id).toSorted((one, other) => one - other),
+    }),
+  )
+  return (
+    <div className={jobs.texts}>
+      <DataTable
+        caption={words.samples(samples.length)}
+        columns={SAMPLE_COLUMNS}
+        rows={alike}
+        keyOf={({ change }) => change}
+      />
+    </div>
+  )
+}
+
+const SAMPLE_COLUMNS: readonly Column<Alike>[] = [
+  { label: words.columns.change, cell: ({ change }) => change },
+  { label: words.columns.user, kind: 'name', cell: ({ users }) => <UserLinks ids={users} /> },
+]
+
+/** "monthly: changed, Limit kept · daily: new · 1 quota ended" */
+function changeText({ slots, ended }: RollOutSample): string {
+  return [
+    ...slots
+      .filter(({ outcome }) => outcome !== 'stays')
+      .map(({ slot, outcome, kept }) =>
+        kept.length === 0
+          ? words.slot(slot, words.outcomes[outcome])
+          : words.slotKept(slot, words.outcomes[outcome], kept.map(fieldLabel)),
+      ),
+    ...(ended === 0 ? [] : [words.endedOf(ended)]),
+  ].join(' · ')
+}

@@ -1,0 +1,128 @@
+import { Anchor, Button, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { Dialog, useDialogInput } from '../../components/dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loaded, Loading } from '../../components/loaded.tsx'
+import { givablePlansQuery, givePlan, takePlan } from '../../queries/plans.ts'
+import { texts } from '../../texts/texts.ts'
+
+const words = texts.plans.ofUser
+
+interface DialogProps {
+  owned: Api['UserPlan']
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
+  onClose: () => void
+}
+
+/** Gives a user a plan, in place of the one before. */
+export function GivePlanDialog(props: DialogProps) {
+  const plans = useQuery(givablePlansQuery())
+  return (
+    <Dialog title={words.titles.give} isOpen onClose={props.onClose}>
+      <Loaded query={plans} loading={<Loading rows={3} height={36} />}>
+        {found =>
+          found.length === 0 ? (
+            <Text size="sm">
+              {words.noPlans}{' '}
+              <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
+                {words.newPlan}
+              </Anchor>
+            </Text>
+          ) : (
+            <GiveForm {...props} plans={found} />
+          )
+        }
+      </Loaded>
+    </Dialog>
+  )
+}
+
+function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: readonly Api['Plan'][] }) {
+  const first = plans.find(({ id }) => id === owned.plan?.id)?.id ?? null
+  const [chosen, setChosen] = useState(first)
+  const [isReset, setReset] = useState(false)
+  const [isTried, setTried] = useState(false)
+  const giving = useMutation(givePlan(owned.user_id))
+  const hasKept = owned.slots.some(({ kept }) => kept.length > 0)
+  useDialogInput(chosen !== first || isReset)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setTried(true)
+    if (chosen === null) return
+    const body = { plan_id: chosen, ...(isReset ? { reset: true } : {}) }
+    giving.mutate(body, {
+      onSuccess: given => {
+        onDone(doneText(given))
+        onClose()
+      },
+    })
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <NativeSelect
+          label={words.plan}
+          value={chosen ?? ''}
+          data={[
+            ...(first === null ? [{ value: '', label: words.choose }] : []),
+            ...plans.map(({ id, name, version }) => ({ value: String(id), label: words.current(name, version) })),
+          ]}
+          error={isTried && chosen === null && words.choose}
+          onChange={({ currentTarget: { value } }) => setChosen(value === '' ? null : Number(value))}
+        />
+        <Text size="sm">{words.about}</Text>
+        {hasKept && (
+          <Checkbox label={words.reset} checked={isReset} onChange={event => setReset(event.currentTarget.checked)} />
+        )}
+        <ErrorNotice variant="action" error={giving.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {words.cancel}
+          </Button>
+          <Button type="submit" loading={giving.isPending}>
+            {words.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** What became of the quotas. One that replaces another is new, and the other has ended. */
+function doneText({ plan, slots, ended }: Api['UserPlan']): string {
+  const count = (...outcomes: string[]) => slots.filter(({ outcome }) => outcomes.includes(outcome)).length
+  return words.given(plan?.name ?? '', count('made', 'replaced'), count('changed'), ended.length)
+}
+
+/** Takes the plan of a user away, which ends its quotas. */
+export function TakePlanDialog({ owned, onDone, onClose, name }: DialogProps & { name: string }) {
+  const taking = useMutation(takePlan(owned.user_id))
+  const take = () =>
+    taking.mutate(undefined, {
+      onSuccess: () => {
+        onDone(words.taken)
+        onClose()
+      },
+    })
+  return (
+    <Dialog title={words.titles.take} isOpen onClose={onClose}>
+      <Stack gap="md">
+        <Text size="sm">{words.aboutTake(name)}</Text>
+        <ErrorNotice variant="action" error={taking.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {words.cancel}
+          </Button>
+          <Button color="red" loading={taking.isPending} onClick={take}>
+            {words.submitTake}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,95 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Api } from '../api/types.ts'
+import { type Failure, NOTHING_DONE } from '../model/job.ts'
+import {
+  type ConfirmedRollOut,
+  endAfterBreak,
+  progressOf,
+  type RollOutCall,
+  type RollOutCounts,
+} from '../model/roll-out.ts'
+import { requestLines } from '../session/client.ts'
+import { texts } from '../texts/texts.ts'
+import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
+
+/** Giving the current version of a plan to many, whose answer is a stream of records. */
+
+type RollOutRecord = Api['RollOutRecord']
+
+export type RollOutSample = Extract<RollOutRecord, { record: 'sample' }>
+
+/** What a dry run found. */
+export interface RollOutPreview extends RollOutCounts {
+  failures: readonly Failure[]
+  /** The first users who would have nothing left of a quota. */
+  exhaustedUsers: readonly number[]
+  /** The first users who would change. */
+  samples: readonly RollOutSample[]
+}
+
+function recordsOf({ plan_id, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
+  return requestLines<RollOutRecord>(`/admin/plans/${plan_id}/roll-out`, {
+    method: 'POST',
+    body: { ...select, dry_run: isDryRun },
+    idempotencyKey: key,
+    signal,
+  })
+}
+
+/** Asks what a roll-out would do. */
+export const rollOutPreviewQuery = (call: RollOutCall) =>
+  queryOptions({
+    queryKey: ['roll-out-preview', call],
+    queryFn: ({ signal }) => preview(call, signal),
+    // What is confirmed is what was shown, and each look begins with what is stored now.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+/** @throws ApiProblem, Unreachable, Stopped */
+async function preview(call: RollOutCall, signal: AbortSignal): Promise<RollOutPreview> {
+  const failures: Failure[] = []
+  const exhaustedUsers: number[] = []
+  const samples: RollOutSample[] = []
+  for await (const record of recordsOf(call, true, signal)) {
+    if (record.record === 'failed') failures.push(failureOf(record))
+    if (record.record === 'exhausted') exhaustedUsers.push(record.user_id)
+    if (record.record === 'sample') samples.push(record)
+    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
+    if (record.record === 'end') return { ...record, failures, exhaustedUsers, samples }
+  }
+  throw brokenOff()
+}
+
+/**
+ * The job that gives the current version. After a break it goes on with those who do not have it yet.
+ *
+ * @param isBegun whether it goes on after a reload
+ */
+export function rollOutJob({ call, total }: ConfirmedRollOut, isBegun: boolean): Job {
+  let before = NOTHING_DONE
+  let isFirst = !isBegun
+  return async ({ report, signal }) => {
+    const failures: Failure[] = []
+    let progress = before
+    try {
+      for await (const record of recordsOf(call, false, signal)) {
+        if (record.record === 'failed') failures.push(failureOf(record))
+        if (record.record !== 'progress' && record.record !== 'stopped' && record.record !== 'end') continue
+        progress = progressOf(before, record, failures)
+        if (record.record === 'end' && !isFirst) progress = endAfterBreak(progress, total)
+        report(progress)
+        if (record.record === 'stopped') throw new Stopped(reasonOf(record))
+        if (record.record === 'end') return
+      }
+      throw brokenOff()
+    } finally {
+      before = progress
+      isFirst = false
+    }
+  }
+}
+
+function failureOf(record: Extract<RollOutRecord, { record: 'failed' }>): Failure {
+  return { place: texts.plans.rollOut.user(record.user_id), reason: reasonOf(record), subject: record.user_id }
+}
