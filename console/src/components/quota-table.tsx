@@ -80,6 +80,18 @@ const COLUMNS = {
     kind: 'name',
     cell: ({ external_ref }) => <bdi>{external_ref ?? '–'}</bdi>,
   },
+  plan: {
+    label: texts.quotas.columns.plan,
+    kind: 'name',
+    cell: ({ plan }) =>
+      plan === null ? (
+        '–'
+      ) : (
+        <Anchor component={Link} href={`/plans/${plan.id}`} size="sm">
+          <bdi>{plan.name}</bdi>
+        </Anchor>
+      ),
+  },
   created_at: {
     ...timeColumn<Quota>(texts.quotas.columns.created_at, ({ created_at }) => created_at),
     orders: downAndUp('created_at'),
@@ -199,13 +211,19 @@ function Name({ quota, owner }: { quota: Quota; owner: Owner }) {
 
 /** The line under the name: the kind, when the units come back, and what the quota covers if that is not everything. */
 function About({ quota, owner }: { quota: Quota; owner: Owner }) {
-  const { kind, period, countries, message_types } = quota
+  const { kind, period, countries, message_types, plan } = quota
   const isScoped = countries !== null || message_types !== null
   return (
     <div className={controls.description}>
       <Kind kind={kind} label={owner === 'own' ? texts.quotas.ownKinds[kind] : undefined} /> ·{' '}
       {period === null ? texts.quotas.oneTime : texts.quotas.each[period]}
       {isScoped && <> · {scopeText(quota)}</>}
+      {plan !== null && (
+        <>
+          {' · '}
+          <bdi>{plan.name}</bdi>
+        </>
+      )}
       <RaiseNote quota={quota} />
     </div>
   )

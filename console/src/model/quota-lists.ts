@@ -52,6 +52,8 @@ export const FILTERS = {
   kind: oneOf(KINDS, null),
   country: matching(new RegExp(COUNTRY_PATTERN)),
   message_type: matching(/^[a-z0-9][a-z0-9_-]{0,63}$/),
+  plan_id: uint,
+  plan_version: uint,
   ends_within: oneOf(ENDS_WITHIN, null),
 }
 
@@ -76,6 +78,8 @@ export const UNFILTERED: Filters & Pick<ListState, 'sort'> = {
   kind: null,
   country: null,
   message_type: null,
+  plan_id: null,
+  plan_version: null,
   ends_within: null,
   sort: '-id',
 }

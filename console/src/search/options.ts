@@ -78,6 +78,7 @@ function actionOptions(caller: Caller): Option[] {
   const { actions } = texts.search
   const changes: Option[] = [
     { key: 'new quota', icon: 'plus', label: actions.newQuota, target: '/quotas/new' },
+    { key: 'new plan', icon: 'plus', label: actions.newPlan, target: '/plans/new' },
     { key: 'start', icon: 'start', label: texts.start.title, target: '/start' },
     { key: 'new webhook', icon: 'plus', label: actions.newWebhook, target: '/webhooks/new' },
   ]
@@ -135,6 +136,11 @@ function hitGroups(found: Found, caller: Caller): OptionGroup[] {
       note: noteOf(found.denials.length + found.reservations.length, has_more.reservations),
     },
     {
+      label: groups.plans,
+      options: found.plans.slice(0, MAX_SHOWN).map(planOption),
+      note: noteOf(found.plans.length, has_more.plans),
+    },
+    {
       label: groups.webhooks,
       options: found.webhooks.slice(0, MAX_SHOWN).map(webhookOption),
       note: noteOf(found.webhooks.length, has_more.webhooks),
@@ -176,6 +182,13 @@ function messageOption({ id, state, units, created_at, ...user }: Found['reserva
   const target = messageUrl({ user_id: user.user_id, isOwn: false }, id)
   const about = [textOf(user), RESERVATION_STATE_LABELS[state], texts.values.units(units), formatTimestamp(created_at)]
   return { key: target, icon: 'message', label: id, about: about.join(' · '), target, isKept: true }
+}
+
+function planOption({ id, name, version, is_default }: Found['plans'][number]): Option {
+  const { plan, defaultPlan } = texts.search.hits
+  const target = `/plans/${id}`
+  const about = [plan(version), ...(is_default ? [defaultPlan] : [])].join(' · ')
+  return { key: target, icon: 'plans', label: name, about, target, isKept: true }
 }
 
 function webhookOption({ id, url, description }: Found['webhooks'][number]): Option {

@@ -83,12 +83,20 @@ interface QuotaDetailProps {
 function QuotaDetail({ quota, error }: QuotaDetailProps) {
   const [{ view }] = useUrlState(QUOTA_URL_STATE)
   const [message, setMessage] = useState('')
-  const { id, kind } = quota
+  const { id, kind, plan } = quota
   const shown = view === 'edit' ? 'settings' : view
   const user = <UserLink user={quota} unnamed={texts.quota.user(quota.user_id)} inherit underline="always" />
   return (
     <>
-      <PageTitle title={quotaName(quota)} about={TEXTS.about(<Kind kind={kind} />, id, user)}>
+      <PageTitle
+        title={quotaName(quota)}
+        about={
+          <>
+            {TEXTS.about(<Kind kind={kind} />, id, user)}
+            {plan !== null && <>, {TEXTS.ofPlan(<PlanLink plan={plan} />, plan.version)}</>}
+          </>
+        }
+      >
         <Actions quota={quota} onDone={setMessage} />
       </PageTitle>
       {error !== null && <ErrorNotice variant="load" error={error} />}
@@ -108,6 +116,14 @@ function QuotaDetail({ quota, error }: QuotaDetailProps) {
         <SettingsList quota={quota} />
       )}
     </>
+  )
+}
+
+function PlanLink({ plan: { id, name } }: { plan: NonNullable<Quota['plan']> }) {
+  return (
+    <Anchor component={Link} href={`/plans/${id}`} inherit underline="always">
+      <bdi>{name}</bdi>
+    </Anchor>
   )
 }
 

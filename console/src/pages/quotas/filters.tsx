@@ -1,5 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { STATUS_LABELS } from '../../components/badge.tsx'
 import { ChoiceFilter, CountryFilter, TextFilter } from '../../components/filter-fields.tsx'
@@ -17,6 +17,9 @@ import {
 import { uint } from '../../model/url-parameters.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './quotas.module.css'
+
+// Reads the plans, which are not shown at first.
+const PlanFilter = lazy(() => import('./plan-filter.tsx'))
 
 interface FiltersProps {
   state: ListState
@@ -72,6 +75,9 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         error={filters.notAType}
         onApply={text => onChange({ message_type: text })}
       />
+      <Suspense>
+        <PlanFilter state={state} onChange={onChange} />
+      </Suspense>
       <NativeSelect
         label={filters.rows}
         size="xs"

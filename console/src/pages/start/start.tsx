@@ -119,6 +119,13 @@ function QuotaForm() {
         </Button>
       </div>
       <ErrorNotice variant="action" error={errors.rest} />
+      <p className={classes.note}>
+        {words.quota.byPlan(text => (
+          <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
+            {text}
+          </Anchor>
+        ))}
+      </p>
     </form>
   )
 }

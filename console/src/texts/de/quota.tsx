@@ -18,6 +18,11 @@ export const quota: typeof english = {
         {kind} {id} von {user}
       </>
     ),
+    ofPlan: (plan, version) => (
+      <>
+        aus dem Tarif {plan}, Fassung {version}
+      </>
+    ),
     edit: 'Bearbeiten',
     duplicate: 'Duplizieren',
     adjust: 'Limit anpassen',

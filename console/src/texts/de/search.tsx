@@ -3,7 +3,7 @@ import type { search as english } from '../en/search.tsx'
 
 export const search: typeof english = {
   label: 'Suche',
-  placeholder: 'Benutzer, Kontingent, Nachrichten-ID, Referenz, Land, +234, Webhook oder Seite',
+  placeholder: 'Benutzer, Kontingent, Nachrichten-ID, Referenz, Land, +234, Tarif, Webhook oder Seite',
   close: 'Suche schließen',
   list: 'Ergebnisse',
   results: count => (count === 1 ? '1 Ergebnis' : `${formatUnits(count)} Ergebnisse`),
@@ -16,6 +16,7 @@ export const search: typeof english = {
     countries: 'Länder',
     users: 'Benutzer',
     quotas: 'Kontingente',
+    plans: 'Tarife',
     messages: 'Nachrichten',
     webhooks: 'Webhooks',
   },
@@ -23,6 +24,8 @@ export const search: typeof english = {
     user: id => `Benutzer ${id}`,
     quotas: count => (count === 1 ? '1 Kontingent' : `${formatUnits(count)} Kontingente`),
     denied: 'Abgelehnt',
+    plan: version => `Fassung ${version}`,
+    defaultPlan: 'Standard',
     unknownUser: id => `Benutzer ${id} ist unbekannt: kein Kontingent, keine Nachricht, kein Verbrauch.`,
   },
   countries: {
@@ -34,6 +37,7 @@ export const search: typeof english = {
   actions: {
     newQuota: 'Neues Kontingent',
     newQuotaFor: user => `Neues Kontingent für Benutzer ${user}`,
+    newPlan: 'Neuer Tarif',
     newWebhook: 'Neuer Webhook',
     language: name => `Sprache: ${name}`,
   },

@@ -14,6 +14,7 @@ export const start: typeof english = {
     user: 'Benutzer-ID',
     units: 'Einheiten im Monat',
     create: 'Kontingent anlegen',
+    byPlan: link => <>Oder {link('einen Tarif anlegen')}: Kontingente, die neue Benutzer von selbst bekommen.</>,
     errors: {
       user_id: 'Die Nummer eines Benutzers eingeben: eine ganze Zahl.',
       limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,

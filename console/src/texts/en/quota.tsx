@@ -18,6 +18,11 @@ export const quota = {
         {kind} {id} of {user}
       </>
     ),
+    ofPlan: (plan: ReactNode, version: number) => (
+      <>
+        by the plan {plan}, version {version}
+      </>
+    ),
     edit: 'Edit',
     duplicate: 'Duplicate',
     adjust: 'Adjust limit',

@@ -3,7 +3,7 @@ import { formatUnits } from '../../formats.ts'
 /** The search over everything. */
 export const search = {
   label: 'Search',
-  placeholder: 'User, quota, message id, reference, country, +234, webhook or page',
+  placeholder: 'User, quota, message id, reference, country, +234, plan, webhook or page',
   close: 'Close the search',
   list: 'Results',
   results: (count: number) => (count === 1 ? '1 result' : `${formatUnits(count)} results`),
@@ -16,6 +16,7 @@ export const search = {
     countries: 'Countries',
     users: 'Users',
     quotas: 'Quotas',
+    plans: 'Plans',
     messages: 'Messages',
     webhooks: 'Webhooks',
   },
@@ -23,6 +24,8 @@ export const search = {
     user: (id: number) => `User ${id}`,
     quotas: (count: number) => (count === 1 ? '1 quota' : `${formatUnits(count)} quotas`),
     denied: 'Denied',
+    plan: (version: number) => `Version ${version}`,
+    defaultPlan: 'Default',
     unknownUser: (id: number) => `User ${id} is unknown: no quota, no message, no usage.`,
   },
   countries: {
@@ -34,6 +37,7 @@ export const search = {
   actions: {
     newQuota: 'New quota',
     newQuotaFor: (user: number) => `New quota for user ${user}`,
+    newPlan: 'New plan',
     newWebhook: 'New webhook',
     language: (name: string) => `Language: ${name}`,
   },

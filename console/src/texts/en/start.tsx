@@ -14,6 +14,9 @@ export const start = {
     user: 'User id',
     units: 'Units a month',
     create: 'Create quota',
+    byPlan: (link: (text: string) => ReactNode) => (
+      <>Or {link('make a plan')}: quotas that new users get by themselves.</>
+    ),
     errors: {
       user_id: 'Enter the id of a user: a whole number.',
       limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
