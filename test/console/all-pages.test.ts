@@ -78,8 +78,8 @@ const plan = await create(
   { name: NAME, slots: [{ slot: 'x'.repeat(40), limit: 999_999_999_999, name: NAME, message_types: [TYPE] }] },
   actor,
 )
-const given = await site.call('PUT', '/api/sms/admin/users/66/plan', { token: actor, body: { plan_id: plan } })
-expect(given.status).toBe(200)
+const planned = await site.call('PUT', '/api/sms/admin/users/66/plan', { token: actor, body: { plan_id: plan } })
+expect(planned.status).toBe(200)
 
 /** An example for each route with a parameter. */
 const EXAMPLES: Record<string, string> = {
