@@ -1,4 +1,5 @@
 /** What a plan says of a user's quotas, and what they say: an independent comparison, for `verify`. */
+import { isSameAnchor } from './anchor.ts'
 import { type PlanVersion, plannedFieldsOf } from './plan.ts'
 import type { Quota } from './quota.ts'
 import { isDeepEqual } from './quota-settings.ts'
@@ -45,13 +46,14 @@ function differenceOf(
   seen.set(plan.slot, quota.id)
   const slot = version?.slots.find(one => one.slot === plan.slot)
   if (version === undefined || slot === undefined) return `${says}, which has no slot "${plan.slot}"`
-  const { time_zone, ...planned } = plannedFieldsOf(slot)
+  const { anchor, time_zone, ...planned } = plannedFieldsOf(slot)
   const expires_at = slot.lasts_days === null ? null : quota.starts_at + slot.lasts_days * DAY_MS
   const kept: readonly string[] = plan.kept
   const own: Readonly<Record<string, unknown>> = { ...quota }
   const wrong = Object.entries({ ...planned, expires_at })
     .filter(([name, value]) => !kept.includes(name) && !isDeepEqual(own[name], value))
     .map(([name]) => name)
+  if (!isSameAnchor(slot.period, quota.anchor, anchor)) wrong.push('anchor')
   if (!isSameZone(quota.time_zone, time_zone)) wrong.push('time_zone')
   if (plan.name !== version.name) wrong.push('plan.name')
   return wrong.length === 0

@@ -26,6 +26,13 @@ describe('the quotas of a plan', () => {
     expect(planDifferences(null, [aQuota()], undefined)).toEqual([])
   })
 
+  test('that have another way to write where windows begin do not differ: the version before had it', () => {
+    const quota = aQuota({ plan: of(), anchor: '1', time_zone: 'Etc/UTC' })
+    expect(planDifferences(held, [quota], version)).toEqual([])
+    const [difference] = planDifferences(held, [{ ...quota, anchor: '2', time_zone: 'Europe/Paris' }], version)
+    expect(difference?.message).toContain(': anchor, time_zone is not what')
+  })
+
   test.each([
     ['a user without a plan', null, [aQuota({ plan: of() })], 'it is of version 2 of plan 3, and the user has no plan'],
     [
