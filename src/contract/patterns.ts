@@ -82,7 +82,8 @@ export const PATTERNS = {
   },
 } as const
 
-const USER_REF = new RegExp(PATTERNS.userRef.pattern)
+/** With the flag of JSON Schema, so that what a schema accepts is a reference everywhere: it counts characters, and an emoji is one. */
+const USER_REF = new RegExp(PATTERNS.userRef.pattern, 'u')
 
 /** Whether a text may be the reference of a user. */
 export function isReference(text: string): boolean {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type from 'typebox'
 import { expect, test } from 'vitest'
-import { acceptedBy, PATTERNS } from '../../src/contract/patterns.ts'
+import { acceptedBy, isReference, PATTERNS } from '../../src/contract/patterns.ts'
+import { userRef } from '../../src/contract/schemas.ts'
 import { compileCheck } from '../../src/http/platform/validation.ts'
 import { PROJECT } from '../support/paths.ts'
 
@@ -60,4 +61,17 @@ test.each([
   ['phoneNumber', '+4915112345678\n', false],
 ] as const)('%s: %j is accepted: %s', (name, text, isAccepted) => {
   expect(compileCheck(Type.String({ pattern: PATTERNS[name].pattern }))(text) === null).toBe(isAccepted)
+})
+
+test.each([
+  ['A-7', true],
+  ['x'.repeat(128), true],
+  ['😀'.repeat(128), true],
+  ['😀'.repeat(129), false],
+  ['\ud83d', false],
+  ['a\u00a0b', false],
+  ['', false],
+])('%j is a reference for the schema and for what looks it up: %s', (text, isAccepted) => {
+  expect(compileCheck(userRef())(text) === null).toBe(isAccepted)
+  expect(isReference(text)).toBe(isAccepted)
 })
