@@ -1,7 +1,15 @@
 /** What a user's quotas become when the user gets a plan, or loses it. */
 import type { Change } from './outbox-event.ts'
 import { type PlanSlot, type PlanVersion, plannedFieldsOf } from './plan.ts'
-import { type ClosedWindow, changeQuota, createQuota, type Quota, type QuotaChange, type QuotaPatch } from './quota.ts'
+import {
+  type ClosedWindow,
+  changeQuota,
+  createQuota,
+  type Quota,
+  type QuotaChange,
+  type QuotaPatch,
+  unknownIn,
+} from './quota.ts'
 import type { KeptName, QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues } from './quota-rules.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
@@ -57,6 +65,9 @@ export function givePlan(
   reset: boolean,
   context: Context,
 ): Giving | { outcome: 'unknown_value'; cause: UnknownValue } {
+  // Also of a quota that would end: to end it is to roll it.
+  const unknown = quotas.map(unknownIn).find(cause => cause !== null)
+  if (unknown !== undefined) return { outcome: 'unknown_value', cause: unknown }
   const bySlot = new Map(quotas.flatMap(quota => (quota.plan === null ? [] : [[quota.plan.slot, quota] as const])))
   const ending: PlanChange[] = []
   const others: PlanChange[] = []
@@ -74,7 +85,6 @@ export function givePlan(
       continue
     }
     const changed = changeInPlace(before, slot, of, reset, context)
-    if (changed.outcome === 'unknown_value') return changed
     if (changed.outcome === 'changed') {
       const { quota: after, closed } = changed
       others.push({ change: { action: 'updated', before, after }, closed })
@@ -135,11 +145,8 @@ function end(before: Quota, context: Context): PlanChange {
   return { change: { action: 'updated', before, after: ended.quota }, closed: ended.closed }
 }
 
-type Possible = Extract<QuotaChange, { outcome: 'changed' | 'unchanged' | 'unknown_value' }>
-
 /** A plan was checked when it was written, so that nothing else can come of it. */
-function asPossible(change: QuotaChange): Possible {
-  if (change.outcome === 'changed' || change.outcome === 'unchanged' || change.outcome === 'unknown_value')
-    return change
+function asPossible(change: QuotaChange): Extract<QuotaChange, { outcome: 'changed' | 'unchanged' }> {
+  if (change.outcome === 'changed' || change.outcome === 'unchanged') return change
   throw new Error(`a slot cannot be given: ${JSON.stringify(change)}`)
 }

@@ -103,6 +103,28 @@ describe.each([
     ])
   })
 
+  test('fails alone in a roll-out of a plan', async () => {
+    const [holder, fellow] = [someone(), someone()]
+    const slots = (limit: number) => ({ slots: [{ slot: 'monthly', limit, period: 'month' }] })
+    const { body: plan } = await call('POST', '/api/sms/admin/plans', { body: { name: 'Basic', ...slots(5) } })
+    const planOf = (user: number) => `/api/sms/admin/users/${user}/plan`
+    const given = { body: { plan_id: plan.id } }
+    for (const user of [holder, fellow]) await call('PUT', planOf(user), given)
+    await db.query({ text: sql`update quota set ${columns} where user_id = $1`, values: [holder, value] })
+    expect(await call('PUT', planOf(holder), given)).toMatchObject(refusal)
+    expect(await call('DELETE', planOf(holder))).toMatchObject(refusal)
+    await call('PUT', `/api/sms/admin/plans/${plan.id}`, { body: slots(6) })
+    const answer = await call('POST', `/api/sms/admin/plans/${plan.id}/roll-out`, {
+      body: {},
+      headers: { 'idempotency-key': `${value}-roll-out` },
+    })
+    expect(linesOf(answer.body)).toMatchObject([
+      { record: 'begin' },
+      { record: 'failed', user_id: holder, code: 'unavailable', detail: refusal.body.detail },
+      { record: 'end', users: { changed: 1, failed: 1 } },
+    ])
+  })
+
   test('fails alone in an import', async () => {
     const rows = [
       { user_id: newer, external_ref: 'newer', limit: 1 },
