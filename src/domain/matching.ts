@@ -36,7 +36,7 @@ export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): M
  * window's start counts; the same holds for a quota that began when it was created. Otherwise a new cap would not hold
  * until the clock catches up, although its creation was confirmed.
  */
-function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
+export function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
   const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
   return isOpen ? Math.max(now, quota.window_start) : now
 }

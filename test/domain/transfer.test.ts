@@ -39,6 +39,13 @@ describe('a transfer', () => {
     })
   })
 
+  test('is judged as a message is, where the clock is behind that of another process', () => {
+    expect(give(quotaOf({}, NOW + 1))).toMatchObject({ outcome: 'transferred' })
+    // Of a window that has begun there, an earlier end is over. The receiver must not get units that outlive it.
+    const { quota } = roll(quotaOf({ period: 'day' }), NOW + DAY_MS)
+    expect(give({ ...quota, expires_at: NOW + HOUR_MS })).toMatchObject({ outcome: 'not_transferable' })
+  })
+
   test('reaches the marks of the giver', () => {
     expect(give(quotaOf({ alert_at: [30] }))).toMatchObject({ giver: { alerted: [30] }, draft: { alert_at: [30] } })
   })
