@@ -8,9 +8,9 @@ import { settleReservations } from '../db/ledger/write-reservations.ts'
 import { findQuota, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
 import {
   findTransfer,
-  hasWindow,
   insertTransfer,
-  seqOfBooking,
+  lockBooking,
+  lockWindow,
   setReturned,
   unarchive,
 } from '../db/quotas/transfers.ts'
@@ -203,11 +203,11 @@ async function giveBack(tx: Transaction, id: number, units: number | null, autho
 
 /** What goes back on the giver's side. Of a window that is over it is history, as long as that is kept. */
 async function writeBooking(tx: Transaction, { transfer, units, booking, corrections }: DecidedReturn, author: Author) {
-  const seq = await seqOfBooking(tx, transfer.user_id, booking.id)
+  const seq = await lockBooking(tx, transfer.user_id, booking.id)
   if (seq !== undefined)
     await runLedgerCalls(tx, [settleReservations.call(author, [{ ...booking, seq, settled_by: null }])])
   else await unarchive(tx, transfer, units)
-  if (corrections.length > 0 && (await hasWindow(tx, transfer)))
+  if (corrections.length > 0 && (await lockWindow(tx, transfer)))
     await runLedgerCalls(tx, [correctWindows.call(author, corrections)])
 }
 

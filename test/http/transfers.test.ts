@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
+import { IS_SETTLED, removalOf, removeReservations } from '../../src/db/reservations/settled.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { openTransaction } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -247,6 +252,20 @@ describe('a return', () => {
     clock.now += DAY_MS
     await createRetention({ db, now: () => clock.now, retentionMs: 1 }).removeOnce(clock.now)
     expect((await giveBack(transfer.id, { units: 30 })).body).toMatchObject({ quota: { id: from, used: 10 } })
+    await expectVerified(giver, receiver)
+  })
+
+  test('waits for retention that is removing the giver’s reservation', async () => {
+    const { giver, receiver, from, transfer } = await aTransfer()
+    const page = sql`select user_id, id from reservation where shard = $1 and user_id = $2`
+    const text = removalOf(page, IS_SETTLED, sql`(select count(*) from page) as read`)
+    const shard = shardOf(giver)
+    const removal = await openTransaction(db, tx => removeReservations(tx, shard, { text, values: [shard, giver] }))
+    expect(removal.result.removed).toBe(1)
+    const returned = giveBack(transfer.id, { units: 30 })
+    await untilWaiting(db, 1)
+    await removal.commit()
+    expect(await returned).toMatchObject({ status: 200, body: { quota: { id: from, used: 10 } } })
     await expectVerified(giver, receiver)
   })
 

@@ -78,10 +78,13 @@ export async function listTransfers(
   })
 }
 
-/** The `seq` of the reservation on the giver's side; undefined once retention has removed it. */
-export async function seqOfBooking(tx: Transaction, userId: number, id: string): Promise<number | undefined> {
+/**
+ * Locks the reservation on the giver's side, whose `seq` this resolves to, so that retention does not remove it meanwhile; undefined once it
+ * has.
+ */
+export async function lockBooking(tx: Transaction, userId: number, id: string): Promise<number | undefined> {
   const [row] = await tx.query<{ seq: number }>({
-    text: sql`select seq from reservation where shard = $1 and user_id = $2 and id = $3`,
+    text: sql`select seq from reservation where shard = $1 and user_id = $2 and id = $3 for update`,
     values: [shardOf(userId), userId, id],
   })
   return row?.seq
@@ -99,13 +102,13 @@ export async function unarchive(
   })
 }
 
-/** Whether a window that was closed is still in the history. */
-export async function hasWindow(
+/** Locks a window that was closed; false once retention has removed it. */
+export async function lockWindow(
   tx: Transaction,
   { quota_id, window_no }: Pick<Transfer, 'quota_id' | 'window_no'>,
 ): Promise<boolean> {
   const rows = await tx.query({
-    text: sql`select from quota_window where shard = $1 and quota_id = $2 and window_no = $3`,
+    text: sql`select from quota_window where shard = $1 and quota_id = $2 and window_no = $3 for update`,
     values: [shardOfQuota(quota_id), quota_id, window_no],
   })
   return rows.length > 0
