@@ -84,7 +84,7 @@ const CATALOG = {
     status: 422,
     title: 'Not transferable',
     means:
-      'The quota is a cap, has no limit, is suspended, has not begun or has ended: it has no units that could change hands.',
+      'The quota is a cap, has no limit, is suspended, has not begun, has ended or is deleted: it has no units that could change hands.',
   },
   not_enough_units: {
     status: 422,

@@ -162,9 +162,16 @@ async function transfer(tx: Transaction, quotaId: number, terms: TransferTerms, 
   return { outcome: 'transferred', transfer: made, quota: decided.giver }
 }
 
+/** Of a transfer that is still listed. */
+const NOTHING_LEFT: NotTransferred = {
+  outcome: 'not_transferable',
+  detail: 'The quota of the giver or of the receiver is deleted, so no units can go back.',
+}
+
 async function giveBack(tx: Transaction, id: number, units: number | null, author: Author): Promise<Returned> {
   const found = await findTransfer(tx, id)
-  if (found?.to_user_id == null || found.to_quota_id === null) return { outcome: 'not_found' }
+  if (found === undefined) return { outcome: 'not_found' }
+  if (found.to_user_id === null || found.to_quota_id === null) return NOTHING_LEFT
   const quotas = [
     { user_id: found.user_id, id: found.quota_id },
     { user_id: found.to_user_id, id: found.to_quota_id },
@@ -172,7 +179,8 @@ async function giveBack(tx: Transaction, id: number, units: number | null, autho
   const { stored } = await lockBoth(tx, quotas, [found.user_id, found.to_user_id], author)
   const known = await findTransfer(tx, id, 'lock')
   const [giver, receiver] = quotas.map(quota => stored.find(one => one.id === quota.id))
-  if (known === undefined || giver === undefined || receiver === undefined) return { outcome: 'not_found' }
+  if (known === undefined) return { outcome: 'not_found' }
+  if (giver === undefined || receiver === undefined) return NOTHING_LEFT
   const decided = decideReturn(known, { giver, receiver }, units, author)
   if (decided.outcome !== 'returned') return decided
 

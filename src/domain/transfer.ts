@@ -48,7 +48,7 @@ export interface TransferTerms {
 }
 
 export type NotTransferred =
-  /** The quota is a cap, has no limit, or is not live. */
+  /** The quota is a cap, has no limit, or is not live; of a return, one of the two quotas is gone. */
   | { outcome: 'not_transferable'; detail: string }
   /** The units of the grant that are neither used nor reserved. */
   | { outcome: 'not_enough_units'; available: number }

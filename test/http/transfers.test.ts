@@ -255,6 +255,16 @@ describe('a return', () => {
     await expectVerified(giver, receiver)
   })
 
+  test.each(['giver', 'receiver'])(
+    'is refused if the quota of the %s was deleted: the transfer is still there',
+    async side => {
+      const { from, to, transfer } = await aTransfer()
+      await call('DELETE', `/api/sms/admin/quota/${side === 'giver' ? from : to}`)
+      expect(await giveBack(transfer.id)).toMatchObject({ status: 422, body: { code: 'not_transferable' } })
+      expect((await call('GET', `${TRANSFERS}/${transfer.id}`)).body).toMatchObject({ returned: 0 })
+    },
+  )
+
   test('waits for retention that is removing the giver’s reservation', async () => {
     const { giver, receiver, from, transfer } = await aTransfer()
     const page = sql`select user_id, id from reservation where shard = $1 and user_id = $2`
