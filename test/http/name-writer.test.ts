@@ -9,8 +9,9 @@ import { createNameWriter } from '../../src/http/auth/name-writer.ts'
 function startWriter() {
   const statements: { names: readonly SeenName[]; end: PromiseWithResolvers<void> }[] = []
   const warnings: string[] = []
+  const users = new Map([['C-9', 9]])
   const writer = createNameWriter({
-    usersOf: async refs => new Map(refs.flatMap(ref => (ref === 'C-9' ? [[ref, 9] as const] : []))),
+    usersOf: async refs => new Map([...users].filter(([ref]) => refs.includes(ref))),
     write(names) {
       const end = Promise.withResolvers<void>()
       statements.push({ names, end })
@@ -22,6 +23,7 @@ function startWriter() {
     writer,
     warnings,
     statements,
+    users,
     written: () => statements.map(({ names }) => names.map(({ subject, name }) => `${subject}: ${name}`)),
     async end(index: number, error?: Error) {
       const { end } = statements[index] ?? {}
@@ -85,6 +87,20 @@ test('a name is written with the user of its token, also of one that names the u
     ['a', null],
     ['c', 9],
   ])
+})
+
+test('a name whose reference is no user’s yet is written with each token, until a user has it', async () => {
+  const { writer, statements, users, end } = startWriter()
+  const later = { ...ann, userRef: 'D-1' }
+  for (const count of [1, 2]) {
+    writer.note(later, 0)
+    await expect.poll(() => statements.length).toBe(count)
+    await end(count - 1)
+    users.set('D-1', 11)
+  }
+  writer.note(later, 0)
+  await writer.stop()
+  expect(statements.map(({ names }) => names[0]?.user_id)).toEqual([null, 11])
 })
 
 test('at most 1,000 wait; those beyond are dropped, and written when they come again', async () => {

@@ -47,6 +47,9 @@ export function createNameWriter({ usersOf, write, log }: NameWriterOptions): Na
       names.map(name => ({ subject: name.subject, name: name.name, user_id: userOf(name) })),
       now,
     )
+    // A reference may get its user at any time, whose erasure is to remove the name: with the next token it is written again.
+    for (const { subject, name, user_ref } of names)
+      if (user_ref !== null && !users.has(user_ref)) known.set(subject, name, now)
   }
 
   async function writeAll(now: EpochMs): Promise<void> {
