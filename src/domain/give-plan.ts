@@ -139,7 +139,13 @@ function set(before: Quota, slot: PlanSlot, plan: QuotaPlan, context: Context): 
 /** Ends a quota now, which is one of the user's past from then on. One that has expired keeps its end. */
 function end(before: Quota, context: Context): PlanChange {
   const isOver = before.expires_at !== null && before.expires_at <= context.now
-  const patch = isOver ? {} : { expires_at: Math.max(context.now, before.starts_at + 1) }
+  const patch: QuotaPatch = isOver
+    ? {}
+    : {
+        expires_at: Math.max(context.now, before.starts_at + 1),
+        // It began by a clock that was ahead, and ends after its start: senders, who may draw on it already, must not do so until then.
+        ...(before.starts_at > context.now ? { enabled: false } : {}),
+      }
   const ended = asPossible(changeQuota(before, patch, context, null))
   if (ended.outcome !== 'changed') throw new Error(`quota ${before.id} cannot end`)
   return { change: { action: 'updated', before, after: ended.quota }, closed: ended.closed }

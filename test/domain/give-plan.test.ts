@@ -172,6 +172,13 @@ describe('a plan that is given', () => {
     expect(ended).toMatchObject([{ expires_at: NOW + 1, plan: null }])
   })
 
+  test('by a clock that was ahead and is taken away later pays for nothing until its end', () => {
+    const ann = user()
+    ann.give(plan(1, [MONTHLY]), NOW + DAY_MS)
+    const [ended] = ann.give(null, NOW).ended
+    expect(ended).toMatchObject({ expires_at: NOW + DAY_MS + 1, enabled: false })
+  })
+
   test('and is taken away leaves the end of what has expired', () => {
     const ann = user()
     ann.give(plan(1, [TRIAL]))
