@@ -1138,7 +1138,7 @@ export type RollOutRecord =
         /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
-        /** Users who had another plan when it was their turn than the one that was asked for. */
+        /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
         readonly leftOut: number
         /** Users who could not get the plan. */
         readonly failed: number
@@ -1162,7 +1162,7 @@ export type RollOutRecord =
         /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
-        /** Users who had another plan when it was their turn than the one that was asked for. */
+        /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
         readonly leftOut: number
         /** Users who could not get the plan. */
         readonly failed: number
@@ -1189,7 +1189,7 @@ export type RollOutRecord =
         /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
-        /** Users who had another plan when it was their turn than the one that was asked for. */
+        /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
         readonly leftOut: number
         /** Users who could not get the plan. */
         readonly failed: number

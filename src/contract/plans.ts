@@ -237,7 +237,8 @@ const rollOutCounts = {
     changed: uint({ description: 'Users with a quota that changed; in a dry run, that would change.' }),
     unchanged: uint({ description: 'Users who have all of it already.' }),
     left_out: uint({
-      description: 'Users who had another plan when it was their turn than the one that was asked for.',
+      description:
+        'Users who had another plan when it was their turn than the one that was asked for, or a later version of this one.',
     }),
     failed: uint({ description: 'Users who could not get the plan.' }),
   }),

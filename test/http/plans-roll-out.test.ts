@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const { app, call, clock, db, adminToken, senderToken } = await startService()
 const PLANS = '/api/sms/admin/plans'
@@ -135,6 +138,23 @@ describe('a roll-out', () => {
       quotas: { changed: 2_500, made: 0, ended: 0 },
     })
     expect((await call('GET', `${PLANS}/${plan}`)).body.users).toEqual([{ version: 2, users: 1_250 }])
+  })
+
+  test('leaves out who has got a later version since it began', async () => {
+    const plan = await createPlan(MONTHLY)
+    const [first = 0, second = 0] = newUsers(2)
+    await rollOut(plan, { users: [first, second] })
+    const values = [first]
+    const lock = await openTransaction(db, tx =>
+      tx.query({ text: sql`select from account where user_id = $1 for update`, values }),
+    )
+    const begun = rollOut(plan, { users: [first, second] })
+    await untilWaiting(db, 1)
+    await change(plan, { ...MONTHLY, limit: 2000 })
+    await call('PUT', `/api/sms/admin/users/${second}/plan`, { body: { plan_id: plan } })
+    await lock.commit()
+    expect(endOf(await begun)).toMatchObject({ users: { ...NONE, unchanged: 1, left_out: 1 } })
+    expect((await planOf(second)).plan.version).toBe(2)
   })
 
   test('lists the users who could not get it, and goes on', async () => {
