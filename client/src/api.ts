@@ -1581,8 +1581,8 @@ export type Granted = {
 /** The units would be granted now. None are taken. */
 export type Grantable = {
   readonly granted: true
-  /** The user whose message it is. */
-  readonly userId: number
+  /** The user. Absent if the request named one by `user_ref` who is made by the first message. */
+  readonly userId?: number
   /** For administrators: the reference of the user; null if there is none. */
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */

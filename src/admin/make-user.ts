@@ -3,12 +3,9 @@ import { lockAccounts } from '../db/quotas/quotas.ts'
 import { findErasure } from '../db/users/erasure.ts'
 import { claimReference, nextUserNumber, usersByReference } from '../db/users/profiles.ts'
 import { isKnownUser } from '../db/users/users.ts'
-import { emptyProfile } from '../domain/user-profile.ts'
+import { emptyProfile, UNMADE_USER_ID } from '../domain/user-profile.ts'
 import type { Author } from './author.ts'
 import { recordProfile } from './change-profile.ts'
-
-/** The first id that the service gives: those of other systems are rarely as large, and are left out if they are. */
-const FIRST_ID = 2 ** 40
 
 /** The reference is that of another user, or is reserved: the transaction is rolled back. */
 class Taken extends Error {}
@@ -39,7 +36,7 @@ async function make(tx: Transaction, ref: string, author: Author): Promise<numbe
 /** Another system may have given ids in this range, too. */
 async function unusedId(tx: Transaction): Promise<number> {
   for (;;) {
-    const userId = FIRST_ID + (await nextUserNumber(tx))
+    const userId = UNMADE_USER_ID + (await nextUserNumber(tx))
     if (!(await isKnownUser(tx, userId)) && (await findErasure(tx, userId)) === undefined) return userId
   }
 }

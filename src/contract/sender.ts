@@ -256,7 +256,11 @@ export const Granted = Type.Object(
 export const Grantable = Type.Object(
   {
     granted: Type.Literal(true),
-    user_id: userId,
+    user_id: Type.Optional(
+      uint({
+        description: 'The user. Absent if the request named one by `user_ref` who is made by the first message.',
+      }),
+    ),
     ...userNames,
     units: uint(),
     unfunded,

@@ -1,6 +1,12 @@
 /** What another system knows of a user. Personal data: it is exported and erased with the user, and never logged. */
 import type { EpochMs } from './time.ts'
 
+/**
+ * Stands for a user who is not made yet, where a check is decided as if. The service gives the ids behind this one: those of other systems are
+ * rarely as large, and are left out if they are.
+ */
+export const UNMADE_USER_ID = 2 ** 40
+
 /** All that may be set; null: it is not. */
 interface ProfileFields {
   /** What names the user in calls, unique among all users. Immutable once set. */

@@ -87,9 +87,50 @@ describe('the first reserve or consume of an unknown reference', () => {
   })
 })
 
+describe('a check of an unknown reference', () => {
+  const checked = async (ref: string, service: typeof one) => {
+    const body = { user_ref: ref, units: 2 }
+    const operations = [
+      { op: 'check', ...body },
+      { op: 'commit', user_ref: ref, id: 'm' },
+    ]
+    const single = await ask('check', body, token, service)
+    const batch = await ask('batch', { operations }, token, service)
+    const ofAdmin = await service.call('POST', `${ADMIN}/quota/check`, { body })
+    expect(batch.body.results).toMatchObject([{ status: 200 }, { status: 404, body: { code: 'unknown_user' } }])
+    const answers = [single.body, batch.body.results[0].body, ofAdmin.body]
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ user_ref: ref })
+      expect(answer).not.toHaveProperty('user_id')
+    }
+    return answers
+  }
+
+  test('is denied without a default plan, and makes no user', async () => {
+    const denied = { granted: false, reason: 'no_quota', remaining: 0 }
+    expect(await checked('not-by-check', one)).toMatchObject([denied, denied, denied])
+    expect(await usersOf('not-by-check')).toEqual([])
+  })
+
+  test('answers as the reserve that comes next, which makes the user', async () => {
+    const service = await startSender({ env })
+    const body = { name: 'Basic', is_default: true, slots: [{ slot: 'monthly', limit: 100, period: 'month' }] }
+    expect((await service.call('POST', `${ADMIN}/plans`, { body })).status).toBe(201)
+    const granted = { granted: true, units: 2, remaining: 100, draws: [{ quota_id: 0, units: 2 }] }
+    expect(await checked('next', service)).toMatchObject([granted, granted, granted])
+    expect((await service.call('GET', `${ADMIN}/users/ref:next/profile`)).status).toBe(404)
+    const operations = [
+      { op: 'reserve', user_ref: 'next', id: 'm', units: 2 },
+      { op: 'check', user_ref: 'next', units: 2 },
+    ]
+    const { results } = (await ask('batch', { operations }, token, service)).body
+    expect(results).toMatchObject([{ body: { remaining: 98 } }, { body: { granted: true, remaining: 98 } }])
+    expect(results[1].body.user_id).toBe(results[0].body.user_id)
+  })
+})
+
 describe('no user is made', () => {
   test.each<[string, string, object]>([
-    ['by a check', 'check', { units: 1 }],
     ['by a commit', 'commit', { id: 'm' }],
     ['by a release', 'release', { id: 'm' }],
     ['by a call with force of a token that may not force', 'consume', { id: 'm', units: 1, force: true }],

@@ -66,7 +66,8 @@ class Check(TypedDict):
     """What a reserve would be granted now. None of it is taken."""
 
     granted: Literal[True]
-    user_id: int
+    #: Absent if the request named by reference a user who is made by the first message.
+    user_id: NotRequired[int]
     #: As the request named the user.
     user_ref: NotRequired[str]
     units: int

@@ -6,6 +6,7 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, type SenderRequest } from '../../contract/sender.ts'
 import { findQuota } from '../../db/quotas/quotas.ts'
 import type { Outcome } from '../../domain/command.ts'
+import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
@@ -102,7 +103,7 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, references, 
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const userId = await identifyUser(references, body)
+      const userId = await identifyUser(references, body, settings.autoUsers ? UNMADE_USER_ID : undefined)
       const call = commandOf('check', userId, body, originOf(request), settings)
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
       return answerOf(call, outcome)

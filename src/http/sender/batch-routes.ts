@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { isReference } from '../../contract/patterns.ts'
 import { NoQuery } from '../../contract/schemas.ts'
-import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
+import { BatchReq, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
 import type { Outcome } from '../../domain/command.ts'
 import type { Completion } from '../../engine/completion.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
@@ -20,7 +20,7 @@ import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 import { checkRights } from './rights.ts'
-import { mayMakeUser, NotMade, type SenderUsers } from './users.ts'
+import { asUnmade, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -117,7 +117,7 @@ export function batchRoutes(
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
           const body = operation as SenderRequest
-          const call = commandOf(checked.op, userOf(body, named), body, origin, parts.settings)
+          const call = commandOf(checked.op, userOf(checked.op, body, named), body, origin, parts.settings)
           checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
@@ -179,10 +179,11 @@ function referenceOf(operation: unknown): string | undefined {
 }
 
 /** @throws what kept the user of the reference from being found */
-function userOf({ user_id, user_ref = '' }: SenderRequest, named: Named | null): number {
+function userOf(op: SenderOp, { user_id, user_ref = '' }: SenderRequest, named: Named | null): number {
   const userId = user_id ?? named?.get(user_ref)
   if (typeof userId === 'number') return userId
-  throw userId === undefined ? new TypeError('a validated operation names no user') : userId.error
+  if (userId === undefined) throw new TypeError('a validated operation names no user')
+  return asUnmade(op, userId.error)
 }
 
 /** A batch is admitted when its body is complete: one that arrives slowly takes no room of others. */

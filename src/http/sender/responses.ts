@@ -4,6 +4,7 @@ import { explanationViewOf } from '../../domain/explanation.ts'
 import type { Measure } from '../../domain/message.ts'
 import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
 import { formatTimestampOrNull } from '../../domain/time.ts'
+import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
 import { authorshipViewOf, drawViewOf, reservationViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
 import type { SenderCall } from './requests.ts'
@@ -47,6 +48,12 @@ function named({ userRef }: Pick<SenderCall, 'userRef'>) {
   return userRef === null ? undefined : { user_ref: userRef }
 }
 
+/** The user of an answer to a check. One who is not made yet has no id. */
+function asked({ command: { user_id }, userRef }: SenderCall) {
+  if (userRef === null) return { user_id }
+  return user_id === UNMADE_USER_ID ? { user_ref: userRef } : { user_id, user_ref: userRef }
+}
+
 function granted(call: SenderCall, { reservation, remaining, replayed, would_deny, explanation }: Granted) {
   return {
     granted: true,
@@ -64,8 +71,7 @@ function granted(call: SenderCall, { reservation, remaining, replayed, would_den
 function grantable(call: SenderCall, { reservation, remaining, would_deny, explanation }: Granted) {
   return {
     granted: true,
-    user_id: reservation.user_id,
-    ...named(call),
+    ...asked(call),
     units: reservation.units,
     unfunded: unfundedOf(reservation),
     draws: reservation.draws.map(drawViewOf),
@@ -76,13 +82,14 @@ function grantable(call: SenderCall, { reservation, remaining, would_deny, expla
   }
 }
 
-function denied({ command, measure, userRef }: SenderCall, outcome: Denied) {
+function denied(call: SenderCall, outcome: Denied) {
+  const { command, measure, userRef } = call
   const { reason, remaining, limiting_quota_id, retry_at, explanation } = outcome
   // A denial that is logged is explained in any case.
   const isAsked = 'explain' in command && command.explain
   return {
     granted: false,
-    ...(userRef === null ? undefined : { user_id: command.user_id, user_ref: userRef }),
+    ...(userRef === null ? undefined : asked(call)),
     reason,
     ...(measure === null ? undefined : { units: measure.units }),
     remaining,

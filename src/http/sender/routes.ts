@@ -17,7 +17,7 @@ import { commandOf, originOf, requestCheck, type SenderCall } from './requests.t
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
 import { checkRights } from './rights.ts'
-import { createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
+import { asUnmade, createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
@@ -153,6 +153,7 @@ function operationRoutes(app: FastifyInstance, { settings }: ServerParts, users:
         if (typeof userId === 'number') perform(callOf(userId), request, reply)
         else
           userId
+            .catch(error => asUnmade(op, error))
             .then(id => perform(callOf(id), request, reply))
             .catch(error => reply.send(error instanceof NotMade ? error.denial : error))
       },

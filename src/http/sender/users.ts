@@ -1,10 +1,12 @@
 import { makeUser } from '../../admin/make-user.ts'
 import type { SenderOp, SenderRequest } from '../../contract/sender.ts'
+import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
+import { Problem } from '../../errors.ts'
 import type { Principal } from '../auth/claims.ts'
 import { foreignReference } from '../auth/refusals.ts'
 import type { RouteContext } from '../context.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
-import { unknownUser } from '../users/references.ts'
+import { NO_SUCH_USER, unknownUser } from '../users/references.ts'
 
 /** What finds the users that senders name by a reference, and makes them if the service is set so. */
 export interface SenderUsers {
@@ -12,7 +14,7 @@ export interface SenderUsers {
    * The user of a request, directly if it names the id, or a reference that this process remembers.
    *
    * @param mayMake whether the request may make a user that its reference does not name yet; asked only then
-   * @throws Problem `unknown_user`, or `forbidden` if the sender's token is for some users only, and not for this one; `NotMade`
+   * @throws Problem `unknown_user`, or `forbidden` if the sender's token is for some users only, and not for this one; `NotMade`; `NotYetMade`
    */
   identify(caller: Caller, request: SenderRequest, mayMake: () => boolean): number | Promise<number>
 }
@@ -33,6 +35,24 @@ export class NotMade extends Error {
     const nothing = { remaining: 0, limiting_quota_id: null, retry_at: null }
     this.denial = { granted: false, user_ref, reason: 'no_quota', ...nothing }
   }
+}
+
+/** The first `reserve` or `consume` would make the user, and this request does not: it is refused as for any unknown user, unless it is a check. */
+class NotYetMade extends Problem {
+  constructor() {
+    super('unknown_user', NO_SUCH_USER)
+  }
+}
+
+/**
+ * The id on which a check of a user who is not made yet is decided.
+ *
+ * @param error that kept the user of the request from being found
+ * @throws the error, if the request is another one
+ */
+export function asUnmade(op: SenderOp, error: unknown): number {
+  if (op === 'check' && error instanceof NotYetMade) return UNMADE_USER_ID
+  throw error
 }
 
 /**
@@ -74,7 +94,8 @@ export function createSenderUsers({ references, db, now, settings }: SenderUserP
     const { principal } = caller
     const found = await references.find(ref)
     const isFree = found === undefined && autoUsers && principal.senderUsers === 'all'
-    const userId = isFree && mayMake() ? await make(ref, caller) : found
+    if (isFree && !mayMake()) throw new NotYetMade()
+    const userId = isFree ? await make(ref, caller) : found
     if (userId !== undefined && mayName(principal, userId)) return userId
     throw principal.senderUsers === 'all' ? unknownUser() : foreignReference()
   }

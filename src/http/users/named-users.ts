@@ -45,16 +45,21 @@ export function acceptReferences(app: FastifyInstance, context: RouteContext, ac
   })
 }
 
-/** @throws Problem `unknown_user` */
+/**
+ * @param unmade stands for a user whose reference is new
+ * @throws Problem `unknown_user`, without `unmade`
+ */
 export function identifyUser(
   references: UserReferences,
   { user_id, user_ref = '' }: { user_id?: number; user_ref?: string },
+  unmade?: number,
 ): number | Promise<number> {
   const known = user_id ?? references.recall(user_ref)
   if (known !== undefined) return known
   return references.find(user_ref).then(userId => {
-    if (userId === undefined) throw unknownUser()
-    return userId
+    const named = userId ?? unmade
+    if (named === undefined) throw unknownUser()
+    return named
   })
 }
 
