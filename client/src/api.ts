@@ -428,7 +428,7 @@ export type ImportRow = {
   readonly id?: number
   /** The user that the quota belongs to. */
   readonly userId?: number
-  /** The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user. */
+  /** The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user. With `AUTO_USERS=true`, a row without `user_id` makes the user of a new reference. */
   readonly userRef?: string | null
   /** Units per window; null is unlimited (grants only). */
   readonly limit?: number | null

@@ -8,6 +8,7 @@ import { openingOf } from '../domain/reservation.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
 import { once, type Repeated } from './idempotency.ts'
+import { makeUser } from './make-user.ts'
 import { recordChange } from './record-change.ts'
 import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
 
@@ -27,6 +28,23 @@ export function createQuotaOnce(
 ): Promise<Created | Repeated<Quota>> {
   const call = { key, request: { ...draft }, answerOf: quotaOf }
   return withNumbers(db, () => once(db, call, author, tx => createQuota(tx, draft, author)))
+}
+
+/**
+ * Creates a quota of a user whose reference is new, who is made before, unless no user may have the quota. A call whose answer was lost
+ * finds the user when it is repeated. Undefined: an erasure has freed the reference a few minutes ago.
+ */
+export async function createQuotaOfNewUser(
+  db: Database,
+  ref: string,
+  draft: QuotaDraft,
+  author: Author,
+  key: string | undefined,
+): Promise<Created | Repeated<Quota> | undefined> {
+  const tried = rules.createQuota(draft, { ...author, id: 0 })
+  if ('issues' in tried) return { outcome: 'invalid', issues: tried.issues }
+  const user_id = await makeUser(db, ref, author)
+  return user_id === undefined ? undefined : createQuotaOnce(db, { ...draft, user_id }, author, key)
 }
 
 /** The quota of a success. */

@@ -38,6 +38,12 @@ export type ImportOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' }
   | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
 
+export type ImportRefusal = Exclude<ImportOutcome, { outcome: 'created' | 'updated' | 'unchanged' }>
+
+export function isRefusal(outcome: ImportOutcome): outcome is ImportRefusal {
+  return !['created', 'updated', 'unchanged'].includes(outcome.outcome)
+}
+
 const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
 

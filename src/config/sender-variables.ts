@@ -20,7 +20,7 @@ export const SENDER_VARIABLES = {
   },
   AUTO_USERS: {
     means:
-      'whether the first reserve or consume that names a user_ref which no user has makes the user, with an id from 2^40 on; else it is answered 404 (unknown_user)',
+      'whether a user_ref that no user has makes the user, with an id from 2^40 on, when a reserve, consume, import or creation of a quota names it; else it is answered 404 (unknown_user)',
     accepts: 'true or false',
     fallback: 'false',
     parse: parseFlag,

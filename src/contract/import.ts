@@ -13,7 +13,7 @@ export const ImportQuery = Type.Object(
       Type.Enum(['true', 'false'], {
         default: 'false',
         description:
-          'Whether to only report what would change. Rows are compared with what is stored now, and with what the first 10,000 earlier rows that change something would make of it.',
+          'Whether to only report what would change. Rows are compared with what is stored now, and with what the first 10,000 earlier rows that change something would make of it. Users that the import would make (`AUTO_USERS`) count as made.',
       }),
     ),
   },
@@ -48,7 +48,7 @@ export const ImportRow = Type.Object(
     user_ref: Type.Optional(
       nullable(userRef(), {
         description:
-          'The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user.',
+          'The reference of the user, in place of `user_id`. If both are given, as in an export, they must name the same user. With `AUTO_USERS=true`, a row without `user_id` makes the user of a new reference.',
       }),
     ),
     limit: Type.Optional(limit),

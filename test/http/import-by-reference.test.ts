@@ -1,14 +1,26 @@
 /** Rows of an import may name their user by a reference, and what an export has can be imported. */
-import { expect, test } from 'vitest'
-import { startService } from '../support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type Service, startService } from '../support/service.ts'
 
-const { app, call, adminToken } = await startService()
+const service = await startService()
+const { app, call, adminToken } = service
 const ADMIN = '/api/sms/admin'
+const making = { database: freshDatabase(), env: { AUTO_USERS: 'true', DEFAULT_PLAN_USERS_PER_MINUTE: '1' } }
+const auto = await startService(making)
+const beside = await startService(making)
 
-async function importRows(...rows: object[]): Promise<Record<string, unknown>[]> {
+const importRows = (...rows: object[]) => importInto(service, '', rows)
+
+async function importInto(
+  { app, adminToken }: Service,
+  query: string,
+  rows: readonly object[],
+): Promise<Record<string, unknown>[]> {
   const answer = await app.inject({
     method: 'POST',
-    url: `${ADMIN}/quota/import`,
+    url: `${ADMIN}/quota/import${query}`,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/x-ndjson' },
     payload: rows.map(row => `${JSON.stringify(row)}\n`).join(''),
   })
@@ -61,4 +73,77 @@ test('what an export has changes nothing when it is imported', async () => {
   expect(await importRows(...rows)).toEqual([
     { record: 'end', created: 0, updated: 0, unchanged: rows.length, failed: 0 },
   ])
+})
+
+describe('with AUTO_USERS, a reference that no user has', () => {
+  const usersOf = async (refs: readonly string[]) =>
+    (
+      await auto.db.query<{ ref: string }>({
+        text: sql`select ref from user_profile where ref = any($1)`,
+        values: [refs],
+      })
+    ).map(({ ref }) => ref)
+  const makePlan = async () => {
+    const body = { name: 'Basic', slots: [{ slot: 'monthly', limit: 100, period: 'month' }] }
+    return (await auto.call('POST', `${ADMIN}/plans`, { body })).body.id
+  }
+
+  test('makes the user in an import, as the dry run says, and a row that is refused makes none', async () => {
+    const rows = [
+      { user_ref: 'made', external_ref: 'a', limit: 10 },
+      { user_ref: 'made', external_ref: 'b', limit: 10 },
+      { user_ref: 'planned', plan: await makePlan() },
+      { user_ref: 'made', external_ref: 'a', limit: 20 },
+      { user_ref: 'refused', plan: 'Bsic' },
+      { user_ref: 'refused', external_ref: 'a', limit: 10, kind: 'cap', rollover_limit: 5 },
+      { user_ref: 'refused', id: 64, limit: 10 },
+      { user_id: 7, user_ref: 'foreign', external_ref: 'a', limit: 10 },
+    ]
+    const expected = [
+      { line: 5, code: 'invalid_request', errors: [{ path: '/plan' }] },
+      { line: 6, code: 'invalid_request' },
+      { line: 7, code: 'invalid_request', errors: [{ path: '/id' }] },
+      { line: 8, code: 'unknown_user' },
+      { record: 'end', created: 3, updated: 1, unchanged: 0, failed: 4 },
+    ]
+    const refs = ['made', 'planned', 'refused', 'foreign']
+    // Rows that are refused for themselves come before those of the step.
+    const sorted = (records: readonly Record<string, unknown>[]) =>
+      records.toSorted((one, other) => Number(one.line ?? 9) - Number(other.line ?? 9))
+    expect(sorted(await importInto(auto, '?dry_run=true', rows))).toMatchObject(expected)
+    expect(await usersOf(refs)).toEqual([])
+    expect(sorted(await importInto(auto, '', rows))).toMatchObject(expected)
+    expect((await usersOf(refs)).sort()).toEqual(['made', 'planned'])
+    expect((await importInto(auto, '', rows)).at(-1)).toMatchObject({ created: 0, updated: 2, unchanged: 2, failed: 4 })
+    const { body } = await auto.call('GET', `${ADMIN}/quota/list?user_ref=made&sort=external_ref`)
+    expect(body.items).toMatchObject([{ limit: 20 }, { limit: 10 }])
+    expect(body.items[0].user_id).toBeGreaterThan(2 ** 40)
+  })
+
+  test('makes one user of imports, quotas and messages at once over two services', async () => {
+    const refs = ['c-1', 'c-2', 'c-3']
+    const work = [auto, beside].flatMap(at => [
+      importInto(
+        at,
+        '',
+        refs.map(user_ref => ({ user_ref, external_ref: 'a', limit: 10 })),
+      ).then(records => [records.at(-1)?.failed]),
+      ...refs.map(async user_ref => {
+        const headers = { 'idempotency-key': user_ref }
+        return (await at.call('POST', `${ADMIN}/quota`, { body: { user_ref, limit: 5 }, headers })).status
+      }),
+    ])
+    expect((await Promise.all(work)).flat().sort()).toEqual([0, 0, 201, 201, 201, 201, 201, 201])
+    expect((await usersOf(refs)).sort()).toEqual(refs)
+    for (const ref of refs) {
+      const { body } = await auto.call('GET', `${ADMIN}/quota/list?user_ref=${ref}`)
+      expect(body.items.map(({ limit }: { limit: number }) => limit).sort()).toEqual([10, 5])
+    }
+  })
+
+  test('makes no user with a quota that is refused', async () => {
+    for (const body of [{ limit: -1 }, { limit: 10, kind: 'cap', rollover_limit: 5 }])
+      expect((await auto.call('POST', `${ADMIN}/quota`, { body: { user_ref: 'none', ...body } })).status).toBe(400)
+    expect(await usersOf(['none'])).toEqual([])
+  })
 })

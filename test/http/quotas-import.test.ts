@@ -683,6 +683,7 @@ test('other calls are answered while the rows of one chunk are read', async () =
   }
   const records = importOf(chunk(), {
     usersOf: async () => new Map(),
+    newUsers: null,
     step: unused,
     author: unused,
     pacer: { rows: 200, run: unused },

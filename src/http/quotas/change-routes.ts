@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { adjustQuotaOnce, updateQuota } from '../../admin/change-quota.ts'
-import { createQuotaOnce } from '../../admin/create-quota.ts'
+import { createQuotaOfNewUser, createQuotaOnce } from '../../admin/create-quota.ts'
 import { deleteQuota } from '../../admin/delete-quota.ts'
 import {
   AdjustReq,
@@ -17,6 +17,7 @@ import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
+import { unknownUser } from '../users/references.ts'
 import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
@@ -39,10 +40,17 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     body: CreateQuotaReq,
     answer: { 201: shownQuota },
     errors: ['too_many_quotas', 'conflict', 'idempotency_mismatch', 'being_erased'],
+    config: { makesUser: true },
     handler: async (request, reply) => {
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
-      const created = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key), author.now)
+      const draft = draftOf(request.body)
+      const { newUserRef } = request
+      const outcome = await (newUserRef === null
+        ? createQuotaOnce(db, draft, author, key)
+        : createQuotaOfNewUser(db, newUserRef, draft, author, key))
+      if (outcome === undefined) throw unknownUser()
+      const created = createdOrThrow(outcome, author.now)
       reply.code(201).header('location', `/api/sms/admin/quota/${created.quota.id}`)
       return taggedView(reply, created)
     },

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { createImportSteps } from '../../admin/import-plans.ts'
+import { createNewUsers, createNewUsersPreview } from '../../admin/import-users.ts'
 import { ImportQuery } from '../../contract/import.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
@@ -21,7 +22,7 @@ const NDJSON = 'application/x-ndjson'
 /** The import of quotas. Its scope must be its own, because it replaces the body parser. */
 export function importRoute(
   server: FastifyInstance,
-  { db, now, references }: RouteContext,
+  { db, now, references, settings }: RouteContext,
   { pacer, slots }: Steps,
 ): void {
   server.removeAllContentTypeParsers()
@@ -57,10 +58,13 @@ export function importRoute(
       const body: unknown = request.body
       if (!(body instanceof Readable)) throw new Problem('invalid_request', 'The body is empty: send one quota a line.')
       slots.hold(reply)
+      const isDryRun = request.query.dry_run === 'true'
+      const newUsers = () => (isDryRun ? createNewUsersPreview() : createNewUsers(db))
       const records = importOf(readLongBody(request.raw, body, server.server.timeout), {
-        step: createImportSteps(db, request.query.dry_run === 'true'),
+        step: createImportSteps(db, isDryRun),
         author: () => authorOf(request, now()),
         usersOf: refs => usersOfReferences(references, refs),
+        newUsers: settings.autoUsers ? newUsers() : null,
         pacer,
         onStopped: error => server.requestLog.stopped(request, 'import', error),
       })

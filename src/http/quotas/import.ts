@@ -1,6 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Author } from '../../admin/author.ts'
-import { createImportedKeys, type ImportedRow, type ImportOutcome } from '../../admin/import-quotas.ts'
+import { createImportedKeys, type ImportedRow, type ImportOutcome, isRefusal } from '../../admin/import-quotas.ts'
+import type { NewUsers } from '../../admin/import-users.ts'
 import { type ImportRecord, ImportRow, ImportRowByReference, ImportRowOfPlan } from '../../contract/import.ts'
 import { isReference } from '../../contract/patterns.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
@@ -34,6 +35,8 @@ export interface ImportOptions {
   author: () => Author
   /** Finds the users of references; those that name none are left out. */
   usersOf(refs: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Makes users for references that are new; null: their rows are refused. */
+  newUsers: NewUsers | null
   pacer: StepPacer
   /** Called with an error that stops the import. */
   onStopped(error: unknown): void
@@ -59,7 +62,7 @@ export async function* importOf(
   const run = new Import(options)
   let pauseAt = performance.now() + MAX_TICK_MS
   for await (const lines of linesOf(body, MAX_LINE_BYTES)) {
-    const users = await options.usersOf(lines.flatMap(({ text }) => referenceIn(text) ?? []))
+    const users = new Map(await options.usersOf(lines.flatMap(({ text }) => referenceIn(text) ?? [])))
     for (const { number, text } of lines) {
       if (performance.now() > pauseAt) {
         await nextTick()
@@ -71,13 +74,18 @@ export async function* importOf(
         yield* run.refuse(number, invalidRequest(read.issues))
         continue
       }
-      const userId = userOf(read.row, users)
+      let userId: number | Problem
+      try {
+        userId = await identify(read.row, users, options)
+      } catch (error) {
+        yield* run.stop(error)
+        return
+      }
       if (typeof userId !== 'number') {
         yield* run.refuse(number, userId)
         continue
       }
-      const { row } = read
-      const imported = givesPlan(row) ? { user_id: userId, plan: row.plan } : importedQuotaOf(row, userId)
+      const imported = importedRowOf(read.row, userId)
       if (run.isFull(imported)) {
         yield* run.step()
         if (run.isStopped) return
@@ -96,6 +104,27 @@ function referenceIn(text: string | null): string | undefined {
   if (!('value' in read) || typeof read.value !== 'object' || read.value === null) return undefined
   const ref = 'user_ref' in read.value ? read.value.user_ref : undefined
   return typeof ref === 'string' && isReference(ref) ? ref : undefined
+}
+
+function importedRowOf(row: ImportRow, userId: number): ImportedRow {
+  return givesPlan(row) ? { user_id: userId, plan: row.plan } : importedQuotaOf(row, userId)
+}
+
+/** The user of a row, who is made if need be, or why it has none. */
+async function identify(
+  row: ImportRow,
+  users: Map<string, number>,
+  { newUsers, author }: ImportOptions,
+): Promise<number | Problem> {
+  const { user_id, user_ref } = row
+  // A row that names an id, too, is about a user who is there.
+  const isNew = user_ref != null && user_id === undefined && !users.has(user_ref)
+  if (newUsers === null || !isNew) return userOf(row, users)
+  const made = await newUsers(user_ref, userId => importedRowOf(row, userId), author())
+  if (made === undefined) return unknownUser()
+  if (typeof made !== 'number') return refusal(made)
+  users.set(user_ref, made)
+  return made
 }
 
 /** The user of a row, or why it has none. */
@@ -156,16 +185,15 @@ class Import {
       const imported = rows.map(row => row.imported)
       outcomes = await pacer.run(imported, part => step(part, author()))
     } catch (error) {
-      if (!this.isBegun) throw error
-      yield this.stop(error)
+      yield* this.stop(error)
       return
     }
     this.isBegun = true
     for (const [index, { line }] of rows.entries()) {
       const decided = outcomes[index]
       if (decided === undefined) throw new Error(`line ${line} has no outcome`)
-      if (isDone(decided)) this.counts[decided.outcome] += 1
-      else yield* this.refuse(line, refusal(decided))
+      if (isRefusal(decided)) yield* this.refuse(line, refusal(decided))
+      else this.counts[decided.outcome] += 1
     }
     this.doneUpTo = last.line
     if (performance.now() - this.reportedAt < PROGRESS_MS) return
@@ -173,16 +201,14 @@ class Import {
     yield { record: 'progress', line: last.line, ...this.counts }
   }
 
-  private stop(error: unknown): ImportRecord {
+  /** @throws the error, if no record has been yielded and no step done */
+  *stop(error: unknown): Generator<ImportRecord, void> {
+    if (!this.isBegun) throw error
     this.isStopped = true
     this.options.onStopped(error)
     const { code, message } = problemOf(error, MAX_LINE_BYTES)
-    return { record: 'stopped', line: this.doneUpTo, ...this.counts, code, detail: message }
+    yield { record: 'stopped', line: this.doneUpTo, ...this.counts, code, detail: message }
   }
-}
-
-function isDone(decided: ImportOutcome): decided is { outcome: 'created' | 'updated' | 'unchanged' } {
-  return ['created', 'updated', 'unchanged'].includes(decided.outcome)
 }
 
 /** The maximum length of a line: what the body of a creation may have. */

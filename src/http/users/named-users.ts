@@ -1,6 +1,7 @@
 /** Lets callers name a user by a reference wherever a path, a query or a body names one by id: one door for all routes. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isReference, PATTERNS } from '../../contract/patterns.ts'
+import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Access } from '../auth/authenticator.ts'
 import { principalOf } from '../auth/guard.ts'
@@ -13,6 +14,12 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The reference by which the path named its user; null if it named the id, or none. */
     userRef: string | null
+    /** The reference by which the body of a route that makes users named one who is not made yet; else null. */
+    newUserRef: string | null
+  }
+  interface FastifyContextConfig {
+    /** The handler makes the user of a new reference in the body (`newUserRef`), if the service is set so. */
+    makesUser?: boolean
   }
 }
 
@@ -26,20 +33,28 @@ const PREFIX = 'ref:'
  * @param access what the routes of this scope need
  */
 export function acceptReferences(app: FastifyInstance, context: RouteContext, access: Access): void {
-  const { references } = context
+  const { references, settings } = context
   const senders = access === 'send' ? createSenderUsers(context) : null
   const identify = (request: FastifyRequest, ref: string) =>
     senders === null
       ? identifyUser(references, { user_ref: ref })
       : senders.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
 
+  app.decorateRequest('newUserRef', null)
   app.addHook('onRoute', route => {
     const { querystring: query, body } = route.schema ?? {}
     if (!takesReference({ url: route.url, query, body })) return
+    const makesUser = settings.autoUsers && route.config?.makesUser === true
+    const identifyOrNote = async (request: FastifyRequest, ref: string): Promise<number> => {
+      if (!makesUser) return identify(request, ref)
+      const userId = references.recall(ref) ?? (await references.find(ref))
+      if (userId === undefined) request.newUserRef = ref
+      return userId ?? UNMADE_USER_ID
+    }
     const resolve = async (request: FastifyRequest): Promise<void> => {
       await resolveInPath(request, identify)
       if (namesUser(query)) await resolveIn(request.query, '', ref => identify(request, ref))
-      if (namesUser(body)) await resolveIn(request.body, '/', ref => identify(request, ref))
+      if (namesUser(body)) await resolveIn(request.body, '/', ref => identifyOrNote(request, ref))
     }
     route.preValidation = [resolve, ...[route.preValidation ?? []].flat()]
   })

@@ -124,7 +124,7 @@ function createMemory(maxSize: number) {
 }
 
 export const NO_SUCH_USER =
-  'No user has this reference. A user gets it with PUT /api/sms/admin/users/{user_id}/profile. With AUTO_USERS=true, the first reserve or consume makes the user.'
+  'No user has this reference. A user gets it with PUT /api/sms/admin/users/{user_id}/profile. With AUTO_USERS=true, the first reserve, consume, import or quota makes the user.'
 
 export function unknownUser(): Problem {
   return new Problem('unknown_user', NO_SUCH_USER)
