@@ -23,7 +23,7 @@ const CATALOG = {
     status: 404,
     title: 'Unknown user',
     means:
-      'No user has this reference (`user_ref`). Give it to a user first, with `PUT /api/sms/admin/users/{user_id}/profile`.',
+      'No user has this reference (`user_ref`). Give it to a user first, with `PUT /api/sms/admin/users/{user_id}/profile`. Or start the service with `AUTO_USERS=true`: then the first `reserve`, `consume`, import or creation of a quota that names it makes the user.',
   },
   method_not_allowed: {
     status: 405,

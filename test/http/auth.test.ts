@@ -204,7 +204,7 @@ describe('what a principal may do', () => {
 
     expect(require(user, 'own')).not.toThrow()
     expect(require(admin, 'own')).not.toThrow()
-    expect(require(sender, 'own')).toThrow('no user id (a whole number) in its claim "sub"')
+    expect(require(sender, 'own')).toThrow(/no user id \(a whole number\) in its claim "sub".*AUTH_USER_REF_CLAIM/)
     expect(require(admin, 'change')).not.toThrow()
     expect(require(user, 'change')).toThrow('This change needs a token with the role "boss".')
     expect(require(sender, 'read')).toThrow(

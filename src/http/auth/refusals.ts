@@ -97,6 +97,9 @@ export function foreignReference(): Problem {
   return new Problem('forbidden', detail, { reason: 'foreign_user' })
 }
 
+const HINT =
+  ' If it carries the reference of the user, start the service with AUTH_USER_REF_CLAIM, which names the claim that does.'
+
 /** A token that is not a user's, or whose reference no user has. */
 export function withoutUserId(
   userRef: string | null,
@@ -108,7 +111,7 @@ export function withoutUserId(
   ]
   const why =
     userRef === null
-      ? `the token has ${lacks.join(' and ')}.`
+      ? `the token has ${lacks.join(' and ')}.${userRefClaim === null ? HINT : ''}`
       : `no user has the reference in the claim "${userRefClaim}" of the token yet.`
   return new Problem('forbidden', `This path is for users: ${why}`, { reason: 'no_user_id' })
 }
