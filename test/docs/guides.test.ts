@@ -13,13 +13,24 @@ import { expectShown, type Line, linesOf, linesOfBlock, paste } from '../support
 
 const AUTH_SECRET = 'a secret for guides only, long enough for HS256'
 const { app } = await startService({ env: { AUTH_SECRET } })
-const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const listening = { port: 0, host: '127.0.0.1' }
+const url = await app.listen(listening)
 const folder = await mkdtemp(join(tmpdir(), 'sms-quota-guides-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const GUIDES = join(PROJECT, 'docs/guides')
 const names = readdirSync(GUIDES)
 const textOf = (name: string) => readFileSync(join(GUIDES, name), 'utf8')
+
+/** The addresses of services with other settings: of guides that export them in a line of their own. */
+const urls = new Map<string, string>()
+for (const name of names) {
+  const [, settings] = /^export ((?:[A-Z_]+=\w+ ?)+)$/m.exec(textOf(name)) ?? []
+  if (settings === undefined) continue
+  const env = Object.fromEntries(settings.split(' ').map(setting => setting.split('=')))
+  const own = await startService({ env: { AUTH_SECRET, ...env } })
+  urls.set(name, await own.app.listen(listening))
+}
 
 /** What the programs of the guides leave to the reader. */
 const READER = "const provider = { send: async (to: string, text: string) => [to, text].join(': ') }\nvoid provider\n"
@@ -60,7 +71,7 @@ test('there is a guide for each task', () => {
 test.each(names)('%s works when pasted', async name => {
   const lines = steps.get(name) ?? []
   expect(lines.filter(({ expected }) => expected !== null).length).toBeGreaterThan(1)
-  expectShown(lines, await paste(lines, { url, AUTH_SECRET, DATA_DIR: folder, ...variables }))
+  expectShown(lines, await paste(lines, { url: urls.get(name) ?? url, AUTH_SECRET, DATA_DIR: folder, ...variables }))
 })
 
 test.each(names)('%s has at most 60 lines and names the variables that it needs', name => {
