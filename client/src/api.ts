@@ -377,8 +377,10 @@ export type QuotaChange = {
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change. */
   readonly requestId: string
-  /** The reason of an adjustment; null for other changes. */
+  /** The reason of an adjustment, a transfer or a return; null for other changes. */
   readonly reason: string | null
+  /** The transfer that gave, took or returned units by this change; null for other changes. */
+  readonly transferId: number | null
   /** null for a creation. */
   readonly before: QuotaAsShown | null
   readonly after: QuotaAsShown
@@ -838,6 +840,8 @@ export type TransferReq = {
 /** Units to give back. */
 export type ReturnReq = {
   /** How many units go back. By default all that are neither used nor reserved. */ readonly units?: number
+  /** For the histories of both quotas. */
+  readonly reason?: string | null
 }
 
 /** Units that changed hands. The giver has them as the reservation `_transfer:{id}`, which is no message and not in usage. */
@@ -2714,8 +2718,10 @@ export type AuditEntry = {
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
-  /** The reason of an adjustment; null for other changes. */
+  /** The reason of an adjustment, a transfer or a return; null for other changes. */
   readonly reason: string | null
+  /** The transfer that gave, took or returned units by this change; null for other changes. */
+  readonly transferId: number | null
   /** The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
   /** The quota, webhook, plan or profile as the API showed it afterwards, without secrets; null if there is none. */

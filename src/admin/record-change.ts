@@ -122,7 +122,8 @@ function auditEntryOf(change: Change, { now, actor, requestId }: Author): Record
     at: now,
     actor,
     request_id: requestId,
-    reason: 'reason' in change ? (change.reason ?? null) : null,
+    reason: change.reason ?? null,
+    transfer_id: change.transfer_id ?? null,
     before: before && viewOf(before, now),
     after: viewOf(after, now),
   }

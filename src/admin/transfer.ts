@@ -63,16 +63,24 @@ export function transferOnce(
   return withNumbers(db, () => onceOrUndone<Transferred>(db, call, author, tx => transfer(tx, quotaId, terms, author)))
 }
 
-/** Gives units of a transfer back, once under its key. @param units null: all that are left over */
+interface ReturnTerms {
+  /** Null: all that are left over. */
+  units: number | null
+  reason: string | null
+}
+
+/** Gives units of a transfer back, once under its key. */
 export function returnOnce(
   db: Database,
   id: number,
-  units: number | null,
+  terms: ReturnTerms,
   author: Author,
   key: string,
 ): Promise<Returned | Repeated<Moved>> {
-  const call = { key, request: { operation: 'return', id, units }, answerOf: movedOf }
-  return onceOrUndone<Returned>(db, call, author, tx => giveBack(tx, id, units, author))
+  const { units, reason } = terms
+  // A call without a reason repeats one of a version that took none.
+  const request = { operation: 'return', id, units, ...(reason === null ? {} : { reason }) }
+  return onceOrUndone<Returned>(db, { key, request, answerOf: movedOf }, author, tx => giveBack(tx, id, terms, author))
 }
 
 const movedOf = (done: Transferred | Returned): Moved | undefined =>
@@ -137,7 +145,7 @@ async function transfer(tx: Transaction, quotaId: number, terms: TransferTerms, 
 
   const made = { ...decided.transfer, to_quota_id: created.quota.id }
   await insertTransfer(tx, made, author.requestId)
-  const reason = terms.reason === null ? {} : { reason: terms.reason }
+  const cause = causeOf(made, terms.reason)
   const [out, into] = transferEvents(
     'transfer.made',
     made,
@@ -150,12 +158,12 @@ async function transfer(tx: Transaction, quotaId: number, terms: TransferTerms, 
     stored,
     [
       {
-        change: { action: 'updated', before: giver, after: decided.giver, ...reason },
+        change: { action: 'updated', before: giver, after: decided.giver, ...cause },
         closed: decided.closed,
         booking: decided.booking,
         events: [out],
       },
-      { change: { action: 'created', before: null, after: created.quota }, closed: [], events: [into] },
+      { change: { action: 'created', before: null, after: created.quota, ...cause }, closed: [], events: [into] },
     ],
     author,
   )
@@ -168,7 +176,12 @@ const NOTHING_LEFT: NotTransferred = {
   detail: 'The quota of the giver or of the receiver is deleted, so no units can go back.',
 }
 
-async function giveBack(tx: Transaction, id: number, units: number | null, author: Author): Promise<Returned> {
+async function giveBack(
+  tx: Transaction,
+  id: number,
+  { units, reason }: ReturnTerms,
+  author: Author,
+): Promise<Returned> {
   const found = await findTransfer(tx, id)
   if (found === undefined) return { outcome: 'not_found' }
   if (found.to_user_id === null || found.to_quota_id === null) return NOTHING_LEFT
@@ -184,6 +197,7 @@ async function giveBack(tx: Transaction, id: number, units: number | null, autho
   const decided = decideReturn(known, { giver, receiver }, units, author)
   if (decided.outcome !== 'returned') return decided
 
+  const cause = causeOf(decided.transfer, reason)
   await setReturned(tx, decided.transfer)
   await writeBooking(tx, decided, author)
   const [out, into] = transferEvents(
@@ -197,9 +211,13 @@ async function giveBack(tx: Transaction, id: number, units: number | null, autho
     tx,
     stored,
     [
-      { change: { action: 'updated', before: giver, after: decided.giver }, closed: decided.closed, events: [out] },
       {
-        change: { action: 'updated', before: receiver, after: decided.receiver },
+        change: { action: 'updated', before: giver, after: decided.giver, ...cause },
+        closed: decided.closed,
+        events: [out],
+      },
+      {
+        change: { action: 'updated', before: receiver, after: decided.receiver, ...cause },
         closed: decided.receiverClosed,
         events: [into],
       },
@@ -207,6 +225,11 @@ async function giveBack(tx: Transaction, id: number, units: number | null, autho
     author,
   )
   return { outcome: 'returned', transfer: decided.transfer, quota: decided.giver }
+}
+
+/** What the histories of both sides say. */
+function causeOf({ id }: Transfer, reason: string | null) {
+  return { transfer_id: id, ...(reason === null ? {} : { reason }) }
 }
 
 /** What goes back on the giver's side. Of a window that is over it is history, as long as that is kept. */

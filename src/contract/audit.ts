@@ -97,7 +97,12 @@ export const AuditEntry = Type.Object(
       description:
         'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
     }),
-    reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
+    reason: nullable(Type.String(), {
+      description: 'The reason of an adjustment, a transfer or a return; null for other changes.',
+    }),
+    transfer_id: nullable(positive(), {
+      description: 'The transfer that gave, took or returned units by this change; null for other changes.',
+    }),
     before: asShown(
       'The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none.',
     ),

@@ -19,7 +19,12 @@ export const QuotaChange = Type.Object(
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token." }),
     request_id: Type.String({ description: 'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change.' }),
-    reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
+    reason: nullable(Type.String(), {
+      description: 'The reason of an adjustment, a transfer or a return; null for other changes.',
+    }),
+    transfer_id: nullable(positive(), {
+      description: 'The transfer that gave, took or returned units by this change; null for other changes.',
+    }),
     before: nullable(Type.Ref('QuotaAsShown#'), { description: 'null for a creation.' }),
     after: Type.Ref('QuotaAsShown#'),
   },

@@ -24,15 +24,17 @@ export const TransferHeaders = Type.Object({
 
 export const TransferParams = Type.Object({ id: positive({ examples: [1042] }) })
 
+const reason = Type.Optional(
+  nullable(text(500, { minLength: 1 }), { default: null, description: 'For the histories of both quotas.' }),
+)
+
 const units = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_UNITS, description })
 
 export const TransferReq = Type.Object(
   {
     to_user_id: uint({ description: 'Who gets the units. May be the same user.', examples: [8] }),
     units: units('How many units move.'),
-    reason: Type.Optional(
-      nullable(text(500, { minLength: 1 }), { default: null, description: 'For the histories of both quotas.' }),
-    ),
+    reason,
     expires_at: Type.Optional(
       nullable(time(), {
         default: null,
@@ -50,7 +52,10 @@ export const TransferReq = Type.Object(
 )
 
 export const ReturnReq = Type.Object(
-  { units: Type.Optional(units('How many units go back. By default all that are neither used nor reserved.')) },
+  {
+    units: Type.Optional(units('How many units go back. By default all that are neither used nor reserved.')),
+    reason,
+  },
   { $id: 'ReturnReq', ...closed, description: 'Units to give back.', examples: [{ units: 200 }] },
 )
 

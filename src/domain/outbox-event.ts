@@ -16,10 +16,15 @@ export type SystemEvent = EventOf<SystemEventType>
 /** An event of a user, as it is written to the outbox. */
 export type OutboxEvent = { user_id: number } & EventOf<UserEventType>
 
-/** An administrator's change of one quota, with the reason of an adjustment. */
-export type Change =
-  | { action: 'created'; before: null; after: Quota }
-  | { action: 'updated' | 'deleted'; before: Quota; after: Quota; reason?: string }
+/** Why an administrator changed a quota, in their own words, and the transfer that did it. */
+interface Cause {
+  reason?: string
+  transfer_id?: number
+}
+
+/** An administrator's change of one quota. */
+export type Change = Cause &
+  ({ action: 'created'; before: null; after: Quota } | { action: 'updated' | 'deleted'; before: Quota; after: Quota })
 
 /**
  * Up to where the quotas of a shard that have expired were emitted, in the order of expiry and id. The expiry notifier

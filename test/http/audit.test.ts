@@ -87,6 +87,7 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
     actor: '1',
     request_id: 'first',
     reason: null,
+    transfer_id: null,
     before: null,
     after: quota,
   })
@@ -111,6 +112,7 @@ test('the audit lists changes of quotas and webhooks and erasures, newest first'
     actor: '1',
     request_id: 'forget',
     reason: null,
+    transfer_id: null,
     before: null,
     after: null,
   })

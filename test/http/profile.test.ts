@@ -212,6 +212,7 @@ test('a profile and its changes are in the audit and in the export', async () =>
         actor: '1',
         request_id: 'profile-2',
         reason: null,
+        transfer_id: null,
         before: { ...after, ref: null, version: 1, updated_at: new Date(clock.now - 1_000).toISOString() },
         after,
       },

@@ -48,6 +48,7 @@ describe('the history of a quota', () => {
       actor: '1',
       request_id: 'call-1',
       reason: null,
+      transfer_id: null,
       before: null,
       after: created.body,
     })

@@ -82,7 +82,9 @@ describe('a transfer', () => {
     expect(await quotaOf(to)).toMatchObject({ ...made, expires_at: window_end, status: 'active' })
     expect(await sumOf(from, to)).toBe(100)
     expect((await call('GET', `${TRANSFERS}/${body.transfer.id}`)).body).toEqual(body.transfer)
-    expect((await historyOf(from, 'history'))[0]).toMatchObject({ action: 'updated', reason: 'Branch', version: 2 })
+    const cause = { reason: 'Branch', transfer_id: body.transfer.id }
+    expect((await historyOf(from, 'history'))[0]).toMatchObject({ action: 'updated', version: 2, ...cause })
+    expect(await historyOf(to, 'history')).toMatchObject([{ action: 'created', version: 1, ...cause }])
 
     const draw = { units: 30, country: 'FR' }
     expect((await ask('consume', { ...draw, user_id: receiver, id: 'a' })).body.granted).toBe(true)
@@ -223,9 +225,13 @@ describe('a return', () => {
     const { giver, receiver, from, to, transfer } = await aTransfer()
     await ask('consume', { user_id: receiver, id: 'a', units: 15, country: 'FR' })
     await ask('reserve', { user_id: receiver, id: 'b', units: 5, country: 'FR' })
-    const part = await giveBack(transfer.id, { units: 8 }, `part-${from}`)
+    const part = await giveBack(transfer.id, { units: 8, reason: 'Closed' }, `part-${from}`)
     expect(part.body).toMatchObject({ transfer: { returned: 8 }, quota: { id: from, used: 32, version: 3 } })
-    expect((await giveBack(transfer.id, { units: 8 }, `part-${from}`)).body).toEqual(part.body)
+    expect((await giveBack(transfer.id, { units: 8, reason: 'Closed' }, `part-${from}`)).body).toEqual(part.body)
+    const cause = { action: 'updated', reason: 'Closed', transfer_id: transfer.id }
+    for (const quota of [from, to]) expect((await historyOf(quota, 'history'))[0]).toMatchObject(cause)
+    const audit = await call('GET', `/api/sms/admin/audit?quota_id=${to}`)
+    expect(audit.body.items).toMatchObject([cause, { reason: 'Branch', transfer_id: transfer.id }])
     const tooMany = await giveBack(transfer.id, { units: 13 })
     expect([tooMany.status, tooMany.body.available]).toEqual([422, 12])
     expect((await giveBack(transfer.id)).body).toMatchObject({ transfer: { returned: 20 }, quota: { used: 20 } })

@@ -16,6 +16,8 @@ export interface RecordedChange {
   actor: string
   request_id: string
   reason: string | null
+  /** The transfer that the change belongs to. */
+  transfer_id: number | null
   /** The quota as the API showed it before and after the change. */
   before: object | null
   after: object
@@ -31,8 +33,8 @@ export async function insertChanges(
     at: timestampParam(change.at),
   }))
   await tx.query({
-    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
-           select shard, quota_id, version, action, at, actor, request_id, before, after, reason
+    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id)
+           select shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id
            from json_populate_recordset(null::quota_change, $1::json)`,
     values: [JSON.stringify(rows)],
   })
@@ -71,7 +73,7 @@ export async function changesOf(
   size: number,
 ): Promise<Slice<RecordedChange> | undefined> {
   const changes = await db.query<RecordedChange>({
-    text: sql`select version, action, at, actor, request_id, reason, before, after from quota_change
+    text: sql`select version, action, at, actor, request_id, reason, transfer_id, before, after from quota_change
            where shard = $1 and quota_id = $2 and version < $3 order by version desc limit $4`,
     values: [shardOfQuota(quotaId), quotaId, before, size + 1],
   })

@@ -30,6 +30,8 @@ export interface AuditedChange extends AuditKey {
   request_id: string | null
   user_id: number | null
   reason: string | null
+  /** The transfer that a change of a quota belongs to. */
+  transfer_id: number | null
   /** The quota, webhook, plan or profile as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
@@ -73,35 +75,35 @@ const SOURCES: readonly Source[] = [
     table: sql`quota_change`,
     key: [sql`at`, sql`shard`, sql`quota_id`, sql`version`],
     columns: sql`at, 'quota' as resource, shard, quota_id as id, version, action, actor, request_id,
-      (after ->> 'user_id')::bigint as user_id, reason, before, after`,
+      (after ->> 'user_id')::bigint as user_id, reason, transfer_id, before, after`,
   },
   {
     resource: 'webhook',
     table: sql`webhook_change`,
     key: [sql`at`, sql`shard`, sql`webhook_id`, sql`version`],
     columns: sql`at, 'webhook' as resource, shard, webhook_id as id, version, action, actor, request_id,
-      null::bigint as user_id, null as reason, before, after`,
+      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
   },
   {
     resource: 'plan',
     table: sql`plan_change`,
     key: [sql`at`, sql`shard`, sql`plan_id`, sql`version`],
     columns: sql`at, 'plan' as resource, shard, plan_id as id, version, action, actor, request_id,
-      null::bigint as user_id, null as reason, before, after`,
+      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
   },
   {
     resource: 'profile',
     table: sql`profile_change`,
     key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
     columns: sql`at, 'profile' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
-      before, after`,
+      null::bigint as transfer_id, before, after`,
   },
   {
     resource: 'user',
     table: sql`erasure`,
     key: [sql`requested_at`, sql`shard`, sql`user_id`],
     columns: sql`requested_at as at, 'user' as resource, shard, user_id as id, 0::bigint as version, 'erased' as action,
-      requested_by as actor, request_id, user_id, null as reason, null::jsonb as before, null::jsonb as after`,
+      requested_by as actor, request_id, user_id, null as reason, null::bigint as transfer_id, null::jsonb as before, null::jsonb as after`,
   },
 ]
 

@@ -41,6 +41,7 @@ function entryOf({ resource, id, user_id, action, version, at, ...shown }: Audit
     actor: shown.actor,
     request_id: shown.request_id,
     reason: shown.reason,
+    transfer_id: shown.transfer_id,
     before: shown.before,
     after: shown.after,
   }

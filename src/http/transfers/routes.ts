@@ -108,7 +108,8 @@ export function transferRoutes(server: FastifyInstance, { db, now }: RouteContex
       const { id } = request.params
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
-      const done = await returnOnce(db, id, request.body.units ?? null, author, key)
+      const { units = null, reason = null } = request.body
+      const done = await returnOnce(db, id, { units, reason }, author, key)
       return answerOf(movedOrThrow(done, author.now, () => noSuchTransfer(id)))
     },
   })
