@@ -1090,7 +1090,7 @@ export type UserPlan = {
   readonly slots: ReadonlyArray<{
     readonly slot: string
     readonly quotaId: number
-    /** `changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made. */
+    /** `stays`: no field changed, but perhaps the version of the plan. `changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made. */
     readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
     /** The fields that stay as an administrator has changed them by hand. */
     readonly kept: ReadonlyArray<string>
@@ -1132,6 +1132,8 @@ export type RollOutRecord =
         readonly slot: string
         readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
         readonly kept: ReadonlyArray<string>
+        /** The fields that would change in place, each with its value before and after. */
+        readonly changes: Readonly<Record<string, ReadonlyArray<unknown>>>
       }>
       /** How many quotas would end. */
       readonly ended: number
@@ -1139,7 +1141,8 @@ export type RollOutRecord =
   | {
       readonly record: 'progress'
       readonly users: {
-        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users whose quotas changed, if only in the version of the plan; in a dry run, would change. */
+        readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
         /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
@@ -1149,10 +1152,11 @@ export type RollOutRecord =
       }
       readonly quotas: {
         readonly made: number
-        /** Changed in place, with their counters. */
+        /** Changed in place in a field, with their counters. */
         readonly changed: number
         /** Of slots that the plan does not have, and those that were replaced by others. */
         readonly ended: number
+        /** No field changed. The version of the plan may have moved. */
         readonly stay: number
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
@@ -1163,7 +1167,8 @@ export type RollOutRecord =
   | {
       readonly record: 'stopped'
       readonly users: {
-        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users whose quotas changed, if only in the version of the plan; in a dry run, would change. */
+        readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
         /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
@@ -1173,10 +1178,11 @@ export type RollOutRecord =
       }
       readonly quotas: {
         readonly made: number
-        /** Changed in place, with their counters. */
+        /** Changed in place in a field, with their counters. */
         readonly changed: number
         /** Of slots that the plan does not have, and those that were replaced by others. */
         readonly ended: number
+        /** No field changed. The version of the plan may have moved. */
         readonly stay: number
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
@@ -1190,7 +1196,8 @@ export type RollOutRecord =
   | {
       readonly record: 'end'
       readonly users: {
-        /** Users with a quota that changed; in a dry run, that would change. */ readonly changed: number
+        /** Users whose quotas changed, if only in the version of the plan; in a dry run, would change. */
+        readonly changed: number
         /** Users who have all of it already. */
         readonly unchanged: number
         /** Users who had another plan when it was their turn than the one that was asked for, or a later version of this one. */
@@ -1200,10 +1207,11 @@ export type RollOutRecord =
       }
       readonly quotas: {
         readonly made: number
-        /** Changed in place, with their counters. */
+        /** Changed in place in a field, with their counters. */
         readonly changed: number
         /** Of slots that the plan does not have, and those that were replaced by others. */
         readonly ended: number
+        /** No field changed. The version of the plan may have moved. */
         readonly stay: number
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
@@ -4004,4 +4012,4 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
 }
 
 /** The fields whose keys are not names of the API. */
-export const OWN_KEYS: ReadonlySet<string> = new Set(['metadata', 'removed'])
+export const OWN_KEYS: ReadonlySet<string> = new Set(['changes', 'metadata', 'removed'])

@@ -192,7 +192,7 @@ export const UserPlan = Type.Object(
         quota_id: positive(),
         outcome: Type.Enum([...SLOT_OUTCOMES], {
           description:
-            '`changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made.',
+            '`stays`: no field changed, but perhaps the version of the plan. `changed`: in place, with its counters. `replaced`: a field that cannot change differs, so the quota before has ended, and this one was made.',
         }),
         kept: Type.Array(Type.String(), {
           description: 'The fields that stay as an administrator has changed them by hand.',
@@ -234,7 +234,9 @@ export const RollOutReq = Type.Object(
 
 const rollOutCounts = {
   users: Type.Object({
-    changed: uint({ description: 'Users with a quota that changed; in a dry run, that would change.' }),
+    changed: uint({
+      description: 'Users whose quotas changed, if only in the version of the plan; in a dry run, would change.',
+    }),
     unchanged: uint({ description: 'Users who have all of it already.' }),
     left_out: uint({
       description:
@@ -244,9 +246,9 @@ const rollOutCounts = {
   }),
   quotas: Type.Object({
     made: uint(),
-    changed: uint({ description: 'Changed in place, with their counters.' }),
+    changed: uint({ description: 'Changed in place in a field, with their counters.' }),
     ended: uint({ description: 'Of slots that the plan does not have, and those that were replaced by others.' }),
-    stay: uint(),
+    stay: uint({ description: 'No field changed. The version of the plan may have moved.' }),
     kept: uint({ description: 'Of those that are changed or stay: with fields that were changed by hand.' }),
   }),
   exhausted: uint({
@@ -282,7 +284,15 @@ export const RollOutRecord = Type.Union(
         record: Type.Literal('sample'),
         ...outcomeOfUser,
         slots: Type.Array(
-          Type.Object({ slot: Type.String(), outcome: Type.Enum([...SLOT_OUTCOMES]), kept: Type.Array(Type.String()) }),
+          Type.Object({
+            slot: Type.String(),
+            outcome: Type.Enum([...SLOT_OUTCOMES]),
+            kept: Type.Array(Type.String()),
+            changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
+              description: 'The fields that would change in place, each with its value before and after.',
+              examples: [{ limit: [100, 200] }],
+            }),
+          }),
         ),
         ended: uint({ description: 'How many quotas would end.' }),
       },

@@ -10,20 +10,25 @@ import {
   type QuotaPatch,
   unknownIn,
 } from './quota.ts'
-import type { KeptName, QuotaPlan } from './quota-plan.ts'
+import { changedNames, type KeptName, type QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues } from './quota-rules.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import type { UnknownValue } from './unknown-value.ts'
 
 export const SLOT_OUTCOMES = ['made', 'changed', 'replaced', 'stays'] as const
-/** `replaced`: a field that cannot change differs, so the quota before has ended, and there is a new one. */
+/**
+ * `stays`: no field differs. The version of the plan moves nevertheless. `replaced`: a field that cannot change differs, so the quota before
+ * has ended, and there is a new one.
+ */
 type SlotOutcome = (typeof SLOT_OUTCOMES)[number]
 
 /** What becomes of a slot of the plan. */
-interface GivenSlot {
+export interface GivenSlot {
   slot: string
   outcome: SlotOutcome
   quota: Quota
+  /** The fields that are changed in place. */
+  changed: readonly KeptName[]
   /** The fields that stay as an administrator has set them. */
   kept: readonly KeptName[]
 }
@@ -80,16 +85,15 @@ export function givePlan(
       const made = make(slot, of, context)
       others.push(made)
       const outcome = before === undefined ? 'made' : 'replaced'
-      slots.push({ slot: slot.slot, outcome, quota: made.change.after, kept: [] })
+      slots.push({ slot: slot.slot, outcome, quota: made.change.after, changed: [], kept: [] })
       if (before !== undefined) ending.push(end(before, context))
       continue
     }
     const changed = changeInPlace(before, slot, of, reset, context)
     if (changed.outcome === 'changed') {
-      const { quota: after, closed } = changed
-      others.push({ change: { action: 'updated', before, after }, closed })
-      slots.push({ slot: slot.slot, outcome: 'changed', quota: after, kept: after.plan?.kept ?? [] })
-    } else slots.push({ slot: slot.slot, outcome: 'stays', quota: before, kept: before.plan?.kept ?? [] })
+      others.push({ change: { action: 'updated', before, after: changed.quota }, closed: changed.closed })
+    }
+    slots.push(inPlace(slot, before, changed.outcome === 'changed' ? changed.quota : before))
   }
   for (const quota of bySlot.values()) ending.push(end(quota, context))
   return {
@@ -98,6 +102,12 @@ export function givePlan(
     slots,
     ended: ending.map(({ change }) => change.after),
   }
+}
+
+function inPlace({ slot }: PlanSlot, before: Quota, quota: Quota): GivenSlot {
+  const changed = changedNames(before, quota)
+  const outcome = changed.length === 0 ? 'stays' : 'changed'
+  return { slot, outcome, quota, changed, kept: quota.plan?.kept ?? [] }
 }
 
 function identityOf(plan: PlanVersion | null): Pick<QuotaPlan, 'id' | 'name' | 'version'> {

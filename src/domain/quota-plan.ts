@@ -16,6 +16,11 @@ export interface QuotaPlan {
 
 const KEPT_NAMES: readonly KeptName[] = [...PLANNED_NAMES, 'expires_at']
 
+/** The fields, of those that a plan sets, in which a quota differs from what it was. */
+export function changedNames(before: QuotaSettings, after: QuotaSettings): KeptName[] {
+  return KEPT_NAMES.filter(name => !isDeepEqual(before[name], after[name]))
+}
+
 /** The plan of a quota after an administrator has changed some of its fields. */
 export function planAfterHand(
   current: QuotaSettings & { plan: QuotaPlan | null },

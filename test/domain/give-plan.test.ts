@@ -86,34 +86,34 @@ describe('a plan that is given', () => {
     }
   })
 
-  test.each<[string, SlotDraft, SlotDraft, SlotDraft | undefined, object]>([
-    // What, slot of v1, slot of v2, and what a quota is then that has used 700.
-    ['a higher limit', MONTHLY, { ...MONTHLY, limit: 2000 }, undefined, { limit: 2000, used: 700 }],
-    ['a limit below what is used', MONTHLY, { ...MONTHLY, limit: 500 }, undefined, { limit: 500, used: 700 }],
-    ['no limit', MONTHLY, { ...MONTHLY, limit: null }, undefined, { limit: null, used: 700 }],
+  test.each<[string, SlotDraft, SlotDraft, 'changed' | 'stays', object]>([
+    // What, slot of v1, slot of v2, what becomes of it, and what a quota is then that has used 700.
+    ['a higher limit', MONTHLY, { ...MONTHLY, limit: 2000 }, 'changed', { limit: 2000, used: 700 }],
+    ['a limit below what is used', MONTHLY, { ...MONTHLY, limit: 500 }, 'changed', { limit: 500, used: 700 }],
+    ['no limit', MONTHLY, { ...MONTHLY, limit: null }, 'changed', { limit: null, used: 700 }],
     [
       'other lists',
       MONTHLY,
       { ...MONTHLY, countries: ['DE'], metadata: { a: 'b' } },
-      undefined,
+      'changed',
       { countries: ['DE'], metadata: { a: 'b' } },
     ],
     [
       'the same zone by another name',
       { ...MONTHLY, time_zone: 'Asia/Calcutta' },
       { ...MONTHLY, time_zone: 'Asia/Kolkata' },
-      undefined,
+      'stays',
       { used: 700 },
     ],
-    ['a longer time', TRIAL, { ...TRIAL, lasts_days: 60 }, undefined, { expires_at: NOW + 60 * DAY_MS, used: 700 }],
-    ['no end', TRIAL, { ...TRIAL, lasts_days: null }, undefined, { expires_at: null, used: 700 }],
-  ])('with %s changes the quota in place', (_what, first, second, _none, expected) => {
+    ['a longer time', TRIAL, { ...TRIAL, lasts_days: 60 }, 'changed', { expires_at: NOW + 60 * DAY_MS, used: 700 }],
+    ['no end', TRIAL, { ...TRIAL, lasts_days: null }, 'changed', { expires_at: null, used: 700 }],
+  ])('with %s keeps the quota in place', (_what, first, second, outcome, expected) => {
     const ann = user()
     ann.give(plan(1, [first]))
     ann.use(first.slot, 700)
     const { id } = ann.slot(first.slot)
     const given = ann.give(plan(2, [second]), NOW + HOUR_MS)
-    expect(outcomesOf(given)).toEqual({ [first.slot]: 'changed' })
+    expect(outcomesOf(given)).toEqual({ [first.slot]: outcome })
     expect(ann.slot(first.slot)).toMatchObject({ id, plan: { version: 2 }, ...expected })
   })
 
@@ -129,7 +129,7 @@ describe('a plan that is given', () => {
     const before = ann.slot('monthly')
     const now = NOW + HOUR_MS
     const given = ann.give(plan(2, [{ ...MONTHLY, ...other }, DAILY]), now)
-    expect(outcomesOf(given)).toEqual({ monthly: 'replaced', daily: 'changed' })
+    expect(outcomesOf(given)).toEqual({ monthly: 'replaced', daily: 'stays' })
     const [ended] = given.ended
     expect(ended).toMatchObject({ id: before.id, expires_at: now, plan: null, used: 700 })
     expect(ann.slot('monthly')).toMatchObject({ used: 0, ...other })
@@ -143,7 +143,7 @@ describe('a plan that is given', () => {
     const given = ann.give(plan(2, [MONTHLY]), NOW + HOUR_MS)
     expect(given.ended).toMatchObject([{ kind: 'cap', expires_at: NOW + HOUR_MS, plan: null }])
     expect(outcomesOf(ann.give(plan(3, [MONTHLY, DAILY]), NOW + 2 * HOUR_MS))).toEqual({
-      monthly: 'changed',
+      monthly: 'stays',
       daily: 'made',
     })
   })

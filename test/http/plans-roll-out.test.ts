@@ -85,15 +85,18 @@ describe('a roll-out', () => {
       record: 'sample',
       user_id: negotiated,
       slots: [
-        { slot: 'monthly', outcome: 'changed', kept: ['limit'] },
-        { slot: 'trial', outcome: 'made', kept: [] },
+        { slot: 'monthly', outcome: 'stays', kept: ['limit'], changes: {} },
+        { slot: 'trial', outcome: 'made', kept: [], changes: {} },
       ],
       ended: 1,
+    })
+    expect(samples.find(({ user_id }) => user_id === heavy)).toMatchObject({
+      slots: [{ slot: 'monthly', outcome: 'changed', changes: { limit: [1000, 100] } }, { slot: 'trial' }],
     })
     const end = {
       record: 'end',
       users: { ...NONE, changed: 3 },
-      quotas: { made: 3, changed: 3, ended: 3, stay: 0, kept: 1 },
+      quotas: { made: 3, changed: 2, ended: 3, stay: 1, kept: 1 },
       exhausted: 1,
     }
     expect(endOf(preview)).toEqual(end)
@@ -135,7 +138,7 @@ describe('a roll-out', () => {
     await change(plan, { ...MONTHLY, limit: 7 }, DAILY)
     expect(endOf(await rollOut(plan, { from_version: 1 }))).toMatchObject({
       users: { ...NONE, changed: 1_250 },
-      quotas: { changed: 2_500, made: 0, ended: 0 },
+      quotas: { changed: 1_250, stay: 1_250, made: 0, ended: 0 },
     })
     expect((await call('GET', `${PLANS}/${plan}`)).body.users).toEqual([{ version: 2, users: 1_250 }])
   })

@@ -4,10 +4,11 @@ import type { RollOutRecord, RollOutReq } from '../../contract/plans.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { type PlanAccount, usersOfPlan, type VersionRange } from '../../db/plans/users.ts'
 import { MAX_INTEGER, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
-import type { Giving } from '../../domain/give-plan.ts'
+import type { GivenSlot, Giving } from '../../domain/give-plan.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { roll, statusOf } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
+import { viewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
 import { refusal } from '../quotas/responses.ts'
 
@@ -135,8 +136,20 @@ class Report implements RollOutReport {
       yield { record: 'exhausted', user_id, slots: exhausted }
     if (!this.isDryRun || giving.changes.length === 0 || this.samples >= MAX_SAMPLES) return
     this.samples += 1
-    const slots = giving.slots.map(({ slot, outcome, kept }) => ({ slot, outcome, kept: [...kept] }))
+    const slots = giving.slots.map(given => ({
+      slot: given.slot,
+      outcome: given.outcome,
+      kept: [...given.kept],
+      changes: this.changesOf(given, giving),
+    }))
     yield { record: 'sample', user_id, slots, ended: giving.ended.length }
+  }
+
+  /** The fields that change in place: before and after, as the API shows them. */
+  private changesOf({ quota, changed }: GivenSlot, { changes }: Giving): Record<string, unknown[]> {
+    const before = changes.find(({ change }) => change.after.id === quota.id)?.change.before ?? quota
+    const shown = [before, quota].map(one => viewOf(one, this.now()))
+    return Object.fromEntries(changed.map(name => [name, shown.map(view => view[name])]))
   }
 
   /** The slots whose quotas have nothing left by this change, and had something. */
