@@ -471,19 +471,7 @@ export type ImportRow = {
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
   /** The id of a plan, or the name of one that is not archived: the row gives the user its current version, and has no field of a quota. What an export has is ignored. */
-  readonly plan?:
-    | number
-    | string
-    | {
-        readonly id: number
-        /** As it was when this version was given. */
-        readonly name: string
-        /** The version of the plan that was given last. */
-        readonly version: number
-        /** What the quota is called in the plan. */
-        readonly slot: string
-      }
-    | null
+  readonly plan?: unknown
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
   /** Units committed in the current window. */

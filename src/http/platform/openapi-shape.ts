@@ -51,6 +51,10 @@ function shapeOfUnion(parts: readonly Json[], rest: Json): Json {
   const [one, ...others] = parts.filter(({ type }) => type !== 'null')
   if (others.every(({ type }) => type === 'integer') && one?.type === 'integer' && others.length === parts.length - 1)
     return { ...hullOf(parts), ...rest }
+  // Generators know unions of objects. Of others, what is accepted stands in the description.
+  const isOfOthers =
+    others.length > 0 && [one, ...others].some(part => part?.type !== undefined && part.type !== 'object')
+  if (isOfOthers) return rest
   // A reference cannot be null by itself: there a union is what generators know.
   if (others.length > 0 || typeof one?.type !== 'string') return { anyOf: parts, ...rest }
   return {
