@@ -27,17 +27,46 @@ export interface BadLine {
 export type UserFileProblem = { reason: 'noUsers' } | { reason: 'twice'; name: string }
 
 export const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
+/** The column of references alone. */
+export const REFERENCE_NAME = 'user_ref'
+/** Begins a reference in the place of an id, as in the paths of the API. */
+export const REFERENCE = 'ref:'
 export const UNIT_NAMES = ['units', 'delta', 'amount']
 
-/** Of several columns that could be meant, the first name of the list counts. A file of ids alone needs no header. */
+/** The references in a file: in its column of users behind `ref:`, or in one of references, if it has no other of users. */
+export function referencesIn(rows: readonly CsvRow[]): string[] {
+  const { userAt, textOf, lines } = partsOf(rows, true)
+  const texts = userAt === -1 ? [] : lines.map(({ cells }) => textOf(cells))
+  return texts.filter(text => text.startsWith(REFERENCE)).map(text => text.slice(REFERENCE.length))
+}
+
+/** Where a file has its users. */
+function partsOf(rows: readonly CsvRow[], takesReferences: boolean) {
+  const [first = { line: 1, cells: [] }, ...rest] = rows
+  const names = columnNames(first)
+  const [cell = ''] = first.cells
+  const isHeadless =
+    names.length === 1 && (userOf(cell.trim()) !== null || (takesReferences && cell.trim().startsWith(REFERENCE)))
+  const userAt = isHeadless ? 0 : columnOf(names, takesReferences ? [...USER_NAMES, REFERENCE_NAME] : USER_NAMES)
+  const prefix = !isHeadless && names[userAt] === REFERENCE_NAME ? REFERENCE : ''
+  const textOf = (cells: readonly string[]) => {
+    const text = cells[userAt]?.trim() ?? ''
+    return text === '' ? text : `${prefix}${text}`
+  }
+  return { names, userAt, textOf, lines: isHeadless ? rows : rest }
+}
+
+/**
+ * Of several columns that could be meant, the first name of the list counts. A file of ids alone needs no header.
+ *
+ * @param named who the references in the file name; without it, none is taken
+ */
 export function readUsers(
   rows: readonly CsvRow[],
+  named?: ReadonlyMap<string, number>,
 ): { users: UserLine[]; bad: BadLine[] } | { problem: UserFileProblem } {
-  const [first, ...rest] = rows
-  if (first === undefined) return { users: [], bad: [] }
-  const names = columnNames(first)
-  const isHeadless = names.length === 1 && userOf(names[0]) !== null
-  const userAt = isHeadless ? 0 : columnOf(names, USER_NAMES)
+  if (rows.length === 0) return { users: [], bad: [] }
+  const { names, userAt, textOf, lines } = partsOf(rows, named !== undefined)
   const unitsAt = columnOf(names, UNIT_NAMES)
   if (userAt === -1) return { problem: { reason: 'noUsers' } }
   const twice = nameTwice(
@@ -47,10 +76,10 @@ export function readUsers(
   const users: UserLine[] = []
   const bad: BadLine[] = []
   const lineOf = new Map<number, number>()
-  for (const { line, cells } of isHeadless ? rows : rest) {
-    const user = cells[userAt]?.trim() ?? ''
+  for (const { line, cells } of lines) {
+    const user = textOf(cells)
     const text = unitsAt === -1 ? null : (cells[unitsAt]?.trim() ?? '')
-    const user_id = userOf(user)
+    const user_id = user.startsWith(REFERENCE) ? (named?.get(user.slice(REFERENCE.length)) ?? null) : userOf(user)
     const units = text === null ? null : unitsOf(text)
     const fault = cellsFault(names, cells)
     const earlier = user_id === null ? undefined : lineOf.get(user_id)

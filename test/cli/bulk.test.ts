@@ -86,6 +86,45 @@ test('with --yes it does not ask, and a repeated key changes nothing twice', asy
   ])
 })
 
+test('finds users by their references, in options and files, and names all that are unknown', async () => {
+  const [one, two] = [await create(), await create()]
+  const refOf = async ({ user }: { user: number }, ref: string) => {
+    await service.call('PUT', `/api/sms/admin/users/${user}/profile`, { body: { ref } })
+  }
+  await refOf(one, 'a,1')
+  await refOf(two, 'b')
+  const file = join(folder, 'refs')
+  const suspend = (...words: string[]) => bulk(['suspend', ...words, '--dry-run'])
+  const both = { code: 0, stdout: expect.stringContaining('\nchanged 2, unchanged 0, refused 0 ') }
+  for (const content of [`ref:b\n${one.user}`, `user_ref\n"a,1"\nb\n`, `USER_REF;\r\na,1;\r\nb;\r\n`]) {
+    await writeFile(file, content)
+    expect(await suspend('--user-ids-from', file), content).toMatchObject(both)
+  }
+  expect(await suspend('--user-ids', `ref:b,${one.user},ref:b`)).toMatchObject(both)
+  expect((await suspend('--user-id', 'ref:b')).stdout).toContain('\nchanged 1, ')
+  const refs = Array.from({ length: 40 }, (_, n) => `unknown-${n}`)
+  await writeFile(file, `user_ref\nb\n${refs.join('\n')}\n`)
+  expect(await suspend('--user-ids-from', file)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `sms-quota: no user has one of these references:\n${refs.map(ref => `  ${ref}\n`).join('')}`,
+  })
+  for (const [content, line] of [
+    ['user_ref\na,1\n', 2],
+    ['ref:b c', 1],
+    ['ref:', 1],
+  ] as const) {
+    await writeFile(file, content)
+    const refused = await suspend('--user-ids-from', file)
+    expect(refused, content).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`--user-ids-from: line ${line} `),
+    })
+  }
+  await writeFile(file, 'ref:b')
+  expect((await suspend('--ids-from', file)).stderr).toContain('--ids-from: line 1 is a list of ids, not "ref:b"')
+})
+
 test('reads ids from a file, and divides what is too long for a call', async () => {
   const { user, id } = await create({ expires_at: '2026-12-01T00:00:00Z' })
   const file = join(folder, 'users.csv')

@@ -340,6 +340,9 @@ describe('what another system calls a user', () => {
       const [command = '', ...words] = line.replace('UNITS', '--units 1').split(' ')
       expect(await json([command, named, ...words].join(' ')), line).toMatchObject([{ user_id: 90 }])
     }
+    expect(await json(`transfer ${id} ${named} --units 1`)).toMatchObject([
+      { transfer: { user_id: 90, to_user_id: 90, to_user_ref: ref } },
+    ])
     expect(await json(`plan of ${named}`)).toMatchObject([{ user_id: 90, plan: null }])
     expect(await quota(`plan take ${named}`)).toMatchObject({ code: 0, stdout: `User ${named} has no plan.\n` })
     expect(await json(`usage --user-id ${named} --from 2026-03-15 --to 2026-03-16`)).toMatchObject([
@@ -355,7 +358,9 @@ describe('what another system calls a user', () => {
     ['check ref:no-user --units 1', 1, '(unknown_user, request '],
     ['summary customer-1042', 2, 'USER is a whole number, or ref: and the reference, not "customer-1042"'],
     ['summary ref:x --mine', 2, "--mine is the token's own user: name no other"],
-    ['transfer 1 ref:x --units 1', 2, 'USER is a whole number, not "ref:x"'],
+    ['transfer 1 "ref:a b" --units 1', 2, 'USER must have, after ref:, a reference such as '],
+    ['transfer 1 ref:no-user --units 1', 1, 'no user has the reference no-user\n'],
+    ['transfer 1 customer-1042 --units 1', 2, 'USER is a whole number, or ref: and the reference, not "customer-1042"'],
   ])('%s is refused', async (line, code, message) => {
     expect(await quota(line)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) })
   })
@@ -484,7 +489,14 @@ describe('plans', () => {
     expect(await json(`plan give 4242 ${plan.id}`)).toMatchObject([
       { user_id: 4242, plan: { name: 'Basic' }, slots: [{ slot: 'monthly', outcome: 'made' }] },
     ])
-    expect(await json(`plan give 4242 ${plan.id} --reset`)).toMatchObject([{ slots: [{ outcome: 'stays' }] }])
+    expect(await json('plan give 4242 Basic --reset')).toMatchObject([{ slots: [{ outcome: 'stays' }] }])
+    expect(await json('plan get Basic')).toEqual(await json(`plan get ${plan.id}`))
+    expect(await json('quota list --plan-id Basic')).toMatchObject([{ user_id: 4242 }])
+    for (const [line, message] of [
+      ['plan get basic', 'no plan has the name basic; did you mean Basic?'],
+      ['plan give 4242 0.5', 'no plan has the name 0.5'],
+    ] as const)
+      expect(await quota(line), line).toEqual({ code: 1, stdout: '', stderr: `sms-quota: ${message}\n` })
     expect(await json('plan of 4242')).toMatchObject([{ plan: { id: plan.id, version: 1 } }])
     expect(await quota('plan take 4242')).toMatchObject({ code: 0, stdout: 'User 4242 has no plan.\n' })
     expect(await json('plan of 4242')).toMatchObject([{ plan: null }])

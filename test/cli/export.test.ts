@@ -48,6 +48,9 @@ lines, ""quoted""",AT DE,50,{},null
   expect((await run(['import', file])).stdout).toBe('created 0, updated 0, unchanged 2, refused 0\n')
   const ofOne = await run(['export', 'quotas', '--format', 'csv', '--fields', 'user_id,limit', '--filter', 'user_id=8'])
   expect(ofOne.stdout).toBe('user_id,limit\n8,null\n')
+  await service.call('PUT', '/api/sms/admin/users/8/profile', { body: { ref: 'k=8' } })
+  const named = ['--format', 'csv', '--fields', 'user_ref,limit', '--filter', 'user_id=ref:k=8']
+  expect((await run(['export', 'quotas', ...named])).stdout).toBe('user_ref,limit\nk=8,null\n')
 })
 
 test('texts of others are no formulas in CSV, and come back as they were', async () => {

@@ -93,6 +93,30 @@ test('shows who would get units and who not, asks, gives, and reports each line'
   expect(again.stderr).toContain(`user ${one}: got these units for this reason before (Extra units for Monthly)`)
 })
 
+test('finds users by their references, and says of each line which is none', async () => {
+  const [one, two] = [await create(), await create()]
+  for (const [user, ref] of [
+    [one, 'Ref/1'],
+    [two, '7,5'],
+  ])
+    await service.call('PUT', `/api/sms/admin/users/${user}/profile`, { body: { ref } })
+  const report = join(folder, 'by-reference.csv')
+  for (const [content, lines] of [
+    [`user_ref,units\nRef/1,5\nref/1,5\n"7,5",5\n,5\n`, ['3,ref:ref/1', '5,']],
+    [`ref:Ref/1\n${one}\nref:\nref:a b\n"ref:7,5"\n`, [`2,${one}`, '3,ref:', '4,ref:a b']],
+    [`User_id;User_Ref\n${one};x\nref:7,5;x\nref:x;Ref/1`, ['4,ref:x']],
+  ] as const) {
+    const given = await give([await fileOf(content), ...TERMS, '--dry-run', '--report', report])
+    expect(given.stdout, content).toMatch(/^user +grant .*\n.*\n.*\ngiven 2, left out \d, refused 0 /)
+    const rows = (await readFile(report, 'utf8')).split('\n')
+    const left = rows.filter(row => row.includes(',left out,')).map(row => row.split(',left out,')[0])
+    expect(left, content).toEqual(lines)
+  }
+  const refs = await give([await fileOf('user_ref\nRef/1\nnone\n'), ...TERMS, '--dry-run'])
+  expect(refs.stderr).toBe('line 3: user ref:none: is the reference of no user\n')
+  expect(refs.stdout).toContain('\nref:Ref/1  Monthly ')
+})
+
 test('goes on under the same key, also in several calls', async () => {
   const [one, two] = [await create(), await create()]
   const unknown = Array.from({ length: 10_000 }, (_, n) => `${1_000_000 + n},1`)
@@ -188,7 +212,7 @@ test('says what is wrong, and where', async () => {
   const file = await fileOf('7\n8\n')
   await expectUsage([file, ...TERMS], 'give --yes: there is no terminal to ask on')
   await expectUsage([join(folder, 'none'), ...TERMS, '--yes'], `FILE: ${folder}/none cannot be read (ENOENT)`)
-  await expectUsage([await fileOf('name\nAda\n'), ...TERMS, '--yes'], 'FILE needs a column of user ids: user_id, user,')
+  await expectUsage([await fileOf('name\nAda\n'), ...TERMS, '--yes'], 'FILE needs a column of users: user_id, user,')
   await expectUsage([await fileOf('user_id\n'), ...TERMS, '--yes'], 'FILE has no users')
   await expectUsage([await fileOf('user,"b\n'), ...TERMS, '--yes'], 'FILE: line 1: a quotation mark is not closed')
   const twice = await fileOf('user,units,User\n7,1,8\n')

@@ -112,6 +112,8 @@ test('a file that does not say which plan is refused', async () => {
     basic('Twin'),
     `sms-quota: 2 plans have the name Twin: ${two}, ${one}. Say which in FILE, as in "id: ${one}"`,
   )
+  const { stderr } = await plan(['get', 'Twin'])
+  expect(stderr).toContain(`sms-quota: 2 plans have the name Twin: ${two}, ${one}. Give the id of one\n`)
   await service.call('DELETE', `${PLANS}/${two}`)
   expect(await apply(basic('Twin'), '--yes')).toEqual(done(`Plan ${one} is as the file says.\n`))
   await refused(
@@ -126,8 +128,9 @@ test('a file that does not say which plan is refused', async () => {
 
 test('a roll-out shows who would change, asks, and gives the version', async () => {
   const id = idOf(await apply(basic('Rolled'), '--yes'))
-  const users = '7,8,9'
-  expect(await plan(['roll-out', String(id), '--users', users, '--yes'])).toEqual(
+  const users = '7,8,ref:nine,9'
+  await service.call('PUT', '/api/sms/admin/users/9/profile', { body: { ref: 'nine' } })
+  expect(await plan(['roll-out', 'Rolled', '--users', users, '--yes'])).toEqual(
     done(
       'users: changed 3, unchanged 0, refused 0\nquotas: made 6, changed 0, ended 0\n',
       'The audit shows the changes under the request BULK.\n',
@@ -184,13 +187,20 @@ test('a roll-out that does not reach all ends with 1, and says what is wrong', a
   })
   expect(stderr).toMatch(/^user 20: .* 200 /)
   for (const [words, message] of [
-    [['x'], 'PLAN is the id of a plan, such as 3, not "x"'],
-    [[String(id), '--users', 'x'], '--users is a whole number, not "x"'],
+    [[String(id), '--users', 'x'], '--users is a whole number, or ref: and the reference, not "x"'],
     [[String(id), '--users', '7', '--from-plan', '1'], '--users cannot be combined with from_plan'],
     [[String(id), '--from-version', '0'], '--from-version must be'],
   ] as const) {
     const refused = await plan(['roll-out', ...words, '--yes'])
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
   }
-  expect(await plan(['roll-out', '999999', '--yes'])).toMatchObject({ code: 1 })
+  for (const [words, message] of [
+    [['999999'], 'Plan 999999 does not exist.'],
+    [['x'], 'sms-quota: no plan has the name x\n'],
+    [[String(id), '--from-plan', 'x'], 'sms-quota: no plan has the name x\n'],
+    [[String(id), '--users', '7,ref:a,ref:b'], 'sms-quota: no user has one of these references:\n  a\n  b\n'],
+  ] as const) {
+    const refused = await plan(['roll-out', ...words, '--yes'])
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
+  }
 })

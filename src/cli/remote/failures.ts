@@ -31,6 +31,7 @@ export function failureOf(error: unknown, attempted: Attempted): Failure | undef
   if (error instanceof QuotaError) return refusal(error, attempted)
   if (error instanceof UnavailableError) return absence(error, attempted)
   if (error instanceof AnswerTooLong) return { message: `${attempted.url}: ${error.message}`, exitCode: FAILED }
+  if (error instanceof CallFailed) return error
   if (error instanceof ForeignAnswer) {
     return { message: `what answers at ${attempted.url} is not sms-quota`, exitCode: FAILED }
   }
@@ -68,9 +69,9 @@ function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): F
   return { message: `${url} is unavailable: ${safe(error.message)}${because}${repeat}`, exitCode: UNAVAILABLE }
 }
 
-/* ── Calls whose body or answer is a stream: the client does not make them ──────────────────────────────────────── */
+/* ── Failures that the client does not report, as of calls whose body or answer is a stream ──────────────────────── */
 
-/** Such a call failed. The message and the exit code are for the user. */
+/** A call failed, or its answer is of no use. The message and the exit code are for the user. */
 export class CallFailed extends Error {
   readonly exitCode: number
 

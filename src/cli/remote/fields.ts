@@ -1,6 +1,8 @@
 /** The options of a command over the API, made from the schemas of its request, and the request made from the options. */
 import { Temporal } from 'temporal-polyfill'
 import type { Static, TObject, TProperties } from 'typebox'
+import { isReference, PATTERNS } from '../../contract/patterns.ts'
+import { REFERENCE } from '../../domain/user-file.ts'
 import { isLocalTime, localTimestamp } from '../../domain/window.ts'
 import { type Arguments, didYouMean, type Options, UsageError } from '../arguments.ts'
 
@@ -30,8 +32,11 @@ export interface Field {
   schema: Schema
   isNullable: boolean
   isRequired: boolean
-  /** Whether it is the id of a user, in whose place the API takes a reference. */
-  takesReference?: boolean
+  /**
+   * What may stand in place of an id: the reference of a user, which the API takes as `user_ref`, or else the command finds the id; or
+   * the name of a plan, whose id the command finds.
+   */
+  alternative?: 'user_ref' | 'reference' | 'name'
 }
 
 /** A request: the parameters of path, query and body in one object, with the names of the API. */
@@ -57,12 +62,18 @@ function fieldsIn({ properties = {}, required = [] }: Schema, parents: readonly 
     if (schema.properties !== undefined) return fieldsIn(schema, path)
     const isNullable = choices !== undefined && choices.length < (declared.anyOf?.length ?? 0)
     const isRequired = parents.length === 0 && required.includes(name)
-    return [{ path, option: name.replaceAll('_', '-'), schema, isNullable, isRequired }]
+    const alternative = alternativeOf(path)
+    const field = { path, option: name.replaceAll('_', '-'), schema, isNullable, isRequired }
+    return [alternative === undefined ? field : { ...field, alternative }]
   })
 }
 
-/** Begins a reference in the place of an id, as in the paths of the API. */
-const REFERENCE = 'ref:'
+/** The API has these names for ids of users and of plans only. */
+function alternativeOf(path: readonly string[]): Field['alternative'] {
+  const name = path.join('.')
+  if (/^(?:(?:to_)?user_ids?|users)$/.test(name)) return 'reference'
+  return name === 'plan_id' || name === 'from_plan' ? 'name' : undefined
+}
 
 /** The fields of an operation: `ref:` and a reference may stand in place of `user_id`, so `user_ref` needs no field of its own. */
 export function fieldsOfOperation(requests: readonly TObject[]): Field[] {
@@ -70,14 +81,14 @@ export function fieldsOfOperation(requests: readonly TObject[]): Field[] {
   if (!fields.some(isUser)) return fields
   return fields
     .filter(({ path }) => path.join() !== 'user_ref')
-    .map(field => (isUser(field) ? { ...field, takesReference: true } : field))
+    .map(field => (isUser(field) ? { ...field, alternative: 'user_ref' } : field))
 }
 
 const isUser = ({ path }: Field) => path.join() === 'user_id'
 
 /** Whether a request has a field, or the reference in its place. */
-export const isGiven = (request: Request, { path: [name = ''], takesReference }: Field): boolean =>
-  name in request || (takesReference === true && 'user_ref' in request)
+export const isGiven = (request: Request, { path: [name = ''], alternative }: Field): boolean =>
+  name in request || (alternative === 'user_ref' && 'user_ref' in request)
 
 /* ── Options ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -97,6 +108,12 @@ export function optionsOf(fields: readonly Field[]): Options {
       return [field.option, option]
     }),
   )
+}
+
+const ALTERNATIVES: Record<NonNullable<Field['alternative']>, string> = {
+  user_ref: `${REFERENCE} and the reference`,
+  reference: `${REFERENCE} and the reference`,
+  name: 'the name',
 }
 
 const isSwitch = ({ schema }: Field) => schema.type === 'boolean' && schema.default === false
@@ -126,7 +143,7 @@ function meaningOf(field: Field): string {
     ...(field.isRequired ? ['required'] : []),
     ...(values !== undefined && !isSwitch(field) ? [values.join(', ')] : needsNull ? ['or null'] : []),
     ...(schema.type === 'array' ? ['separated by commas'] : []),
-    ...(field.takesReference === true ? [`or ${REFERENCE} and the reference`] : []),
+    ...(field.alternative === undefined ? [] : [`or ${ALTERNATIVES[field.alternative]}`]),
     ...(isRecord(field) ? ['can be repeated'] : []),
     ...(isPlain(schema.default) && !isSwitch(field) ? [`default ${schema.default}`] : []),
   ]
@@ -173,7 +190,7 @@ export function readFields(fields: readonly Field[], args: Arguments, timeZone: 
 
 /** Puts the value of a field into a request. @throws UsageError */
 export function putValue(request: Request, text: string, field: Field, shown: string, timeZone: string): void {
-  if (field.takesReference === true && text.startsWith(REFERENCE)) request.user_ref = text.slice(REFERENCE.length)
+  if (field.alternative === 'user_ref' && text.startsWith(REFERENCE)) request.user_ref = text.slice(REFERENCE.length)
   else put(request, field.path, readValue(text, field, shown, timeZone))
 }
 
@@ -203,8 +220,10 @@ function readValue(text: string, field: Field, shown: string, timeZone: string):
     if (!values.includes(text)) throw refuse(`one of ${values.join(', ')}`, didYouMean(text, values))
     return schema.type === 'boolean' ? text === 'true' : text
   }
-  const orReference = field.takesReference === true ? `, or ${REFERENCE} and the reference` : ''
-  if (schema.type === 'integer') return readInteger(text) ?? fail(refuse(`a whole number${orReference}${orNull}`))
+  if (schema.type === 'integer') {
+    const orOther = field.alternative === undefined ? '' : `, or ${ALTERNATIVES[field.alternative]}`
+    return readInteger(text) ?? readAlternative(text, field, shown) ?? fail(refuse(`a whole number${orOther}${orNull}`))
+  }
   if (schema.type === 'array') {
     const item = { ...field, schema: schema.items ?? {}, isNullable: false }
     return text === '' ? [] : text.split(',').map(part => readValue(part.trim(), item, shown, timeZone))
@@ -212,6 +231,14 @@ function readValue(text: string, field: Field, shown: string, timeZone: string):
   if (schema.format !== 'date-time') return text
   const examples = 'a time such as 2026-03-01T12:00:00Z, a day such as 2026-03-01'
   return readTime(text, timeZone) ?? fail(refuse(`${examples}${orNull}`))
+}
+
+/** What stands in place of an id until the command has found that, as it was given. @throws UsageError */
+export function readAlternative(text: string, { alternative }: Field, shown: string): string | undefined {
+  if (alternative === 'name') return text === '' ? undefined : text
+  if (alternative !== 'reference' || !text.startsWith(REFERENCE)) return undefined
+  if (isReference(text.slice(REFERENCE.length))) return text
+  throw new UsageError(`${shown} must have, after ${REFERENCE}, ${PATTERNS.userRef.accepts}, not "${text}"`)
 }
 
 function fail(error: Error): never {

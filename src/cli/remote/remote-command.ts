@@ -21,6 +21,7 @@ import {
   type Request,
   readFields,
 } from './fields.ts'
+import { withIds } from './find-ids.ts'
 import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
 
 /** A command that was typed, ready to call the service. */
@@ -59,6 +60,8 @@ export interface RemoteCommand<Requests extends readonly TObject[]> {
   requests: Requests
   /** Fields that are given by their place, and how help names them. */
   operands?: { readonly [Field in FieldOf<Requests>]?: string }
+  /** The field `id` of a plan, in whose place the name may stand. */
+  plan?: FieldOf<Requests>
   /** Completes what was given. */
   complete?(request: Request, terminal: Terminal): Request
   /** What options say otherwise than the schemas. */
@@ -83,7 +86,9 @@ const VERSION: Options = {
 export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
   const { name, summary, more, examples, own, show } = remote
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
-  const fields = fieldsOfOperation(remote.requests).filter(({ path: [first = ''] }) => !hidden.has(first))
+  const fields = fieldsOfOperation(remote.requests)
+    .filter(({ path: [first = ''] }) => !hidden.has(first))
+    .map((field): Field => (field.path[0] === remote.plan ? { ...field, alternative: 'name' } : field))
   const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
     // `--mine` stands in for the user.
     return { field: fieldOf(fields, field), shown, isOptional: own !== undefined && field === 'user_id' }
@@ -106,7 +111,7 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
   return {
     name,
     summary,
-    more: () => [...(more === undefined ? [] : [more()]), ...referencesIn(operands), EXIT_CODES].join('\n\n'),
+    more: () => [...(more === undefined ? [] : [more()]), ...alternativesOf(operands), EXIT_CODES].join('\n\n'),
     operands: operands.map(({ shown, isOptional }): Operand => ({ name: shown, isOptional })),
     options,
     examples,
@@ -114,11 +119,13 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
   }
 }
 
-/** The sentence of the help about an operand that takes references. */
-function referencesIn(operands: Parts['operands']): string[] {
-  return operands
-    .filter(({ field }) => field.takesReference)
-    .map(({ shown }) => `${shown} is an id, or ref: and the reference of the user, as in ref:customer-1042.`)
+/** The sentences of the help about operands in whose place something else than an id may stand. */
+function alternativesOf(operands: Parts['operands']): string[] {
+  return operands.flatMap(({ field: { alternative }, shown }) => {
+    if (alternative === undefined) return []
+    if (alternative === 'name') return [`${shown} is the id of a plan, or its name.`]
+    return [`${shown} is an id, or ref: and the reference of the user, as in ref:customer-1042.`]
+  })
 }
 
 function fieldOf(fields: readonly Field[], name: string): Field {
@@ -142,26 +149,29 @@ async function run(
 ): Promise<number> {
   const { operation, own, instead, complete = request => request } = remote
   const isMine = args.has('mine')
-  const request = complete(readRequest(parts, args, terminal), terminal)
-  const missing = parts.given.filter(field => field.isRequired && !isGiven(request, field))
+  const given = complete(readRequest(parts, args, terminal), terminal)
+  const missing = parts.given.filter(field => field.isRequired && !isGiven(given, field))
   if (missing.length > 0) throw new UsageError(`missing: ${missing.map(({ option }) => `--${option}`).join(', ')}`)
   const headers = readHeaders(args, parts.takesKey)
   const address = readAddress(args, terminal.env)
   const { client, call } = connect(address)
   const asked = isMine && own !== undefined ? own : operation
+  let request: Request | undefined
   try {
+    const found = await withIds(given, [...parts.operands.map(({ field }) => field), ...parts.given], call)
+    request = found
     return await remote.show.run({
       args,
       terminal,
       client,
-      request,
+      request: found,
       async ask(more = {}, signal) {
         const options = signal === undefined ? headers : { ...headers, signal }
         try {
-          return await call(asked, { ...request, ...more }, options)
+          return await call(asked, { ...found, ...more }, options)
         } catch (error) {
           if (instead === undefined || !isForbidden(error)) throw error
-          return await call(instead, { ...request, ...more }, options)
+          return await call(instead, { ...found, ...more }, options)
         }
       },
       printJson: value => terminal.print(`${safeJson(JSON.stringify(value))}\n`),
@@ -169,7 +179,8 @@ async function run(
   } catch (error) {
     const failure = failureOf(error, {
       url: address.url,
-      idempotencyKey: headers.idempotencyKey,
+      // To look for an id changes nothing.
+      idempotencyKey: request === undefined ? undefined : headers.idempotencyKey,
       nameOf: path => nameOf(parts, path),
     })
     if (failure === undefined) throw error
@@ -213,8 +224,8 @@ function readHeaders(args: Arguments, takesKey: boolean): CallOptions {
 /** How the command line names the field at a path of an issue: `/message/to`, or `user_id` in a query. */
 function nameOf({ operands, given }: Parts, path: string): string {
   const names = path.replace(/^\//, '').split('/')
-  const isAt = ({ path, takesReference }: Field) =>
-    path.every((name, index) => names[index] === name) || (takesReference === true && names[0] === 'user_ref')
+  const isAt = ({ path, alternative }: Field) =>
+    path.every((name, index) => names[index] === name) || (alternative === 'user_ref' && names[0] === 'user_ref')
   const operand = operands.find(({ field }) => isAt(field))
   if (operand !== undefined) return operand.shown
   const field = given.find(isAt)

@@ -5,10 +5,11 @@ import type { Arguments } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
+import { withIds } from '../find-ids.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
-import { readRequests } from './requests.ts'
+import { divided, readRequest, SELECTION_FIELDS } from './requests.ts'
 
 const MAX_EXAMPLES = 5
 
@@ -19,10 +20,17 @@ export async function changeMany(
   terminal: Terminal,
   progress: RunOptions['progress'],
 ): Promise<number> {
-  const requests = (await readRequests(args, terminal.timeZone)).map(request => toCamel(request) as BulkReq)
-  return runConfirmed({ args, service, terminal, progress }, nameOf, (client, callOf, options) => {
-    const calls = requests.map((request, part) => client.bulk(request, callOf(part)))
-    return new Run(calls, options)
+  const { select, change } = await readRequest(args, terminal.timeZone)
+  return runConfirmed({ args, service, terminal, progress }, async ({ client, call }) => {
+    const found = await withIds(select, SELECTION_FIELDS, call, progress)
+    const requests = divided(found).map(part => toCamel({ select: part, change }) as BulkReq)
+    return {
+      nameOf,
+      runOf(callOf, options) {
+        const calls = requests.map((request, part) => client.bulk(request, callOf(part)))
+        return new Run(calls, options)
+      },
+    }
   })
 }
 

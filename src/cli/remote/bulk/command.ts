@@ -1,5 +1,5 @@
 import { BULK_ACTIONS } from '../../../domain/bulk-change.ts'
-import { UNIT_NAMES, USER_NAMES } from '../../../domain/user-file.ts'
+import { REFERENCE_NAME, UNIT_NAMES, USER_NAMES } from '../../../domain/user-file.ts'
 import type { Options } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
@@ -14,7 +14,10 @@ const FILES: Options = {
     value: 'FILE',
     means: 'these quotas: a file of ids, separated by line breaks, blanks or commas, or CSV of one column; - is stdin',
   },
-  'user-ids-from': { value: 'FILE', means: 'only quotas of these users: a file of ids in the same form' },
+  'user-ids-from': {
+    value: 'FILE',
+    means: `only quotas of these users: a file in the same form, of ids, or of ref: and references, or of a column ${REFERENCE_NAME}`,
+  },
   ...ENCODING_OPTION,
 }
 
@@ -53,7 +56,7 @@ export const GIVE_COMMAND: Command = {
   name: 'quota give',
   summary: 'Gives the users of a file more units.',
   more: () => `The file is CSV with a column of user ids (${USER_NAMES.join(', ')}), and ${UNIT_NAMES.join(', ')} if the units differ; a file of ids
-alone needs no title. - reads stdin. Of the grants with the chosen period, the one that pays first gets the units; a user without one is left
+alone needs no title. ref: and a reference may stand in place of an id, and a column ${REFERENCE_NAME} has references alone. - reads stdin. Of the grants with the chosen period, the one that pays first gets the units; a user without one is left
 out. First it shows who would get units and who not, and asks; --yes does not ask, --dry-run only shows. The same units for the same reason
 are given once in each window, also by another run; those for_good by each run. If it is interrupted, run it again with the key that it prints.
 

@@ -1,10 +1,11 @@
 /** Commands that change many quotas: shown first, then asked about, and continued under the same key after a break. */
 import { randomUUID } from 'node:crypto'
-import type { BulkOptions, Client } from '../../../../client/src/main.ts'
+import type { BulkOptions } from '../../../../client/src/main.ts'
 import type { Options } from '../../arguments.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
+import { safe } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
-import { connect } from '../connection.ts'
+import { type Connection, connect } from '../connection.ts'
 import { FAILED, failureOf } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 
@@ -45,23 +46,26 @@ interface Command {
   progress: RunOptions['progress']
 }
 
-/**
- * @param nameOf how the command line names a field of the request
- * @param runOf begins a run; each of its calls has options of its own
- * @returns the exit code
- */
+/** What a command has read before its runs, which share it. */
+interface Prepared {
+  /** How the command line names a field of the request. */
+  nameOf(path: string): string
+  /** Begins a run; each of its calls has options of its own. */
+  runOf(callOf: (part: number) => BulkOptions, options: RunOptions): ConfirmedRun
+}
+
+/** @returns the exit code */
 export async function runConfirmed(
   { args, service, terminal, progress }: Command,
-  nameOf: (path: string) => string,
-  runOf: (client: Client, callOf: (part: number) => BulkOptions, options: RunOptions) => ConfirmedRun,
+  prepare: (connection: Connection) => Promise<Prepared> | Prepared,
 ): Promise<number> {
   const isDryRun = args.has('dry-run')
   const asks = !isDryRun && !args.has('yes')
   if (asks && terminal.ask === null) throw new UsageError('give --yes: there is no terminal to ask on')
   const key = args.one('idempotency-key') ?? randomUUID()
-  const { client } = connect(service)
+  let prepared: Prepared | undefined
   let signal: AbortSignal | undefined
-  const run = async (dryRun: boolean) => {
+  const run = async ({ runOf }: Prepared, dryRun: boolean) => {
     // A dry run is interrupted by the end of the process.
     signal = dryRun ? undefined : terminal.interruption()
     const interruptible = signal === undefined ? {} : { signal }
@@ -72,14 +76,15 @@ export async function runConfirmed(
     })
     const isFinal = dryRun === isDryRun
     const options = { terminal, progress, isDryRun: dryRun, isFinal, isJson: args.has('json') && isFinal }
-    const begun = runOf(client, callOf, options)
+    const begun = runOf(callOf, options)
     await begun.finish()
     await begun.report()
     return begun
   }
   try {
+    prepared = await prepare(connect(service))
     if (isDryRun || asks) {
-      const preview = await run(true)
+      const preview = await run(prepared, true)
       if (isDryRun || preview.question === null) return preview.exitCode
       const answer = await terminal.ask?.(`${preview.question} [y/N] `)
       if (!/^y(es)?$/i.test(answer?.trim() ?? '')) {
@@ -87,14 +92,19 @@ export async function runConfirmed(
         return FAILED
       }
     }
-    return (await run(false)).exitCode
+    return (await run(prepared, false)).exitCode
   } catch (error) {
     progress?.('')
     if (signal?.aborted === true) {
       terminal.complain(`Interrupted. To go on: the same command with --idempotency-key ${key}`)
       return FAILED
     }
-    const failure = failureOf(error, { url: service.url, idempotencyKey: key, nameOf })
+    const failure = failureOf(error, {
+      url: service.url,
+      // What is read before changes nothing.
+      idempotencyKey: prepared && key,
+      nameOf: prepared?.nameOf ?? safe,
+    })
     if (failure === undefined) throw error
     terminal.complain(`sms-quota: ${failure.message}`)
     return failure.exitCode

@@ -2,15 +2,27 @@
 import { writeFile } from 'node:fs/promises'
 import type { GiveRecord, GiveReq } from '../../../../client/src/api.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import { isReference } from '../../../contract/patterns.ts'
 import { csvLine } from '../../../domain/csv.ts'
+import type { CsvRow } from '../../../domain/csv-rows.ts'
 import { createRowFaults } from '../../../domain/row-faults.ts'
-import { type BadLine, readUsers, USER_NAMES, type UserFileProblem, type UserLine } from '../../../domain/user-file.ts'
+import {
+  type BadLine,
+  REFERENCE,
+  REFERENCE_NAME,
+  readUsers,
+  referencesIn,
+  USER_NAMES,
+  type UserFileProblem,
+  type UserLine,
+} from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { FAILED } from '../failures.ts'
 import { readFields } from '../fields.ts'
 import { contentOf, csvRowsOf, encodingIn, openReport } from '../files.ts'
+import { findUsers } from '../find-ids.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 import { MAX_PRINTED, type RunOptions, runConfirmed } from './confirmed.ts'
@@ -34,13 +46,20 @@ export async function giveMany(
     const target = await openReport({ path: report, option: '--report', read: args.operand(0) }, 'a')
     await target.close()
   }
-  const file = await readFile(args)
-  const users = file.users.map(({ user_id, units }) => ({ user_id, ...(units === null ? {} : { units }) }))
+  const rows = csvRowsOf(await contentOf(args.operand(0), 'FILE', encodingIn(args)), 'FILE')
   const fields = readFields(GIVE_FIELDS, args, terminal.timeZone)
-  const requests = divided({ ...fields, users }).map(request => toCamel(request) as GiveReq)
-  return runConfirmed({ args, service, terminal, progress }, nameOf(file.users), (client, callOf, options) => {
-    const calls = users.length === 0 ? [] : requests.map((request, part) => client.give(request, callOf(part)))
-    return new GiveRun(calls, file, report, options)
+  return runConfirmed({ args, service, terminal, progress }, async ({ client, call }) => {
+    const named = await findUsers(referencesIn(rows).filter(isReference), call, progress)
+    const file = fileOf(rows, named)
+    const users = file.users.map(({ user_id, units }) => ({ user_id, ...(units === null ? {} : { units }) }))
+    const requests = divided({ ...fields, users }).map(request => toCamel(request) as GiveReq)
+    return {
+      nameOf: nameOf(file.users),
+      runOf(callOf, options) {
+        const calls = users.length === 0 ? [] : requests.map((request, part) => client.give(request, callOf(part)))
+        return new GiveRun(calls, file, report, options)
+      },
+    }
   })
 }
 
@@ -54,24 +73,25 @@ const nameOf = (users: readonly UserLine[]) => (path: string) => {
 interface UserFile {
   users: UserLine[]
   bad: BadLine[]
+  /** How the file names users that it does not name by their ids. */
+  names: ReadonlyMap<number, string>
 }
 
 /** @throws UsageError */
-async function readFile(args: Arguments): Promise<UserFile> {
-  const text = await contentOf(args.operand(0), 'FILE', encodingIn(args))
-  const read = readUsers(csvRowsOf(text, 'FILE'))
+function fileOf(rows: readonly CsvRow[], named: ReadonlyMap<string, number>): UserFile {
+  const read = readUsers(rows, named)
   if ('problem' in read) throw new UsageError(`FILE ${problemOf(read.problem)}`)
   if (read.users.length + read.bad.length === 0) throw new UsageError('FILE has no users')
-  return read
+  return { ...read, names: new Map([...named].map(([ref, userId]) => [userId, `${REFERENCE}${ref}`])) }
 }
 
 function problemOf(problem: UserFileProblem): string {
   if (problem.reason === 'twice') return `has two columns with the name ${problem.name}`
-  return `needs a column of user ids: ${USER_NAMES.join(', ')}`
+  return `needs a column of users: ${[...USER_NAMES, REFERENCE_NAME].join(', ')}`
 }
 
 const BAD: Record<BadLine['reason'], (text: string) => string> = {
-  not_a_user: () => 'is no user id',
+  not_a_user: text => (text.startsWith(REFERENCE) ? 'is the reference of no user' : 'is no user id'),
   not_units: text => `${JSON.stringify(text)} is no number of units from 1`,
   too_many_cells: text => `has ${text} cells, more than the header`,
   twice: text => `is there twice, first in line ${text}`,
@@ -136,6 +156,7 @@ class GiveRun {
   private readonly reportFile: string | undefined
   private readonly options: RunOptions
   private readonly lines: ReadonlyMap<number, number>
+  private readonly names: UserFile['names']
   private readonly rows: Row[]
   private readonly bulkIds = new Set<string>()
   private hadBefore = 0
@@ -143,13 +164,14 @@ class GiveRun {
 
   constructor(
     calls: readonly AsyncIterable<GiveRecord>[],
-    { users, bad }: UserFile,
+    { users, bad, names }: UserFile,
     reportFile: string | undefined,
     options: RunOptions,
   ) {
     this.calls = calls
     this.reportFile = reportFile
     this.options = options
+    this.names = names
     this.lines = new Map(users.map(({ user_id, line }) => [user_id, line]))
     this.rows = bad.map(({ line, user, reason, text }) => ({ line, user, result: 'left out', why: BAD[reason](text) }))
   }
@@ -182,7 +204,8 @@ class GiveRun {
   }
 
   private rowOf(record: Extract<GiveRecord, { userId: number }>): Row {
-    const row = { line: this.lines.get(record.userId) ?? 0, user: String(record.userId) }
+    const { userId } = record
+    const row = { line: this.lines.get(userId) ?? 0, user: this.names.get(userId) ?? String(userId) }
     switch (record.record) {
       case 'given': {
         const { quota, units, until, timeZone, reference } = record.gift

@@ -3,8 +3,10 @@ import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
 import { RollOutReq } from '../../../contract/plans.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
+import { columnNames } from '../../../domain/quota-file.ts'
+import { REFERENCE, REFERENCE_NAME } from '../../../domain/user-file.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
-import { fieldsOf, type Request, readFields } from '../fields.ts'
+import { type Field, fieldsOf, type Request, readAlternative, readFields } from '../fields.ts'
 import { contentOf, csvRowsOf, encodingIn } from '../files.ts'
 
 /** The fields of a selection, and those of the changes but for the action. */
@@ -19,8 +21,8 @@ export const GIVE_FIELDS = fieldsOf([GiveReq]).filter(({ option }) => option !==
 /** The fields that say who gets a plan in a roll-out. */
 export const ROLL_OUT_FIELDS = fieldsOf([RollOutReq]).filter(({ option }) => option !== 'dry-run')
 
-/** A request for each call: one that names more ids than a call may have is divided. @throws UsageError */
-export async function readRequests(args: Arguments, timeZone: string): Promise<{ select: Request; change: Request }[]> {
+/** Which quotas, and what becomes of them. @throws UsageError */
+export async function readRequest(args: Arguments, timeZone: string): Promise<{ select: Request; change: Request }> {
   const select = readFields(SELECTION_FIELDS, args, timeZone)
   await addIds(select, 'ids', args)
   await addIds(select, 'user_ids', args)
@@ -29,7 +31,7 @@ export async function readRequests(args: Arguments, timeZone: string): Promise<{
     throw new UsageError(`which quotas? Give at least one of ${options.join(', ')}`)
   }
   const change = { action: args.operand(0), ...readFields(CHANGE_FIELDS, args, timeZone) }
-  return divided(select).map(part => ({ select: part, change }))
+  return { select, change }
 }
 
 /** @throws UsageError */
@@ -38,7 +40,8 @@ async function addIds(select: Request, field: 'ids' | 'user_ids', args: Argument
   const file = args.one(option)
   if (file === undefined) return
   if (field in select) throw new UsageError(`give --${option.replace('-from', '')} or --${option}, not both`)
-  select[field] = idsOf(await contentOf(file, `--${option}`, encodingIn(args)), option)
+  const [of] = SELECTION_FIELDS.filter(({ path: [name] }) => name === field)
+  select[field] = idsOf(await contentOf(file, `--${option}`, encodingIn(args)), option, of)
 }
 
 /** What stands for an id in a file. */
@@ -47,13 +50,15 @@ interface Word {
   text: string
 }
 
-/** A first line without a digit is a title, as in CSV. @throws UsageError for a word that is no id */
-function idsOf(content: string, option: string): number[] {
+/** A first line without a digit or a reference is a title, as in CSV. @throws UsageError for a word that is no id */
+function idsOf(content: string, option: string, field: Field | undefined): (number | string)[] {
   const [first = ''] = content.split(/[\r\n]/, 1)
-  const isTitled = first.trim() !== '' && !/\d/.test(first)
+  const isTitled = !/^\s*(?:$|ref:)|\d/.test(first)
   const ids = (isTitled ? wordsOfColumn(content, option) : wordsOf(content)).map(({ line, text }) => {
     const id = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (Number.isSafeInteger(id)) return id
+    const other = field && readAlternative(text, field, `--${option}: line ${line}`)
+    if (other !== undefined) return other
     throw new UsageError(`--${option}: line ${line} is a list of ids, not "${text.slice(0, 40)}"`)
   })
   if (ids.length === 0) throw new UsageError(`--${option} has no ids`)
@@ -75,7 +80,12 @@ function wordsOfColumn(content: string, option: string): Word[] {
   const columns = title?.cells.filter(isFilled).length ?? 0
   if (columns > 1)
     throw new UsageError(`--${option} is a list of ids, or CSV with one column of them, not with ${columns} columns`)
-  return rows.map(({ line, cells }) => ({ line, text: cells.filter(isFilled).join(',').trim() }))
+  const prefix = title !== undefined && columnNames(title).includes(REFERENCE_NAME) ? REFERENCE : ''
+  return rows.map(({ line, cells }) => {
+    const filled = cells.filter(isFilled)
+    // A reference may have a comma, and then it is quoted.
+    return { line, text: `${filled.length === 1 ? prefix : ''}${filled.join(',').trim()}` }
+  })
 }
 
 const isFilled = (cell: string) => cell.trim() !== ''

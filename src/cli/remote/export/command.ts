@@ -14,7 +14,8 @@ export const EXPORT_COMMAND: Command = {
     filter: {
       value: 'NAME=VALUE',
       multiple: true,
-      means: 'a filter of the list, such as user_id=7 or from=2026-03-01T00:00:00Z; can be repeated',
+      means:
+        'a filter of the list, such as user_id=7, user_id=ref:customer-1042 or from=2026-03-01T00:00:00Z; can be repeated',
     },
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,

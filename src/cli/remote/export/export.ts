@@ -6,6 +6,7 @@ import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
 import { ReservationRecord } from '../../../contract/reservations.ts'
 import { csvRecord } from '../../../domain/csv.ts'
+import { REFERENCE } from '../../../domain/user-file.ts'
 import { linesOf } from '../../../http/platform/ndjson.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import { safeJson, safeLines } from '../../safe.ts'
@@ -45,7 +46,8 @@ function readFilter(text: string): [string, string] {
   const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined)
     throw new UsageError(`--filter is NAME=VALUE, such as user_id=7, not "${text}"`)
-  return [name, value]
+  const isReference = name === 'user_id' && value.startsWith(REFERENCE)
+  return isReference ? ['user_ref', value.slice(REFERENCE.length)] : [name, value]
 }
 
 type Lines = AsyncIterable<readonly string[]>

@@ -15,10 +15,13 @@ import { differences, nameOf, type PlanFile, readPlanFile, type StoredPlan } fro
 export async function applyPlan(args: Arguments, service: Address, terminal: Terminal): Promise<number> {
   const file = await readPlanFile(await contentOf(args.operand(0), 'FILE', undefined))
   const seen: Seen = {}
-  return runConfirmed({ args, service, terminal, progress: undefined }, nameOf, (client, callOf, options) => {
-    const { dryRun: _, ...call } = callOf(0)
-    return new ApplyRun(file, seen, client, call, options)
-  })
+  return runConfirmed({ args, service, terminal, progress: undefined }, ({ client }) => ({
+    nameOf,
+    runOf(callOf, options) {
+      const { dryRun: _, ...call } = callOf(0)
+      return new ApplyRun(file, seen, client, call, options)
+    },
+  }))
 }
 
 /** What a dry run has read and shown: what is made afterwards is made of that. */

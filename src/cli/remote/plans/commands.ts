@@ -38,9 +38,10 @@ export const PLAN_COMMANDS: readonly Command[] = [
     summary: 'Shows a plan, and how many users have which version.',
     operation: 'getPlan',
     requests: [PlanParams],
-    operands: { id: 'ID' },
+    operands: { id: 'PLAN' },
+    plan: 'id',
     show: record,
-    examples: ['sms-quota plan get 1'],
+    examples: ['sms-quota plan get 1', 'sms-quota plan get Basic'],
   }),
   {
     name: 'plan apply',
@@ -69,7 +70,7 @@ ${EXIT_CODES}`,
     summary:
       'Gives the current version of a plan to many users: to all who have an older one, unless others are named.',
     more: () => `First it shows what would become of users and quotas, and asks; --yes does not ask, --dry-run only shows. If it is interrupted, run it
-again with the idempotency key that it prints.
+again with the idempotency key that it prints. PLAN is the id of a plan, or its name.
 
 ${EXIT_CODES}`,
     operands: [{ name: 'PLAN' }],
@@ -102,7 +103,11 @@ ${EXIT_CODES}`,
     requests: [UserParams, GivePlanReq],
     operands: { user_id: 'USER', plan_id: 'PLAN' },
     show: record,
-    examples: ['sms-quota plan give 7 1', 'sms-quota plan give 7 1 --reset'],
+    examples: [
+      'sms-quota plan give 7 1',
+      'sms-quota plan give ref:customer-1042 Basic',
+      'sms-quota plan give 7 1 --reset',
+    ],
   }),
   remoteCommand({
     name: 'plan take',

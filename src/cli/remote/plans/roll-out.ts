@@ -2,13 +2,15 @@
 import type { PlanDetail, RollOutRecord } from '../../../../client/src/api.ts'
 import type { RollOutInput } from '../../../../client/src/main.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
-import { type Arguments, UsageError } from '../../arguments.ts'
+import { PlanParams } from '../../../contract/plans.ts'
+import type { Arguments } from '../../arguments.ts'
 import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { type ConfirmedRun, MAX_PRINTED, type RunOptions, runConfirmed } from '../bulk/confirmed.ts'
 import { ROLL_OUT_FIELDS } from '../bulk/requests.ts'
 import { FAILED } from '../failures.ts'
-import { readFields } from '../fields.ts'
+import { type Field, putValue, readFields } from '../fields.ts'
+import { withIds } from '../find-ids.ts'
 import type { Address } from '../profiles.ts'
 import { columns, tableOf } from '../tables.ts'
 
@@ -21,13 +23,25 @@ export async function rollOutPlan(
   terminal: Terminal,
   progress: RunOptions['progress'],
 ): Promise<number> {
-  const text = args.operand(0)
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`PLAN is the id of a plan, such as 3, not "${text}"`)
-  const id = Number(text)
-  const input: RollOutInput = { id, ...(toCamel(readFields(ROLL_OUT_FIELDS, args, terminal.timeZone)) as object) }
-  return runConfirmed({ args, service, terminal, progress }, nameOf, (client, callOf, options) => {
-    return new RollOutRun(() => client.getPlan({ id }), client.rollOut(input, callOf(0)), options)
+  const request = readFields(ROLL_OUT_FIELDS, args, terminal.timeZone)
+  putValue(request, args.operand(0), PLAN, 'PLAN', terminal.timeZone)
+  return runConfirmed({ args, service, terminal, progress }, async ({ client, call }) => {
+    const input = toCamel(await withIds(request, [PLAN, ...ROLL_OUT_FIELDS], call, progress)) as RollOutInput
+    return {
+      nameOf,
+      runOf: (callOf, options) =>
+        new RollOutRun(() => client.getPlan({ id: input.id }), client.rollOut(input, callOf(0)), options),
+    }
   })
+}
+
+const PLAN: Field = {
+  path: ['id'],
+  option: '',
+  schema: PlanParams.properties.id,
+  isNullable: false,
+  isRequired: true,
+  alternative: 'name',
 }
 
 /** How the command line names a field of the request: `/from_version`. */
