@@ -17,41 +17,50 @@ slots:
     period: day
 `
 
+const read = (text: string) => readPlanFile(text, 'basic.yaml')
+
 test('YAML and JSON say the same', async () => {
-  const yaml = await readPlanFile(`\uFEFF${FILE.replaceAll('\n', '\r\n')}`)
+  const yaml = await read(`\uFEFF${FILE.replaceAll('\n', '\r\n')}`)
   expect(yaml.slots.map(({ slot }) => slot)).toEqual(['monthly', 'daily'])
-  expect(await readPlanFile(JSON.stringify(yaml, null, '\t'))).toEqual(yaml)
+  expect(await read(JSON.stringify(yaml, null, '\t'))).toEqual(yaml)
 })
 
 /** Each alias stands for ten of those before. */
 const bomb = `a: &a [1,1]\n${['b', 'c', 'd'].map((name, n) => `${name}: &${name} [${`*${'abc'[n]},`.repeat(10)}]\n`).join('')}`
 
 test.each([
-  ['an empty file', '', ['FILE is empty']],
-  ['a file of comments', '# nothing', ['FILE is empty']],
+  ['an empty file', '', ['basic.yaml is empty']],
+  ['a file of comments', '# nothing', ['basic.yaml is empty']],
   ['a list', '- name', ['  the plan must be an object']],
-  ['two documents', `${FILE}---\nname: Second\n`, ['FILE has 2 documents: each plan needs its own file']],
+  ['two documents', `${FILE}---\nname: Second\n`, ['basic.yaml has 2 documents: each plan needs its own file']],
   ['a key twice', `${FILE}name: Again\n`, ['  Map keys must be unique at line 13, column 1']],
   ['a key of JSON twice', '{"name":"A","name":"B"}', ['  Map keys must be unique at line 1, column 13']],
   ['an unknown tag', 'name: !!map x', ['  Unresolved tag']],
   ['a key that is no text', '? [a]\n: b', ['  With stringKeys, all keys must be strings at line 1, column 3']],
-  ['aliases of aliases', bomb, ['FILE has too many aliases, or one that names nothing']],
-  ['an alias of nothing', 'name: *x', ['FILE has too many aliases, or one that names nothing']],
-  ['a long file', `name: x\n#${'y'.repeat(256 * 1024)}`, ['FILE has more than 262144 characters']],
+  ['aliases of aliases', bomb, ['basic.yaml has too many aliases, or one that names nothing']],
+  ['an alias of nothing', 'name: *x', ['basic.yaml has too many aliases, or one that names nothing']],
+  ['a long file', `name: x\n#${'y'.repeat(256 * 1024)}`, ['basic.yaml has more than 262144 characters']],
   [
     'wrong values',
     `${FILE.replace('limit: 200', 'limit: .inf').replace('period: month', 'period: moth')}    anchor: 15\n__proto__: {}\nid: 0\n`,
-    ['  id must', '  slots.0.period must', '  slots.1.limit must', '  slots.1.anchor must', '  __proto__ is unknown'],
+    [
+      '  id must',
+      '  slot monthly: period must',
+      '  slot daily: limit must',
+      '  slot daily: anchor must',
+      '  __proto__ is unknown',
+    ],
   ],
   ['no slots', 'name: Basic\nslots: []', ['  slots must be a list of 1 to 20 values']],
-  ['missing fields', 'slots:\n  - slot: a\n', ['  name is required', '  slots.0.limit is required']],
+  ['a slot without a name', 'name: x\nslots:\n  - {limit: 0}\n', ['  slots.0.slot is required']],
+  ['missing fields', 'slots:\n  - slot: a\n', ['  name is required', '  slot a: limit is required']],
   [
     'slots that contradict the rules',
     `${FILE.replace('daily\n    kind', 'monthly\n    kind')}    rollover_limit: 5\n`,
     ['  slots.1.rollover_limit ', '  slots.1.slot is that of /slots/0'],
   ],
 ])('%s is refused', async (_what, text, messages) => {
-  const error = await readPlanFile(text).catch(error => error)
+  const error = await read(text).catch(error => error)
   expect(error).toMatchObject({ name: 'UsageError' })
   for (const message of messages) expect(`\n${error.message}`).toContain(`\n${message}`)
   expect(error.message.split('\n')).toHaveLength(messages[0]?.startsWith('  ') ? messages.length + 1 : 1)
@@ -92,11 +101,11 @@ test.each([
     ['order of the slots: monthly, daily → daily, monthly'],
   ],
 ])('%s', async (_what, text, lines) => {
-  expect(differences(stored, await readPlanFile(text))).toEqual(lines)
+  expect(differences(stored, await read(text))).toEqual(lines)
 })
 
 test('of a new plan all is new', async () => {
-  expect(differences(null, await readPlanFile(`${FILE}is_default: true\n`))).toEqual([
+  expect(differences(null, await read(`${FILE}is_default: true\n`))).toEqual([
     'is_default false → true',
     'slot monthly: new, limit 1000, period month, countries ["DE","AT"]',
     'slot daily: new, kind cap, limit 200, period day',

@@ -80,6 +80,11 @@ test('a file makes a plan and changes it, and the same file again changes nothin
     done(`Plan ${id}, Renamed, version 3:\n  is_default false → true\nPlan ${id} is changed. It has version 3.\n`),
   )
   expect(await planOf(id)).toMatchObject({ name: 'Renamed', version: 3, is_default: true })
+  // There is one default plan, and a name in other letters is another one.
+  await writeFile(file, `${basic('renamed')}is_default: true\n`)
+  const no = answering('n')
+  expect((await plan(['apply', file], no)).stdout).toContain(`  plan ${id}, Renamed, is no longer the default\n`)
+  expect(no.question).toBe(`Plan ${id} is called Renamed. Create the plan renamed? [y/N] `)
 })
 
 test('what was changed since it was shown is not overwritten', async () => {
@@ -110,7 +115,7 @@ test('a file that does not say which plan is refused', async () => {
   }
   await refused(
     basic('Twin'),
-    `sms-quota: 2 plans have the name Twin: ${two}, ${one}. Say which in FILE, as in "id: ${one}"`,
+    `sms-quota: 2 plans have the name Twin: ${two}, ${one}. Say which in ${file}, as in "id: ${one}"`,
   )
   const { stderr } = await plan(['get', 'Twin'])
   expect(stderr).toContain(`sms-quota: 2 plans have the name Twin: ${two}, ${one}. Give the id of one\n`)
@@ -118,10 +123,10 @@ test('a file that does not say which plan is refused', async () => {
   expect(await apply(basic('Twin'), '--yes')).toEqual(done(`Plan ${one} is as the file says.\n`))
   await refused(
     `id: ${two}\n${basic('Twin')}`,
-    `sms-quota: plan ${two} is archived; without the id, FILE makes a new one`,
+    `sms-quota: plan ${two} is archived; without the id, ${file} makes a new one`,
   )
   await refused(`id: 999999\n${basic('Twin')}`, 'sms-quota: Not found: Plan 999999 does not exist.', 1)
-  await refused('name: Twin\nslots: 7\n', 'sms-quota: FILE cannot be used:')
+  await refused('name: Twin\nslots: 7\n', `sms-quota: ${file} cannot be used:`)
   const asking = await plan(['apply', file.replace('plan.yaml', 'none'), '--yes'])
   expect(asking).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read (ENOENT)') })
 })

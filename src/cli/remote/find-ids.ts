@@ -112,7 +112,7 @@ async function findPlan(name: string, call: Call): Promise<number> {
 }
 
 /** The plans that are not archived, newest first. There are 1,000 at most. */
-async function readPlans(call: Call): Promise<StoredPlan[]> {
+export async function readPlans(call: Call): Promise<StoredPlan[]> {
   const plans: StoredPlan[] = []
   let cursor: string | null = null
   do {
@@ -133,7 +133,11 @@ interface PlanPage {
  * @param advice how to choose among several, of which one has this id
  * @throws UsageError if several plans have the name
  */
-function planNamed(name: string, plans: readonly StoredPlan[], advice: (id: number) => string): StoredPlan | undefined {
+export function planNamed(
+  name: string,
+  plans: readonly StoredPlan[],
+  advice: (id: number) => string,
+): StoredPlan | undefined {
   const named = plans.filter(plan => plan.name === name)
   const [plan, other] = named
   if (other === undefined) return plan

@@ -8,6 +8,7 @@ import type { ValidationIssue } from '../../../errors.ts'
 import { slotDraftOf } from '../../../http/plans/requests.ts'
 import { compileCheck } from '../../../http/platform/validation.ts'
 import { UsageError } from '../../arguments.ts'
+import { safe } from '../../safe.ts'
 
 const PlanFile = Type.Object({ id: Type.Optional(positive()), ...CreatePlanReq.properties }, closed)
 export type PlanFile = Static<typeof PlanFile>
@@ -19,10 +20,20 @@ const MAX_ALIASES = 100
 
 const checkPlan = compileCheck(PlanFile)
 
-/** The plan in a text of YAML or JSON, which YAML includes. @throws UsageError with all that is wrong */
-export async function readPlanFile(text: string): Promise<PlanFile> {
-  if (text.length > MAX_CHARACTERS) throw new UsageError(`FILE has more than ${MAX_CHARACTERS} characters`)
-  const plan = await parsed(text)
+/**
+ * The plan in a text of YAML or JSON, which YAML includes.
+ *
+ * @param shown names the file
+ * @throws UsageError with all that is wrong
+ */
+export async function readPlanFile(text: string, shown: string): Promise<PlanFile> {
+  if (text.length > MAX_CHARACTERS) throw new UsageError(`${shown} has more than ${MAX_CHARACTERS} characters`)
+  const plan = await parsed(text, shown)
+  const refused = (issues: readonly ValidationIssue[]) =>
+    cannotBeUsed(
+      shown,
+      issues.map(({ path, message }) => `${nameOf(path, plan)} ${message}`),
+    )
   const issues = checkPlan(plan)
   if (issues !== null) throw refused(issues)
   // It was checked against this type.
@@ -32,31 +43,51 @@ export async function readPlanFile(text: string): Promise<PlanFile> {
   return file
 }
 
-async function parsed(text: string): Promise<unknown> {
+async function parsed(text: string, shown: string): Promise<unknown> {
   const { parseAllDocuments } = await import('yaml')
   const documents = [...parseAllDocuments(text, { stringKeys: true })]
   const [document] = documents
-  if (document === undefined) throw new UsageError('FILE is empty')
-  if (documents.length > 1) throw new UsageError(`FILE has ${documents.length} documents: each plan needs its own file`)
+  if (document === undefined) throw new UsageError(`${shown} is empty`)
+  if (documents.length > 1)
+    throw new UsageError(`${shown} has ${documents.length} documents: each plan needs its own file`)
   const faults = [...document.errors, ...document.warnings]
   // The lines behind the first show a part of the file.
   if (faults.length > 0)
-    throw cannotBeUsed(faults.map(({ message }) => message.split('\n')[0]?.replace(/:$/, '') ?? ''))
+    throw cannotBeUsed(
+      shown,
+      faults.map(({ message }) => message.split('\n')[0]?.replace(/:$/, '') ?? ''),
+    )
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES })
   } catch (error) {
-    if (error instanceof ReferenceError) throw new UsageError('FILE has too many aliases, or one that names nothing')
+    if (error instanceof ReferenceError)
+      throw new UsageError(`${shown} has too many aliases, or one that names nothing`)
     throw error
   }
 }
 
-const cannotBeUsed = (lines: readonly string[]) =>
-  new UsageError(`FILE cannot be used:\n${lines.map(line => `  ${line}`).join('\n')}`)
-const refused = (issues: readonly ValidationIssue[]) =>
-  cannotBeUsed(issues.map(({ path, message }) => `${nameOf(path)} ${message}`))
+const cannotBeUsed = (shown: string, lines: readonly string[]) =>
+  new UsageError(`${shown} cannot be used:\n${lines.map(line => `  ${line}`).join('\n')}`)
 
-/** How messages name a place in the file: `slots.0.limit`. */
-export const nameOf = (path: string) => (path === '' ? 'the plan' : path.slice(1).replaceAll('/', '.'))
+/** How messages name a place in a file: `slot monthly: limit`, or `slots.0.limit` if no other slot or none at all has a name like that. */
+export function nameOf(path: string, plan: unknown): string {
+  const [, first, index = '', ...field] = path.split('/')
+  const names = slotNamesIn(plan)
+  const name = names[Number(index)]
+  if (first === 'slots' && field.length > 0 && name !== undefined && names.indexOf(name) === names.lastIndexOf(name))
+    return `slot ${safe(name)}: ${field.join('.')}`
+  return path === '' ? 'the plan' : path.slice(1).replaceAll('/', '.')
+}
+
+/** The names of the slots of what may be no plan. */
+function slotNamesIn(plan: unknown): (string | undefined)[] {
+  const { slots } = Object(plan) as { slots?: unknown }
+  if (!Array.isArray(slots)) return []
+  return slots.map(slot => (isSlotNamed(slot) ? slot.slot : undefined))
+}
+
+const isSlotNamed = (slot: unknown): slot is { slot: string } =>
+  typeof slot === 'object' && slot !== null && 'slot' in slot && typeof slot.slot === 'string'
 
 /** A slot with all its fields, as the service stores it. */
 const storedForm = (slot: PlanFile['slots'][number]): PlanSlot => slotOf(slotDraftOf(slot))
