@@ -74,9 +74,11 @@ class RollOutRun implements ConfirmedRun {
   }
 
   get question(): string | null {
-    const changed = this.counts?.users.changed ?? 0
-    if (changed === 0 || this.plan === undefined) return null
-    return `Give version ${this.plan.version} of ${safe(this.plan.name)} to ${inWords(changed, 'user')}?`
+    const { users, quotas } = this.counts ?? {}
+    if (users === undefined || quotas === undefined || users.changed === 0 || this.plan === undefined) return null
+    const { version, name } = this.plan
+    const moved = inWords(quotas.made + quotas.changed + quotas.ended, 'quota')
+    return `Give version ${version} of ${safe(name)} to ${inWords(users.changed, 'user')}, which makes, changes or ends ${moved}?`
   }
 
   async finish(): Promise<void> {
@@ -125,7 +127,10 @@ class RollOutRun implements ConfirmedRun {
   async report(): Promise<void> {
     const { terminal, isDryRun, isJson } = this.options
     if (isJson || this.counts === undefined) return
-    if (this.examples.length > 0) await terminal.print(tableOf(this.examples, EXAMPLES, terminal))
+    const shown = this.examples.length
+    const { changed } = this.counts.users
+    if (shown > 0) await terminal.print(tableOf(this.examples, EXAMPLES, terminal))
+    if (shown > 0 && shown < changed) await terminal.print(`the first ${shown} of ${inWords(changed, 'user')}\n`)
     await terminal.print(
       `${[...linesOf(this.counts), ...(isDryRun ? ['(dry run: nothing was changed)'] : [])].join('\n')}\n`,
     )
