@@ -85,9 +85,9 @@ describe('quotas', () => {
     const { stdout, stderr, code } = await quota('quota list --user-id 7 --sort id')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe(`\
- id  user_id  kind   status  limit  used  reserved  remaining  name             window_end
- ${monthly}        7  grant  active   1000     0         0       1000  Monthly package  2026-03-31T22:00:00.000Z
-${cap}        7  cap    active    100     0         0        100  東京 cap         2026-03-16T00:00:00.000Z
+ id  user_id  kind   status  limit  used  reserved  remaining  name             window_end                period
+ ${monthly}        7  grant  active   1000     0         0       1000  Monthly package  2026-03-31T22:00:00.000Z  month
+${cap}        7  cap    active    100     0         0        100  東京 cap         2026-03-16T00:00:00.000Z  day
 `)
   })
 
@@ -345,6 +345,21 @@ describe('what another system calls a user', () => {
     ])
     expect(await json(`plan of ${named}`)).toMatchObject([{ user_id: 90, plan: null }])
     expect(await quota(`plan take ${named}`)).toMatchObject({ code: 0, stdout: `User ${named} has no plan.\n` })
+    await quota(`reserve ${named} m3 --units 9`)
+    for (const [line, titles, name] of [
+      [`quota list --user-id ${named}`, 'id +user_id +user +kind ', 'Example Ltd +grant'],
+      [
+        `transfer list --user-id ${named}`,
+        'id .* user_id +user +quota_id +to_user_id +to_user ',
+        'Example Ltd .* Example Ltd ',
+      ],
+      ['users --all', 'user_id +user +quotas ', 'Example Ltd +'],
+      [`denials --user-id ${named}`, 'at +user_id +user +id ', 'Example Ltd +m3 '],
+      ['top-users --from 2026-03-01 --to 2026-03-16', 'user_id +user +messages ', 'Example Ltd +2 '],
+    ] as const) {
+      const { stdout } = await quota(line)
+      expect(stdout, line).toMatch(new RegExp(`^ *${titles}.*\\n(?:.*\\n)*? *(?:\\S+ +){0,2}90 +${name}`))
+    }
     expect(await json(`usage --user-id ${named} --from 2026-03-15 --to 2026-03-16`)).toMatchObject([
       { total: { committed: { units: 2 } } },
     ])
@@ -492,6 +507,7 @@ describe('plans', () => {
     expect(await json('plan give 4242 Basic --reset')).toMatchObject([{ slots: [{ outcome: 'stays' }] }])
     expect(await json('plan get Basic')).toEqual(await json(`plan get ${plan.id}`))
     expect(await json('quota list --plan-id Basic')).toMatchObject([{ user_id: 4242 }])
+    expect((await quota('quota list --plan-id Basic')).stdout).toMatch(/ period +plan\n.* month +Basic: monthly\n$/)
     for (const [line, message] of [
       ['plan get basic', 'no plan has the name basic; did you mean Basic?'],
       ['plan give 4242 0.5', 'no plan has the name 0.5'],

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { columns, cut, pad, recordOf, tableOf, widthOf, withNone } from '../../src/cli/remote/tables.ts'
+import {
+  columns,
+  cut,
+  neededColumns,
+  pad,
+  recordOf,
+  tableOf,
+  USER,
+  widthOf,
+  withNone,
+} from '../../src/cli/remote/tables.ts'
 import { safe, safeJson, safeLines } from '../../src/cli/safe.ts'
 
 const PIPE = { columns: null, hasColors: false, timeZone: 'Europe/Berlin' }
@@ -67,6 +77,21 @@ test('numbers are aligned on the right, null is shown as the column says', () =>
 id  name                                   left  at
  7  a long name, longer than the others  no end  2026-03-29T00:59:59.000Z
 12  -                                         3  2026-03-29T01:00:00.000Z
+`)
+})
+
+test('users are named if a row has a name, and from then on', () => {
+  const all = columns<{ user_id: number; user_ref?: string | null; user_name?: string | null }>('user_id', USER)
+  const nameless = [{ user_id: 7 }, { user_id: 8, user_ref: null, user_name: null }]
+  expect(neededColumns(all, nameless)).toEqual(all.slice(0, 1))
+  expect(neededColumns(all, nameless, all)).toEqual(all)
+  const named = [...nameless, { user_id: 9, user_ref: 'r-9' }, { user_id: 10, user_ref: 'r-10', user_name: 'Ten' }]
+  expect(tableOf(named, neededColumns(all, named), PIPE)).toBe(`\
+user_id  user
+      7  -
+      8  -
+      9  r-9
+     10  Ten
 `)
 })
 

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts'
 import { DENIED } from './failures.ts'
 import type { Request } from './fields.ts'
 import type { Call, Presentation } from './remote-command.ts'
-import { columns, recordOf, tableOf } from './tables.ts'
+import { columns, neededColumns, recordOf, tableOf, USER } from './tables.ts'
 
 /** A record with all its fields. */
 export const record: Presentation = {
@@ -118,13 +118,15 @@ export const topUsers: Presentation = {
     }
     const shown = columns<TopUsers['items'][number]>(
       'user_id',
+      USER,
       { title: 'messages', value: row => row.committed.messages },
       units('committed'),
       units('refunded'),
       units('unfunded'),
       units('denied'),
     )
-    if (answer.items.length > 0) await call.terminal.print(tableOf(answer.items, shown, call.terminal))
+    if (answer.items.length > 0)
+      await call.terminal.print(tableOf(answer.items, neededColumns(shown, answer.items), call.terminal))
     const { complete, unlisted_up_to: most } = answer
     if (most > 0)
       call.terminal.complain(

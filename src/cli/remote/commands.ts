@@ -27,7 +27,7 @@ import { IMPORT_COMMAND } from './import/command.ts'
 import { list } from './lists.ts'
 import { PLAN_COMMANDS } from './plans/commands.ts'
 import { remoteCommand } from './remote-command.ts'
-import { columns, withNone } from './tables.ts'
+import { columns, USER, withNone } from './tables.ts'
 
 const { CheckReq, ReserveReq, ConsumeReq, CommitReq, ReleaseReq, RefundReq } = SENDER_COMPONENTS
 
@@ -49,6 +49,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
       columns<SmsQuota>(
         'id',
         'user_id',
+        USER,
         'kind',
         'status',
         withNone('limit', UNLIMITED),
@@ -57,6 +58,12 @@ const QUOTA_COMMANDS: readonly Command[] = [
         withNone('remaining', UNLIMITED),
         'name',
         withNone('window_end', 'never'),
+        'period',
+        {
+          title: 'plan',
+          value: ({ plan }) => (plan == null ? null : `${plan.name}: ${plan.slot}`),
+          isOptional: true,
+        },
       ),
     ),
     examples: [
@@ -156,8 +163,10 @@ const TRANSFER_COMMANDS: readonly Command[] = [
         'id',
         'at',
         'user_id',
+        USER,
         'quota_id',
         withNone('to_user_id', 'erased'),
+        { title: 'to_user', value: row => row.to_user_name ?? row.to_user_ref, isOptional: true },
         withNone('to_quota_id', 'erased'),
         'units',
         'returned',
@@ -174,7 +183,7 @@ const READ_COMMANDS: readonly Command[] = [
     summary: 'Lists the users who have quotas or usage.',
     operation: 'listUsers',
     requests: [UsersQuery],
-    show: list(columns<UserEntry>('user_id', 'quotas', withNone('last_activity_at', 'never'))),
+    show: list(columns<UserEntry>('user_id', USER, 'quotas', withNone('last_activity_at', 'never'))),
     examples: ['sms-quota users', 'sms-quota users --all --json'],
   }),
   remoteCommand({
@@ -255,6 +264,7 @@ const READ_COMMANDS: readonly Command[] = [
       columns<DenialRecord>(
         'at',
         'user_id',
+        USER,
         'id',
         'units',
         'reason',

@@ -2,7 +2,7 @@
 import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { type Arguments, type Options, UsageError } from '../arguments.ts'
 import type { Call, Presentation } from './remote-command.ts'
-import { type Column, tableOf } from './tables.ts'
+import { type Column, neededColumns, tableOf } from './tables.ts'
 
 const DEFAULT_ROWS = 20
 
@@ -40,29 +40,34 @@ export function list<Row extends object>(columns: readonly Column<Row>[]): Prese
       const { args, terminal, ask } = call
       let left = readRows(args)
       let cursor = args.one('after')
-      let isFirst = true
+      let shown: readonly Column<Row>[] = []
       do {
         const position = cursor === undefined ? {} : { cursor }
         const page = (await ask({ ...position, page_size: Math.min(left, MAX_PAGE_SIZE) })) as Page
-        await showRows(call, page.items as readonly Row[], columns, isFirst)
-        isFirst &&= page.items.length === 0
+        const rows = page.items as readonly Row[]
+        if (rows.length > 0) {
+          const needed = neededColumns(columns, rows, shown)
+          // A page may be the first one with a name: then the titles change.
+          await showRows(call, rows, needed, needed.length > shown.length)
+          shown = needed
+        }
         left -= page.items.length
         cursor = page.next_cursor ?? undefined
       } while (cursor !== undefined && left > 0)
-      if (isFirst && !args.has('json')) terminal.complain('There are no rows.')
+      if (shown.length === 0 && !args.has('json')) terminal.complain('There are no rows.')
       if (cursor !== undefined) terminal.complain(`more: --after=${cursor}, or --all`)
       return 0
     },
   }
 }
 
-/** @param isFirst whether no rows were shown before these */
+/** @param hasTitles whether titles come before the rows */
 export async function showRows<Row extends object>(
   { args, terminal, printJson }: Call,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  isFirst: boolean,
+  hasTitles: boolean,
 ): Promise<void> {
   if (args.has('json')) for (const row of rows) await printJson(row)
-  else if (rows.length > 0) await terminal.print(tableOf(rows, columns, terminal, { titles: isFirst }))
+  else if (rows.length > 0) await terminal.print(tableOf(rows, columns, terminal, { titles: hasTitles }))
 }

@@ -11,6 +11,8 @@ export interface Column<Row> {
   none?: string
   /** For tables whose later rows are not known yet. */
   minWidth?: number
+  /** Whether it is shown only if a row has a value. */
+  isOptional?: true
 }
 
 /** Columns that show fields as they are, by their names. */
@@ -26,6 +28,25 @@ export const withNone = <Row extends object>(field: keyof Row & string, none: st
   value: row => row[field],
   none,
 })
+
+/** The user of a row as people know them, beside the id: by name, or by the reference of another system. */
+export const USER: Column<{ user_name?: string | null; user_ref?: string | null }> = {
+  title: 'user',
+  value: row => row.user_name ?? row.user_ref,
+  isOptional: true,
+}
+
+/** The columns that rows need. @param before those of earlier rows of the table */
+export function neededColumns<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  before: readonly Column<Row>[] = [],
+): readonly Column<Row>[] {
+  return columns.filter(column => {
+    const isNeeded = column.isOptional !== true || before.includes(column)
+    return isNeeded || rows.some(row => column.value(row) != null)
+  })
+}
 
 type View = Pick<Terminal, 'columns' | 'hasColors' | 'timeZone'>
 
