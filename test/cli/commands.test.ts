@@ -131,6 +131,18 @@ ${cap}        7  cap    active    100     0         0        100  東京 cap    
     expect(await quota(`quota delete ${id} --if-match 3`)).toMatchObject({ code: 1 })
     expect(await quota(`quota delete ${id}`)).toEqual({ code: 0, stdout: `Quota ${id} is deleted.\n`, stderr: '' })
     expect(await json(`quota list --user-id 8 --status deleted`)).toMatchObject([{ id, status: 'deleted' }])
+    const at = '2026-03-15T12:00:00.000Z'
+    expect((await quota(`quota history ${id} --limit 4`)).stdout).toBe(`\
+version  at                        action   actor  reason  change
+      6  ${at}  deleted  1      -       -
+      5  ${at}  updated  1      -       expires_at 2026-06-01T00:00:00.000Z → 2026-07-01T00:00:00.000Z
+      4  ${at}  updated  1      a test  limit 20 → 15
+      3  ${at}  updated  1      -       limit null → 20, enabled true → false
+`)
+    expect(await json(`quota history ${id} --all`)).toHaveLength(6)
+    const audit = await json('audit --user-id 8 --action deleted')
+    expect(audit).toMatchObject([{ resource: 'quota', quota_id: id, user_id: 8, version: 6 }])
+    expect((await quota('audit --user-id 8 --limit 1')).stdout).toMatch(/^at +actor +resource +id +user_id +action /)
   })
 
   test('an idempotency key makes a creation repeatable', async () => {
@@ -385,10 +397,10 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
   test.each([
     ['qouta list', 'there is no command "qouta"; did you mean quota?'],
     ['list', 'there is no command "list"; did you mean quota list?'],
-    ['quota', 'a word is missing after quota: list, get, create, update, adjust, delete'],
+    ['quota', 'a word is missing after quota: list, get, history, create, update, adjust, delete'],
     [
       'quota lsit',
-      'there is no command "quota lsit" among list, get, create, update, adjust, delete, bulk, give; did you mean list?',
+      'there is no command "quota lsit" among list, get, history, create, update, adjust, delete, bulk, give; did you mean list?',
     ],
     ['quota list --user 7', 'there is no option --user; did you mean --user-id?'],
     ['quota list --stauts active', 'there is no option --stauts; did you mean --status?'],
@@ -514,6 +526,12 @@ describe('plans', () => {
     ] as const)
       expect(await quota(line), line).toEqual({ code: 1, stdout: '', stderr: `sms-quota: ${message}\n` })
     expect(await json('plan of 4242')).toMatchObject([{ plan: { id: plan.id, version: 1 } }])
+    const [{ id }] = await json('quota list --plan-id Basic')
+    await service.call('PUT', `/api/sms/admin/plans/${plan.id}`, { body: { slots: [{ ...slots[0], limit: 2000 }] } })
+    await json('plan give 4242 Basic')
+    expect((await quota(`quota history ${id}`)).stdout).toMatch(
+      / limit 1000 → 2000, plan Basic, version 1 → Basic, version 2\n/,
+    )
     expect(await quota('plan take 4242')).toMatchObject({ code: 0, stdout: 'User 4242 has no plan.\n' })
     expect(await json('plan of 4242')).toMatchObject([{ plan: null }])
     expect(await quota('plan give 4242 99')).toMatchObject({ code: 1, stderr: expect.stringContaining('Plan 99') })

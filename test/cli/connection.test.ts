@@ -224,7 +224,7 @@ test('bash completes commands, options and values', async () => {
   const { stdout: script } = await run(['completion', 'bash'])
   const cases: [words: string, completed: string][] = [
     ['sms-quota qu', 'quota'],
-    ['sms-quota quota ', 'list get create update adjust delete bulk give'],
+    ['sms-quota quota ', 'list get history create update adjust delete bulk give'],
     ['sms-quota quota l', 'list'],
     ['sms-quota quota list --st', '--status'],
     ['sms-quota quota list --status ex', 'expired exhausted'],

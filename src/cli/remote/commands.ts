@@ -1,6 +1,8 @@
 /** The commands over the API. Their dispatch, options, help and completion come from this table. */
+import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
+import { HistoryQuery, type QuotaAsShown, type QuotaChange } from '../../contract/quota-history.ts'
 import { SummaryQuery } from '../../contract/quota-summary.ts'
 import {
   AdjustReq,
@@ -17,10 +19,12 @@ import { SENDER_COMPONENTS } from '../../contract/sender.ts'
 import { ReturnReq, type Transfer, TransferParams, TransferReq, TransfersQuery } from '../../contract/transfers.ts'
 import { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import { ProfileReq, type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
+import { QUOTA_SETTINGS } from '../../domain/quota-settings.ts'
 import type { Command } from '../command.ts'
 import { AGENT_COMMAND } from './agent/command.ts'
 import { decision, done, lastDays, lastSevenDays, PERIOD_OPTIONS, record, topUsers, usage } from './answers.ts'
 import { BULK_COMMAND, GIVE_COMMAND } from './bulk/command.ts'
+import { changesIn } from './changes.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
 import { EXPORT_COMMAND } from './export/command.ts'
 import { IMPORT_COMMAND } from './import/command.ts'
@@ -36,6 +40,12 @@ const timesIn = (zone: string) => () =>
   `A TIME has an offset, as in 2026-03-01T12:00:00Z, or is ${zone}, as in 2026-03-01T12:00. A day is its midnight.`
 const LOCAL_TIMES = timesIn('local')
 const TIMES = timesIn('in --time-zone, which is local unless given')
+
+/** What administrators set, and the plan that they gave. The other fields of a quota follow, or count. */
+function settingsOf({ plan, ...quota }: QuotaAsShown): object {
+  const settings = Object.entries(quota).filter(([field]) => Object.hasOwn(QUOTA_SETTINGS, field))
+  return { ...Object.fromEntries(settings), plan: plan == null ? null : `${plan.name}, version ${plan.version}` }
+}
 
 const QUOTA_COMMANDS: readonly Command[] = [
   remoteCommand({
@@ -80,6 +90,21 @@ const QUOTA_COMMANDS: readonly Command[] = [
     operands: { id: 'ID' },
     show: record,
     examples: ['sms-quota quota get 164'],
+  }),
+  remoteCommand({
+    name: 'quota history',
+    summary: 'Lists the changes of a quota by administrators, newest first: who changed what, when and why.',
+    operation: 'listChangesOfQuota',
+    requests: [QuotaParams, HistoryQuery],
+    operands: { id: 'ID' },
+    show: list(
+      columns<QuotaChange>('version', 'at', 'action', 'actor', 'reason', {
+        title: 'change',
+        value: ({ before, after }) =>
+          before === null ? null : changesIn(settingsOf(before), settingsOf(after)).join(', ') || null,
+      }),
+    ),
+    examples: ['sms-quota quota history 164'],
   }),
   remoteCommand({
     name: 'quota create',
@@ -285,6 +310,28 @@ const READ_COMMANDS: readonly Command[] = [
     operands: { denial_id: 'DENIAL_ID' },
     show: record,
     examples: ['sms-quota denial den_7_1773576000000_42'],
+  }),
+  remoteCommand({
+    name: 'audit',
+    summary: 'Lists all changes by administrators, newest first.',
+    more: LOCAL_TIMES,
+    operation: 'listAudit',
+    requests: [AuditQuery],
+    show: list(
+      columns<AuditEntry>(
+        'at',
+        'actor',
+        'resource',
+        { title: 'id', value: row => row.quota_id ?? row.plan_id ?? row.webhook_id },
+        'user_id',
+        USER,
+        'action',
+        'version',
+        'reason',
+        'request_id',
+      ),
+    ),
+    examples: ['sms-quota audit --user-id 7', 'sms-quota audit --plan-id Basic --from 2026-03-01'],
   }),
   remoteCommand({
     name: 'search',

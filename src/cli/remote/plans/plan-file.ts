@@ -9,6 +9,7 @@ import { slotDraftOf } from '../../../http/plans/requests.ts'
 import { compileCheck } from '../../../http/platform/validation.ts'
 import { UsageError } from '../../arguments.ts'
 import { safe } from '../../safe.ts'
+import { changesIn, valueText } from '../changes.ts'
 
 const PlanFile = Type.Object({ id: Type.Optional(positive()), ...CreatePlanReq.properties }, closed)
 export type PlanFile = Static<typeof PlanFile>
@@ -111,11 +112,11 @@ export function differences(stored: StoredPlan | null, file: PlanFile): string[]
   const isReordered =
     isDeepEqual(order.before.toSorted(), order.after.toSorted()) && !isDeepEqual(order.before, order.after)
   return [
-    ...changes({ name: before.name, is_default: before.is_default }, { name, is_default }),
+    ...changesIn({ name: before.name, is_default: before.is_default }, { name, is_default }),
     ...slots.flatMap(({ slot, ...fields }) => {
       const known = before.slots.find(other => other.slot === slot)
       if (known === undefined) return [`slot ${slot}: new, ${fieldsOf(fields)}`]
-      const changed = changes(known, storedForm({ slot, ...fields }))
+      const changed = changesIn(known, storedForm({ slot, ...fields }))
       return changed.length === 0 ? [] : [`slot ${slot}: ${changed.join(', ')}`]
     }),
     ...dropped.map(slot => `slot ${slot}: dropped`),
@@ -123,16 +124,7 @@ export function differences(stored: StoredPlan | null, file: PlanFile): string[]
   ]
 }
 
-function changes(before: object, after: object): string[] {
-  const stored = new Map<string, unknown>(Object.entries(before))
-  return Object.entries(after)
-    .filter(([field, value]) => !isDeepEqual(stored.get(field), value))
-    .map(([field, value]) => `${field} ${textOf(stored.get(field))} → ${textOf(value)}`)
-}
-
 const fieldsOf = (fields: object) =>
   Object.entries(fields)
-    .map(([field, value]) => `${field} ${textOf(value)}`)
+    .map(([field, value]) => `${field} ${valueText(value)}`)
     .join(', ')
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
