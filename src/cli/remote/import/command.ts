@@ -8,6 +8,7 @@ export const IMPORT_COMMAND: Command = {
   name: 'import',
   summary: 'Imports quotas and plans of users from a file of CSV or newline-delimited JSON.',
   more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
+In place of user_id, user_ref may name the user by the reference of another system.
 A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
 repeated. A row with user_id and id, as exports have them, updates the quota with this id and never creates one. A row with
 user_id and plan alone, the id or the name of one, gives the user its current version. The whole file is checked first; nothing is sent if a row is bad, or if two are for the same quota, or the plan of the same user. - reads stdin.
