@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Terminal } from '../../src/cli/terminal.ts'
+import { COUNTRIES } from '../../src/domain/country.ts'
 import { START, startService } from '../support/service.ts'
 import { type Outcome, run } from '../support/terminal.ts'
 
@@ -79,6 +80,19 @@ describe('quotas', () => {
       const { code, stderr } = await quota(`${create} --period month --anchor ${anchor}`)
       expect([code, stderr]).toEqual([2, expect.stringContaining('a day of the month from "1" to "31"')])
     }
+  })
+
+  test('all countries but a few are given and shown as these few', async () => {
+    const create = 'quota create --user-id 77 --kind cap --period day --limit 20'
+    const [{ id, countries }] = await json(`${create} --except-countries DE,AT`)
+    expect([countries.length, countries.includes('FR'), countries.includes('DE')]).toEqual([
+      COUNTRIES.size - 2,
+      true,
+      false,
+    ])
+    expect((await quota(`quota get ${id}`)).stdout).toMatch(/\ncountries +all but AT,DE\n/)
+    await json(`quota update ${id} --except-countries FR`)
+    expect((await quota(`quota history ${id} --limit 1`)).stdout).toContain(' countries all but AT,DE → all but FR\n')
   })
 
   test('a list is a table with aligned columns', async () => {
@@ -433,6 +447,9 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
       '--time-zone is the name of an IANA time zone, such as Europe/Berlin, not "Mars"',
     ],
     ['quota create --metadata contract', '--metadata is a key and a value, as in contract=K-1042, not "contract"'],
+    ['quota create --except-countries DE,xx', '--except-countries must be a list of some countries, such as DE, AT'],
+    ['quota create --except-countries ""', '--except-countries must be a list of some countries'],
+    ['quota create --except-countries DE --countries AT', '--except-countries cannot be combined with countries'],
     ['quota create --alert-at 50,x', '--alert-at is a whole number, not "x"'],
     ['quota update 1 --enabled maybe', '--enabled is one of true, false, not "maybe"'],
     ['quota update 1 --if-match v3', '--if-match is a version, such as 3, not "v3"'],

@@ -51,6 +51,18 @@ test.each([
       '  __proto__ is unknown',
     ],
   ],
+  [
+    'exceptions that name no countries, or stand beside countries',
+    `${FILE.replace('period: day', 'except_countries: [DE, XX]')}    name: 7\n`.replace(
+      '[DE, AT]',
+      '[DE]\n    except_countries: [DE]',
+    ),
+    [
+      '  slot monthly: except_countries cannot be combined with countries',
+      '  slot daily: except_countries must be a list of some countries, such as DE, AT',
+      '  slot daily: name must',
+    ],
+  ],
   ['no slots', 'name: Basic\nslots: []', ['  slots must be a list of 1 to 20 values']],
   ['a slot without a name', 'name: x\nslots:\n  - {limit: 0}\n', ['  slots.0.slot is required']],
   ['missing fields', 'slots:\n  - slot: a\n', ['  name is required', '  slot a: limit is required']],
@@ -94,6 +106,11 @@ test.each([
     'slots',
     FILE.replace('slot: daily', 'slot: weekly').replace('period: day', 'period: week'),
     ['slot weekly: new, kind cap, limit 200, period week', 'slot daily: dropped'],
+  ],
+  [
+    'all countries but a few',
+    FILE.replace('countries: [DE, AT]', 'except_countries: [DE, AT]'),
+    ['slot monthly: countries ["AT","DE"] → all but AT,DE'],
   ],
   [
     'the order of slots',

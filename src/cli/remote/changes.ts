@@ -1,5 +1,6 @@
 /** Changes of fields in words: of a plan by a file, and of a quota by its history. */
 import { isDeepEqual } from '../../domain/quota-settings.ts'
+import { exceptionsText } from './countries.ts'
 
 /** The fields that differ, each as `limit 100 → 200`. */
 export function changesIn(before: object, after: object): string[] {
@@ -9,4 +10,7 @@ export function changesIn(before: object, after: object): string[] {
     .map(([field, value]) => `${field} ${valueText(stored.get(field))} → ${valueText(value)}`)
 }
 
-export const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+export function valueText(value: unknown): string {
+  const exceptions = Array.isArray(value) ? exceptionsText(value) : undefined
+  return exceptions ?? (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+}

@@ -117,6 +117,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
       'sms-quota quota create --user-id 7 --limit 1000 --period month --time-zone Europe/Berlin',
       'sms-quota quota create --user-id 7 --limit 1000 --period month --anchor 15 --time-zone Europe/Berlin',
       'sms-quota quota create --user-id 7 --limit 100 --period day --kind cap --countries DE,AT',
+      'sms-quota quota create --user-id 7 --limit 20 --period day --kind cap --except-countries DE,AT',
     ],
   }),
   remoteCommand({

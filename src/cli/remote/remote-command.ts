@@ -9,6 +9,7 @@ import { EXIT_CODES, HELP_OPTION } from '../help.ts'
 import { safe, safeJson } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect } from './connection.ts'
+import { EXCEPTIONS_FIELD, withCountries } from './countries.ts'
 import { failureOf } from './failures.ts'
 import {
   checkTimeZone,
@@ -86,7 +87,9 @@ const VERSION: Options = {
 export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
   const { name, summary, more, examples, own, show } = remote
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
-  const fields = fieldsOfOperation(remote.requests)
+  const declaredFields = fieldsOfOperation(remote.requests)
+  const takesCountries = declaredFields.some(({ path }) => path.join() === 'countries')
+  const fields = [...declaredFields, ...(takesCountries ? [EXCEPTIONS_FIELD] : [])]
     .filter(({ path: [first = ''] }) => !hidden.has(first))
     .map((field): Field => (field.path[0] === remote.plan ? { ...field, alternative: 'name' } : field))
   const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
@@ -206,7 +209,9 @@ function readRequest({ operands, given }: Parts, args: Arguments, { timeZone }: 
   }
   if (isMine && ('user_id' in request || 'user_ref' in request))
     throw new UsageError("--mine is the token's own user: name no other")
-  return request
+  const expanded = withCountries(request)
+  if ('issue' in expanded) throw new UsageError(`--${EXCEPTIONS_FIELD.option} ${expanded.issue}`)
+  return { ...expanded.value }
 }
 
 /** @throws UsageError */

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util'
 import { safe } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
+import { exceptionsText } from './countries.ts'
 
 /** A column of a table of rows. */
 export interface Column<Row> {
@@ -155,7 +156,8 @@ function textOf(value: unknown, field: string, view: View, { none = '-' }: { non
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return TIME_FIELD.test(field) ? timeOf(value, view) : safe(value)
   if (typeof value === 'number') return String(value)
-  if (Array.isArray(value)) return value.map(item => textOf(item, '', view)).join(',') || none
+  if (Array.isArray(value))
+    return exceptionsText(value) ?? (value.map(item => textOf(item, '', view)).join(',') || none)
   const members = Object.entries(value).map(([name, member]) => `${safe(name)}=${textOf(member, name, view)}`)
   return members.join(' ') || none
 }

@@ -46,7 +46,8 @@ export const PLAN_COMMANDS: readonly Command[] = [
   {
     name: 'plan apply',
     summary: 'Makes a plan what a file says, or creates it.',
-    more: () => `The file is YAML or JSON with name, slots and, if it should change, is_default, as in the API. The plan is that with the id of the
+    more: () => `The file is YAML or JSON with name, slots and, if it should change, is_default, as in the API; except_countries: [DE] stands for all other
+countries. The plan is that with the id of the
 file, otherwise that with its name. First the differences are shown, and the command asks; --yes does not ask, --dry-run only shows.
 The same file again changes nothing. Users have the new version after plan roll-out. - reads stdin.
 

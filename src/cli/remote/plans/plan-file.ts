@@ -10,6 +10,7 @@ import { compileCheck } from '../../../http/platform/validation.ts'
 import { UsageError } from '../../arguments.ts'
 import { safe } from '../../safe.ts'
 import { changesIn, valueText } from '../changes.ts'
+import { EXCEPTIONS, withCountries } from '../countries.ts'
 
 const PlanFile = Type.Object({ id: Type.Optional(positive()), ...CreatePlanReq.properties }, closed)
 export type PlanFile = Static<typeof PlanFile>
@@ -29,20 +30,37 @@ const checkPlan = compileCheck(PlanFile)
  */
 export async function readPlanFile(text: string, shown: string): Promise<PlanFile> {
   if (text.length > MAX_CHARACTERS) throw new UsageError(`${shown} has more than ${MAX_CHARACTERS} characters`)
-  const plan = await parsed(text, shown)
+  const { plan, wrong } = withCountriesOfSlots(await parsed(text, shown))
   const refused = (issues: readonly ValidationIssue[]) =>
     cannotBeUsed(
       shown,
       issues.map(({ path, message }) => `${nameOf(path, plan)} ${message}`),
     )
-  const issues = checkPlan(plan)
-  if (issues !== null) throw refused(issues)
+  const issues = [...wrong, ...(checkPlan(plan) ?? [])]
+  if (issues.length > 0) throw refused(issues)
   // It was checked against this type.
   const file = plan as PlanFile
   const broken = slotIssues(file.slots.map(storedForm))
   if (broken.length > 0) throw refused(broken)
   return file
 }
+
+/** What may be no plan, with the countries of its slots in place of those that they except. */
+function withCountriesOfSlots(plan: unknown): { plan: unknown; wrong: ValidationIssue[] } {
+  if (!isObject(plan) || !Array.isArray(plan.slots)) return { plan, wrong: [] }
+  const wrong: ValidationIssue[] = []
+  const slots = plan.slots.map((slot, index) => {
+    const expanded = isObject(slot) ? withCountries(slot) : { value: slot }
+    if ('value' in expanded) return expanded.value
+    wrong.push({ path: `/slots/${index}/${EXCEPTIONS}`, message: expanded.issue })
+    const { [EXCEPTIONS]: _, ...others } = slot
+    return others
+  })
+  return { plan: { ...plan, slots }, wrong }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function parsed(text: string, shown: string): Promise<unknown> {
   const { parseAllDocuments } = await import('yaml')
@@ -82,13 +100,9 @@ export function nameOf(path: string, plan: unknown): string {
 
 /** The names of the slots of what may be no plan. */
 function slotNamesIn(plan: unknown): (string | undefined)[] {
-  const { slots } = Object(plan) as { slots?: unknown }
-  if (!Array.isArray(slots)) return []
-  return slots.map(slot => (isSlotNamed(slot) ? slot.slot : undefined))
+  if (!isObject(plan) || !Array.isArray(plan.slots)) return []
+  return plan.slots.map(slot => (isObject(slot) && typeof slot.slot === 'string' ? slot.slot : undefined))
 }
-
-const isSlotNamed = (slot: unknown): slot is { slot: string } =>
-  typeof slot === 'object' && slot !== null && 'slot' in slot && typeof slot.slot === 'string'
 
 /** A slot with all its fields, as the service stores it. */
 const storedForm = (slot: PlanFile['slots'][number]): PlanSlot => slotOf(slotDraftOf(slot))
