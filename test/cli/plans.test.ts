@@ -153,8 +153,8 @@ test('a roll-out shows who would change, asks, and gives the version', async () 
   const preview = [
     'user_id  change',
     '      7  monthly stays (keeps limit), trial made, 1 quota ended',
-    '      8  monthly changed, trial made, 1 quota ended',
-    '      9  monthly changed, trial made, 1 quota ended',
+    '      8  monthly changed (limit 1000 → 100), trial made, 1 quota ended',
+    '      9  monthly changed (limit 1000 → 100), trial made, 1 quota ended',
     'users: changed 3, unchanged 0, refused 0',
     'quotas: made 3, changed 2, ended 3',
     '1 quota with changes by hand that stay',

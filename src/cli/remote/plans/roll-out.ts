@@ -8,6 +8,7 @@ import { safe, safeJson } from '../../safe.ts'
 import type { Terminal } from '../../terminal.ts'
 import { type ConfirmedRun, MAX_PRINTED, type RunOptions, runConfirmed } from '../bulk/confirmed.ts'
 import { ROLL_OUT_FIELDS } from '../bulk/requests.ts'
+import { valueText } from '../changes.ts'
 import { FAILED } from '../failures.ts'
 import { type Field, putValue, readFields } from '../fields.ts'
 import { withIds } from '../find-ids.ts'
@@ -157,9 +158,13 @@ const EXAMPLES = columns<Sample>(
     title: 'change',
     value: ({ slots, ended }) =>
       [
-        ...slots.map(
-          ({ slot, outcome, kept }) => `${slot} ${outcome}${kept.length === 0 ? '' : ` (keeps ${kept.join(', ')})`}`,
-        ),
+        ...slots.map(({ slot, outcome, kept, changes }) => {
+          const moved = Object.entries(toSnake(changes) as typeof changes).map(
+            ([field, [before, after]]) => `${field} ${valueText(before)} → ${valueText(after)}`,
+          )
+          const notes = [...moved, ...(kept.length === 0 ? [] : [`keeps ${kept.join(', ')}`])]
+          return `${slot} ${outcome}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
+        }),
         ...(ended === 0 ? [] : [`${inWords(ended, 'quota')} ended`]),
       ].join(', '),
   },
