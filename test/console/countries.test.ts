@@ -6,7 +6,7 @@ import { destinationOf } from '../../src/domain/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
-const { countriesLike, countryOfText, dialedCountryLabel } = await import(
+const { countriesLike, countryOfText, dialedCountryLabel, meantCountry } = await import(
   join(PROJECT, 'console/src/model/countries.ts')
 )
 
@@ -40,4 +40,10 @@ test('a country is found by its name, code, calling code and a number, as far as
   expect(countriesLike('+44')).toEqual(['GB', 'GG', 'IM', 'JE'])
   expect(countriesLike('+1212')[0]).toBe('US')
   for (const text of ['', '234', 'xx', 'Atlantis']) expect(countriesLike(text)).toEqual([])
+})
+
+test('a search for one more country means what it says exactly, or the only one that it finds', () => {
+  for (const text of ['de', 'germ', 'Germany', ' +49']) expect(meantCountry(text, [])).toBe('DE')
+  for (const text of ['', 'united', 'Atlantis', '+1']) expect(meantCountry(text, [])).toBe(null)
+  expect(meantCountry('germ', ['DE'])).toBe(null)
 })

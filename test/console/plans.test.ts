@@ -43,8 +43,15 @@ test('the sample becomes the default plan, which a new user gets with the first 
   await page.getByText('At most 10 units each day to all countries except United Kingdom').click()
   const abroad = page.getByRole('group', { name: 'abroad' })
   await abroad.getByText('Scope').click()
-  await abroad.getByRole('combobox', { name: 'Countries' }).fill('Ireland')
-  await page.getByRole('option', { name: 'Ireland (IE' }).click()
+  // The home country is replaced: the cap stays one for messages abroad.
+  const countries = abroad.getByRole('combobox', { name: 'Countries' })
+  await countries.press('Backspace')
+  await page.getByText('At most 10 units each day, resets').waitFor()
+  expect(await abroad.getByLabel('All countries except these').isChecked()).toBe(true)
+  await countries.fill('united kingdom')
+  await countries.press('Enter')
+  await countries.fill('ie')
+  await countries.press('Enter')
   await page.getByText('to all countries except United Kingdom and Ireland').waitFor()
   await page.getByRole('button', { name: 'Create plan' }).click()
 

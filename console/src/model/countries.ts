@@ -27,6 +27,18 @@ export function countryOfText(text: string): string | null {
   return others.length === 0 ? (country ?? null) : null
 }
 
+/** The country that a search for one more means: exactly, or as the only one that is found. */
+export function meantCountry(search: string, picked: readonly string[]): string | null {
+  const typed = search.trim().toLocaleLowerCase(locale)
+  if (typed === '') return null
+  const exact = countryOfText(search)
+  if (exact !== null) return picked.includes(exact) ? null : exact
+  const found = countryOptions().filter(
+    ({ value, label }) => !picked.includes(value) && label.toLocaleLowerCase(locale).includes(typed),
+  )
+  return found.length === 1 ? (found[0]?.value ?? null) : null
+}
+
 /** Fewer letters begin too many names. */
 const MIN_LETTERS = 3
 

@@ -4,7 +4,7 @@ import { exceptionsOf, othersThan } from '../../../../src/domain/country.ts'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
-import { countryOptions } from '../../model/countries.ts'
+import { countryOptions, meantCountry } from '../../model/countries.ts'
 import { toTimestamp } from '../../model/local-time.ts'
 import type { FormValues, MetadataRow } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
@@ -86,13 +86,23 @@ export function TimeZoneField({ label, about, value, onChange, error }: FieldPro
 
 /** The countries that a quota covers, picked one by one, or all but those that are picked. */
 export function CountriesField({ label, about, value, onChange, error }: FieldProps<string[]>) {
-  // Until a country is picked, nothing else tells.
+  // While no country is picked, nothing else tells: who replaces the only exception goes on with an exception.
   const [isExceptChosen, setExceptChosen] = useState(false)
+  const [search, setSearch] = useState('')
   const others = exceptionsOf(value)
   const isExcept = value.length === 0 ? isExceptChosen : others !== null
   const picked = [...(others ?? value)]
-  const change = (next: readonly string[], except: boolean) =>
+  function change(next: readonly string[], except: boolean) {
+    setExceptChosen(except)
     onChange([...(except && next.length > 0 ? othersThan(next) : next)])
+  }
+  function takeMeant(event: KeyboardEvent<HTMLInputElement>) {
+    keepEnter(event)
+    const meant = event.key === 'Enter' ? meantCountry(search, picked) : null
+    if (meant === null) return
+    setSearch('')
+    change([...picked, meant], isExcept)
+  }
   // Includes codes of the quota that this version does not know.
   const data = countryOptions(picked)
   return (
@@ -105,8 +115,10 @@ export function CountriesField({ label, about, value, onChange, error }: FieldPr
         onChange={next => change(next, isExcept)}
         error={error}
         placeholder={picked.length === 0 ? TEXTS.allCountries : ''}
-        onKeyDown={keepEnter}
+        onKeyDown={takeMeant}
         searchable
+        searchValue={search}
+        onSearchChange={setSearch}
         hidePickedOptions
         limit={40}
         nothingFoundMessage={TEXTS.noCountry}
@@ -115,10 +127,7 @@ export function CountriesField({ label, about, value, onChange, error }: FieldPr
         mt="xs"
         label={TEXTS.exceptThese}
         checked={isExcept}
-        onChange={({ currentTarget: { checked } }) => {
-          setExceptChosen(checked)
-          change(picked, checked)
-        }}
+        onChange={event => change(picked, event.currentTarget.checked)}
       />
     </div>
   )
