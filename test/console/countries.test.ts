@@ -6,7 +6,7 @@ import { destinationOf } from '../../src/domain/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
-const { countriesLike, countryOfText, dialedCountryLabel, meantCountry } = await import(
+const { countriesLike, countryOfText, countryOfZone, dialedCountryLabel, meantCountry } = await import(
   join(PROJECT, 'console/src/model/countries.ts')
 )
 
@@ -46,4 +46,9 @@ test('a search for one more country means what it says exactly, or the only one 
   for (const text of ['de', 'germ', 'Germany', ' +49']) expect(meantCountry(text, [])).toBe('DE')
   for (const text of ['', 'united', 'Atlantis', '+1']) expect(meantCountry(text, [])).toBe(null)
   expect(meantCountry('germ', ['DE'])).toBe(null)
+})
+
+test('a time zone tells the country, unless it belongs to none', () => {
+  const zones = ['Europe/Berlin', 'Europe/Busingen', 'America/New_York', 'Asia/Calcutta', 'UTC', 'Etc/GMT+1']
+  expect(zones.map(countryOfZone)).toEqual(['DE', 'DE', 'US', 'IN', null, null])
 })

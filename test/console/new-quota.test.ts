@@ -213,7 +213,7 @@ test('a preset or a copy fills the form', async () => {
   await page.getByRole('link', { name: 'Duplicate' }).click()
   await page.getByRole('button', { name: 'Country cap' }).click()
   expect(await field(page, 'Limit').inputValue()).toBe('500')
-  await page.getByRole('status').filter({ hasText: 'each month to United Kingdom' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'each month to Germany' }).waitFor()
   await page.getByRole('button', { name: 'Prepaid pack' }).click()
   await page
     .getByRole('status')

@@ -1,4 +1,4 @@
-import { COUNTRIES } from '../../../src/domain/country.ts'
+import { COUNTRIES, INTERNATIONAL } from '../../../src/domain/country.ts'
 import { countryLabel, countryName } from '../formats.ts'
 import { locale } from '../texts/language.ts'
 import { CALLING_CODES, callingCodeOf, countriesOfDigits } from './calling-codes.ts'
@@ -37,6 +37,13 @@ export function meantCountry(search: string, picked: readonly string[]): string 
     ({ value, label }) => !picked.includes(value) && label.toLocaleLowerCase(locale).includes(typed),
   )
   return found.length === 1 ? (found[0]?.value ?? null) : null
+}
+
+/** The country that a time zone belongs to; null for one of none, such as UTC, or where the platform does not say. */
+export function countryOfZone(zone: string): string | null {
+  if (!('getTimeZones' in Intl.Locale.prototype)) return null
+  const hasZone = (region: string) => new Intl.Locale('und', { region }).getTimeZones()?.includes(zone) === true
+  return [...COUNTRIES].find(code => code !== INTERNATIONAL && hasZone(code)) ?? null
 }
 
 /** Fewer letters begin too many names. */

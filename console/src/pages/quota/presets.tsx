@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
+import { countryOfZone } from '../../model/countries.ts'
 import { toFieldText } from '../../model/local-time.ts'
 import { emptyFormValues, type FormValues } from '../../model/quota-form.ts'
 import { locale } from '../../texts/language.ts'
@@ -53,8 +54,8 @@ function inOneYear(): string {
   return toFieldText(date.toISOString())
 }
 
-/** The country of the browser's locale, as an example that the user replaces. */
+/** The country of the browser's time zone or else of its locale, as an example that the user replaces: many have a locale of elsewhere. */
 export function ownCountry(): string[] {
-  const { region } = new Intl.Locale(locale).maximize()
-  return region === undefined ? [] : [region]
+  const country = countryOfZone(LOCAL_ZONE) ?? new Intl.Locale(locale).maximize().region
+  return country === undefined ? [] : [country]
 }
