@@ -13,7 +13,7 @@ export const plans: typeof english = {
     shown: { false: 'Tarife in Gebrauch', true: 'Archivierte Tarife' },
     none: 'Noch keine Tarife',
     aboutNone:
-      'Ein Tarif wird einmal geschrieben, zum Beispiel 100 Einheiten im Monat und 10 am Tag ins Ausland, und beliebig vielen Benutzern gegeben. Ein Tarif kann der Standard sein, den neue Benutzer von selbst bekommen.',
+      'Ein Tarif wird einmal geschrieben, zum Beispiel 100 Einheiten im Monat, höchstens 50 am Tag und 10 am Tag ins Ausland, und beliebig vielen Benutzern gegeben. Ein Tarif kann der Standard sein, den neue Benutzer von selbst bekommen.',
     sample: 'Mit einem Beispiel beginnen',
     noneArchived: 'Kein Tarif ist archiviert',
     columns: { plan: 'Tarif', version: 'Fassung', quotas: 'Kontingente', changed: 'Zuletzt geändert' },

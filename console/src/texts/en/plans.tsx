@@ -14,7 +14,7 @@ export const plans = {
     shown: { false: 'Plans in use', true: 'Archived plans' },
     none: 'No plans yet',
     aboutNone:
-      'A plan is written once, for example 100 units a month and 10 abroad a day, and given to any number of users. One plan can be the default, which new users get by themselves.',
+      'A plan is written once, for example 100 units a month, at most 50 a day and 10 a day abroad, and given to any number of users. One plan can be the default, which new users get by themselves.',
     sample: 'Begin with a sample',
     noneArchived: 'No plan is archived',
     columns: { plan: 'Plan', version: 'Version', quotas: 'Quotas', changed: 'Last changed' },
