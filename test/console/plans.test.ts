@@ -57,6 +57,7 @@ test('the sample becomes the default plan, which a new user gets with the first 
 
   await page.getByRole('heading', { level: 1, name: 'Basic' }).waitFor()
   await page.getByText('No user has this plan').waitFor()
+  await page.getByText('New users get it with their first message').waitFor()
   const id = Number(new URL(page.url()).pathname.split('/').at(-1))
   expect(await planOf(id)).toMatchObject({ is_default: true, version: 1, slots: [{}, { limit: 40 }, { limit: 10 }] })
   const granted = async (units: number, country: string) => (await consume(700, units, country)).body.granted

@@ -52,7 +52,11 @@ export default function Overview({ plan }: { plan: Plan }) {
 
 function Users({ plan }: { plan: Plan }) {
   if (plan.users.length === 0)
-    return <EmptyState title={page.noUsers}>{!plan.archived && page.aboutNoUsers}</EmptyState>
+    return (
+      <EmptyState title={page.noUsers}>
+        {!plan.archived && (plan.is_default ? page.aboutNewUsers : page.aboutNoUsers)}
+      </EmptyState>
+    )
   return (
     <DataTable label={page.users} columns={usersColumns(plan.id)} rows={plan.users} keyOf={({ version }) => version} />
   )

@@ -42,6 +42,8 @@ export const plans = {
     toQuotas: 'Open in the quota list',
     noUsers: 'No user has this plan',
     aboutNoUsers: 'Give it on the page of a user, roll it out to the users of another plan, or make it the default.',
+    aboutNewUsers:
+      'New users get it with their first message. Give it to others on the page of a user, or roll it out to the users of another plan.',
     archived: 'It is given to no further user. Those who have it keep it, with their quotas.',
     archive: 'Archive…',
   },
