@@ -16,7 +16,7 @@ import { givablePlansQuery, refetchPlans } from '../../queries/plans.ts'
 import { type RollOutPreview, type RollOutSample, rollOutJob, rollOutPreviewQuery } from '../../queries/roll-out.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { fieldLabel } from '../quota/settings.ts'
+import { fieldLabel, SETTINGS, settingText } from '../quota/settings.ts'
 import { Failures, JobView } from '../quotas/jobs/job-view.tsx'
 import jobs from '../quotas/jobs/jobs.module.css'
 import classes from './plan.module.css'
@@ -57,6 +57,7 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
     )
   return (
     <Preview
+      plan={plan}
       call={{ plan_id: plan.id, select: step, key }}
       onConfirm={next => {
         unfinishedRollOut.keep(next, subject)
@@ -126,13 +127,13 @@ function choicesOf({ id, version, users }: Api['PlanDetail'], plans: readonly Ap
 
 /* ── What it would do ───────────────────────────────────────────────────────────────────────────────────────────── */
 
-interface PreviewProps {
+interface PreviewProps extends Pick<RollOutProps, 'plan'> {
   call: RollOutCall
   onConfirm: (confirmed: ConfirmedRollOut) => void
   onBack: () => void
 }
 
-function Preview({ call, onConfirm, onBack }: PreviewProps) {
+function Preview({ plan, call, onConfirm, onBack }: PreviewProps) {
   const preview = useQuery(rollOutPreviewQuery(call))
   return (
     <Loaded query={preview} loading={<Loading rows={5} height={32} />}>
@@ -148,7 +149,7 @@ function Preview({ call, onConfirm, onBack }: PreviewProps) {
               ))}
             </div>
             <Exhausted preview={found} />
-            <Samples samples={samples} />
+            <Samples samples={samples} plan={plan} />
             <Failures failures={failures} failed={users.failed} />
             <Group gap="xs">
               {users.changed > 0 && (
@@ -198,9 +199,9 @@ interface Alike {
 }
 
 /** The first users who would change; in most roll-outs, all change alike. */
-function Samples({ samples }: { samples: readonly RollOutSample[] }) {
+function Samples({ samples, plan }: { samples: readonly RollOutSample[]; plan: Api['PlanDetail'] }) {
   if (samples.length === 0) return null
-  const alike = [...Map.groupBy(samples, changeText)].map(
+  const alike = [...Map.groupBy(samples, sample => changeText(sample, plan))].map(
     ([change, those]): Alike => ({
       change,
       users: those.map(({ user_id }) => user_id).toSorted((one, other) => one - other),
@@ -223,16 +224,33 @@ const SAMPLE_COLUMNS: readonly Column<Alike>[] = [
   { label: words.columns.user, kind: 'name', cell: ({ users }) => <UserLinks ids={users} /> },
 ]
 
-/** "monthly: changed, Limit kept · daily: new · 1 quota ended" */
-function changeText({ slots, ended }: RollOutSample): string {
+/** "Package: Limit 100 units → 200 units · Daily cap: new · 1 quota ended" */
+function changeText({ slots, ended }: RollOutSample, plan: Api['PlanDetail']): string {
+  const parts = slots.flatMap(slot => {
+    const changes = slotChanges(slot)
+    const name = plan.slots.find(one => one.slot === slot.slot)?.name ?? slot.slot
+    return changes.length === 0 ? [] : [words.slot(name, changes.join(', '))]
+  })
+  if (ended > 0) parts.push(words.endedOf(ended))
+  return parts.join(' · ') || words.onlyVersion
+}
+
+/** What becomes of the quota of a slot; nothing if it stays as the plan has it. */
+function slotChanges({ outcome, changes, kept }: RollOutSample['slots'][number]): string[] {
+  const [before, after] = [0, 1].map(at => valuesOf(changes, at))
+  const changed = Object.keys(changes).map(name => {
+    const setting = SETTINGS.find(known => known === name)
+    return setting === undefined || before === undefined || after === undefined
+      ? fieldLabel(name)
+      : words.field(fieldLabel(name), settingText(setting, before), settingText(setting, after))
+  })
   return [
-    ...slots
-      .filter(({ outcome }) => outcome !== 'stays')
-      .map(({ slot, outcome, kept }) =>
-        kept.length === 0
-          ? words.slot(slot, words.outcomes[outcome])
-          : words.slotKept(slot, words.outcomes[outcome], kept.map(fieldLabel)),
-      ),
-    ...(ended === 0 ? [] : [words.endedOf(ended)]),
-  ].join(' · ')
+    ...(outcome === 'made' || outcome === 'replaced' ? [words.outcomes[outcome]] : changed),
+    ...(kept.length === 0 ? [] : [words.keeps(kept.map(fieldLabel))]),
+  ]
+}
+
+/** The values before or after, as those of a quota that is shown. */
+function valuesOf(changes: RollOutSample['slots'][number]['changes'], at: number): object {
+  return Object.fromEntries(Object.entries(changes).map(([name, values]) => [name, values[at]]))
 }

@@ -164,15 +164,16 @@ export const plans = {
     ),
     samples: (count: number) => `The first ${formatUnits(count)} who would change`,
     columns: { user: 'Users', change: 'What changes' },
-    outcomes: { made: 'new', changed: 'changed', replaced: 'replaced by a new one', stays: 'stays' },
-    slot: (slot: string, outcome: string) => `${slot}: ${outcome}`,
+    outcomes: { made: 'new', replaced: 'replaced by a new one' },
+    slot: (name: string, changes: string) => `${name}: ${changes}`,
+    field: (name: string, before: string, after: string) => `${name} ${before} → ${after}`,
     /** Of a quota with fields that were changed by hand. */
-    slotKept: (slot: string, outcome: string, kept: readonly string[]) =>
-      `${slot}: ${outcome}, ${formatList(kept)} kept`,
+    keeps: (fields: readonly string[]) => `keeps ${formatList(fields)}`,
+    onlyVersion: 'Only the version of the plan',
     endedOf: (count: number) => `${quotas(count)} ended`,
     user: (id: number) => `User ${id}`,
     progress: (changed: number, unchanged: number) =>
-      `${users(changed)} changed · ${formatUnits(unchanged)} had all of it`,
+      `${users(changed)} changed${unchanged === 0 ? '' : ` · ${formatUnits(unchanged)} already had this version`}`,
     close: 'Close',
     unfinished: (count: number) =>
       `A roll-out to ${users(count)} was interrupted. Who got the plan keeps it; going on gives it to the others.`,
