@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessibleInEachLayout, reopen, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 const { call } = site
@@ -135,6 +135,11 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
     [200, 30],
     [200, 30],
   ])
+
+  await goTo(page, '/users/711/changes')
+  await page.getByRole('table').locator('summary').first().click()
+  await page.getByText('Plan Standard 2027, version 1 → 3').waitFor()
+  await goTo(page, `/plans/${id}`)
 
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByText('monthly, Limit: 100 units → 200 units').waitFor()

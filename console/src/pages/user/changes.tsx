@@ -143,9 +143,10 @@ function WhatChanged({ change, transfers }: { change: Change; transfers: readonl
   const raise = reason === null ? null : raiseOf(after ?? {})
   // The steps of raising a cap for a while are other changes of the same request.
   if (raise !== null) return texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)
+  const move = action === 'updated' ? planMoveOf(change) : null
   return (
     <>
-      {labelOf(action)}
+      {move === null ? labelOf(action) : texts.user.changes.planMoved(move)}
       {action === 'created' && after !== null && `: ${settingText('limit', after)}`}
       {version !== null && <span className={classes.about}> · {texts.user.changes.version(version)}</span>}
       {action === 'updated' && <ChangedSettings change={change} />}
@@ -158,12 +159,26 @@ function nameIn(names: Names, change: Change): string {
   return quota_id === null ? '–' : (names.get(quota_id) ?? quotaName({ id: quota_id, ...recordedQuota(change) }))
 }
 
+/** The version of the plan, if nothing else of the quota changed. */
+function planMoveOf({ before, after }: Change): { name: string; from: number; to: number } | null {
+  const old: Api['QuotaAsShown'] = before ?? {}
+  const current: Api['QuotaAsShown'] = after ?? {}
+  const [from, to] = [old.plan ?? null, current.plan ?? null]
+  const isAlone = changedSettings(old, current).length === 0
+  return isAlone && from !== null && to !== null && from.id === to.id && from.version !== to.version
+    ? { name: to.name, from: from.version, to: to.version }
+    : null
+}
+
+function changedSettings(old: Api['QuotaAsShown'], current: Api['QuotaAsShown']): Setting[] {
+  return SETTINGS.filter(name => !isSame(old[name] ?? null, current[name] ?? null))
+}
+
 /** The settings that an update changed, each with its old and its new value. */
 function ChangedSettings({ change: { before, after } }: { change: Change }) {
   const old: Api['QuotaAsShown'] = before ?? {}
   const current: Api['QuotaAsShown'] = after ?? {}
-  const names = SETTINGS.filter(name => !isSame(old[name] ?? null, current[name] ?? null))
-  return names.map(name => (
+  return changedSettings(old, current).map(name => (
     <div key={name} className={classes.name}>
       {name === 'metadata' ? (
         <MetadataChanges before={old.metadata ?? {}} after={current.metadata ?? {}} />

@@ -204,6 +204,7 @@ export const user: typeof english = {
     table: 'Änderungen',
     columns: { quota: 'Kontingent', change: 'Änderung', reason: 'Grund', by: 'Von', at: 'Am' },
     actions: { created: 'Angelegt', updated: 'Geändert', deleted: 'Gelöscht', erased: 'Daten gelöscht' },
+    planMoved: ({ name, from, to }) => `Tarif ${name}, Fassung ${from} → ${to}`,
     version: version => `Version ${version}`,
     fromTo: (from, to) => (
       <>

@@ -221,6 +221,8 @@ export const user = {
     table: 'Changes',
     columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
     actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
+    planMoved: ({ name, from, to }: { name: string; from: number; to: number }) =>
+      `Plan ${name}, version ${from} → ${to}`,
     version: (version: number) => `Version ${version}`,
     fromTo: (from: ReactNode, to: ReactNode) => (
       <>
