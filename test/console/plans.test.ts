@@ -166,12 +166,20 @@ test('a user is given a plan, keeps what was changed by hand or gives it up, and
   await plan.getByText('Plan Pro, version 1').waitFor()
 
   const [, monthly] = await quotasOf(721)
-  await call('PUT', `/api/sms/admin/quota/${monthly.id}`, { body: { limit: 350 } })
+  await page
+    .getByRole('link', { name: `Grant ${monthly.id}` })
+    .first()
+    .click()
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Limit' }).fill('350')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Adjust limit' }).waitFor()
+  await page.getByRole('link', { name: 'User 721' }).first().click()
+  await plan.getByText('Changed by hand, and kept by later versions: monthly (Limit)').waitFor()
   const slots = [{ slot: 'monthly', limit: 400, period: 'month' }]
   await call('PUT', `${PLANS}/${id}`, { body: { slots } })
   await reopen(page)
   await plan.getByText('version 2 is newer').waitFor()
-  await plan.getByText('Changed by hand, and kept by later versions: monthly (Limit)').waitFor()
   await plan.getByRole('button', { name: 'Change…' }).click()
   await dialog.getByLabel('Give up the values that were changed by hand').check()
   await dialog.getByRole('button', { name: 'Give plan' }).click()

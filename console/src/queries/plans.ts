@@ -127,9 +127,5 @@ export function takePlan(userId: number) {
 
 /** Reads again what plans are, who has them, and the quotas of users. */
 export function refetchPlans(): Promise<unknown> {
-  return Promise.all([
-    queryClient.invalidateQueries({ queryKey: PLANS }),
-    queryClient.invalidateQueries({ queryKey: ['plan-of-user'] }),
-    refetchDependents(queryClient),
-  ])
+  return Promise.all([queryClient.invalidateQueries({ queryKey: PLANS }), refetchDependents(queryClient)])
 }
