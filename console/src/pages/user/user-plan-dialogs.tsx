@@ -8,6 +8,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { givablePlansQuery, givePlan, takePlan } from '../../queries/plans.ts'
 import { texts } from '../../texts/texts.ts'
+import { SlotList } from '../plans/slots.tsx'
 
 const words = texts.plans.ofUser
 
@@ -47,6 +48,7 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
   const [isReset, setReset] = useState(false)
   const [isTried, setTried] = useState(false)
   const giving = useMutation(givePlan(owned.user_id))
+  const slots = plans.find(({ id }) => id === chosen)?.slots
   const hasKept = owned.slots.some(({ kept }) => kept.length > 0)
   useDialogInput(chosen !== first || isReset)
 
@@ -75,6 +77,7 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
           error={isTried && chosen === null && words.choose}
           onChange={({ currentTarget: { value } }) => setChosen(value === '' ? null : Number(value))}
         />
+        {slots !== undefined && <SlotList slots={slots} />}
         <Text size="sm">{words.about}</Text>
         {hasKept && (
           <Checkbox label={words.reset} checked={isReset} onChange={event => setReset(event.currentTarget.checked)} />

@@ -204,7 +204,7 @@ export const plans: typeof english = {
     noPlans: 'Es gibt noch keine Tarife.',
     newPlan: 'Einen anlegen',
     about:
-      'Der Benutzer bekommt alle Kontingente des Tarifs. Die des bisherigen Tarifs enden oder ändern sich, wo beide denselben Namen haben; was davon verbraucht ist, bleibt verbraucht. Andere Kontingente des Benutzers bleiben.',
+      'Der Benutzer bekommt alle Kontingente des Tarifs. Neue beginnen mit 0 verbrauchten Einheiten. Die des bisherigen Tarifs enden oder ändern sich, wo beide denselben Namen haben; was davon verbraucht ist, bleibt verbraucht. Eigene Kontingente des Benutzers bleiben daneben: Pakete zählen zusammen, und jede Obergrenze gilt.',
     reset: 'Von Hand geänderte Werte aufgeben',
     submit: 'Tarif geben',
     cancel: 'Abbrechen',

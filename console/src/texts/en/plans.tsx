@@ -205,7 +205,7 @@ export const plans = {
     noPlans: 'There are no plans yet.',
     newPlan: 'Make one',
     about:
-      'The user gets all quotas of the plan. Those of the plan before end, or change where both have the same name; what is used of them stays used. Other quotas of the user stay.',
+      'The user gets all quotas of the plan. New quotas start at 0 used. Those of the plan before end, or change where both have the same name; what is used of them stays used. Quotas of the user’s own stay beside them: grants add up, and every cap counts.',
     reset: 'Give up the values that were changed by hand',
     submit: 'Give plan',
     cancel: 'Cancel',
