@@ -32,6 +32,11 @@ export default function Overview({ plan }: { plan: Plan }) {
       </Section>
       <Section title={page.users}>
         <Users plan={plan} />
+        {mayChange && (
+          <Anchor component={Link} href="/quotas/import" size="sm">
+            {page.toImport}
+          </Anchor>
+        )}
       </Section>
       {mayChange && (
         <Section title={rollOut.title}>

@@ -133,11 +133,11 @@ export const manyQuotas: typeof english = {
   },
   importing: {
     title: 'Aus CSV importieren',
-    about: 'Kontingente, die angelegt und geändert werden, oder Benutzer, die mehr Einheiten bekommen.',
+    about: 'Kontingente, die angelegt und geändert werden, und Benutzer, die einen Tarif oder mehr Einheiten bekommen.',
     drop: 'Eine CSV-Datei hier ablegen oder auswählen',
     choose: 'Datei auswählen',
     quotasHint:
-      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Eine exportierte Datei ändert die Kontingente, die sie mit id nennt. Vorher wird geprüft.',
+      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Eine exportierte Datei ändert die Kontingente, die sie mit id nennt. Um Benutzern Tarife zu geben: Die Spalten sind user_id (oder user_ref) und plan, mit dem Namen oder der id des Tarifs. Vorher wird geprüft.',
     usersHint: (users, units) =>
       `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Wie viele Einheiten, wie lange und warum, wird danach gefragt, und vor jeder Änderung kommt eine Vorschau. Zum Beispiel:`,
     tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
@@ -165,7 +165,7 @@ export const manyQuotas: typeof english = {
     namelessColumn: column => `Sie hat einen Wert in Spalte ${column}, die keinen Namen hat.`,
     unreadable: 'Sie ist nicht UTF-8.',
     lost: 'Sie hat, was eine Tabellenkalkulation statt eines Werts anzeigt:',
-    repeated: 'Sie betrifft dasselbe Kontingent oder den Plan desselben Benutzers wie eine frühere Zeile:',
+    repeated: 'Sie betrifft dasselbe Kontingent oder den Tarif desselben Benutzers wie eine frühere Zeile:',
     asLine: line => `Zeile ${line}.`,
     file: (name, rows) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'Zeile' : 'Zeilen'}`,
     another: 'Andere Datei auswählen',

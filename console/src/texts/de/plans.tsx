@@ -43,6 +43,7 @@ export const plans: typeof english = {
       'Er lässt sich auf der Seite eines Benutzers geben, an die Benutzer eines anderen Tarifs ausrollen oder zum Standard machen.',
     aboutNewUsers:
       'Neue Benutzer bekommen ihn mit der ersten Nachricht. Anderen lässt er sich auf der Seite eines Benutzers geben oder an die Benutzer eines anderen Tarifs ausrollen.',
+    toImport: 'Vielen Benutzern mit einer Datei geben',
     archived: 'Kein weiterer Benutzer bekommt ihn. Wer ihn hat, behält ihn mit den Kontingenten.',
     archive: 'Archivieren …',
   },

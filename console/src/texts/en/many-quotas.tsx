@@ -130,11 +130,11 @@ export const manyQuotas = {
   },
   importing: {
     title: 'Import from CSV',
-    about: 'Quotas to create and update, or users who get more units.',
+    about: 'Quotas to create and update, and users who get a plan or more units.',
     drop: 'Drop a CSV file here, or choose one',
     choose: 'Choose a file',
     quotasHint:
-      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. An exported file changes the quotas that it names by id. A check comes first.',
+      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. An exported file changes the quotas that it names by id. To give users plans, use the columns user_id (or user_ref) and plan, with the name or the id of the plan. A check comes first.',
     usersHint: (users: string, units: string) =>
       `To give users more units, use a column of user ids with one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. How many units, for how long and why is asked next, and a preview comes before anything changes. For example:`,
     tooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB. Use the command sms-quota import.`,

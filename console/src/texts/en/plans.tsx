@@ -44,6 +44,7 @@ export const plans = {
     aboutNoUsers: 'Give it on the page of a user, roll it out to the users of another plan, or make it the default.',
     aboutNewUsers:
       'New users get it with their first message. Give it to others on the page of a user, or roll it out to the users of another plan.',
+    toImport: 'Give it to many users by a file',
     archived: 'It is given to no further user. Those who have it keep it, with their quotas.',
     archive: 'Archive…',
   },
