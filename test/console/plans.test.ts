@@ -216,7 +216,7 @@ test('in German: a plan is archived, in words that fit 360 px', async () => {
   const dialog = page.getByRole('dialog', { name: 'Diesen Tarif archivieren' })
   await dialog.getByText('1 Benutzer hat ihn und behält ihn mit den Kontingenten.').waitFor()
   await dialog.getByRole('button', { name: 'Tarif archivieren' }).click()
-  await page.getByText('Kein weiterer Benutzer bekommt ihn.').waitFor()
+  await page.getByText('Kein weiterer Benutzer bekommt ihn. Wer ihn hat').waitFor()
   expect(await planOf(id)).toMatchObject({ archived: true, users: [{ version: 1, users: 1 }] })
   await page.getByRole('link', { name: 'Tarife' }).click()
   await page.getByLabel('Anzeigen').selectOption('Archivierte Tarife')
