@@ -12,7 +12,6 @@ import {
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { QUOTA } from './quota-fixture.ts'
 
-const AT = '2026-03-02T10:00:00.000Z'
 const TRANSFER: Transfer = {
   id: 1,
   user_id: 7,
@@ -27,7 +26,7 @@ const TRANSFER: Transfer = {
   returned: 20,
   reason: null,
   expires_at: null,
-  at: AT,
+  at: '2026-03-02T10:00:00.000Z',
   actor: '1',
 }
 
@@ -69,32 +68,33 @@ test.each([
   expect(namedBy(text, FOUND)?.user_id).toBe(user)
 })
 
-const used = (before: number, after: number, at = AT) => ({
-  action: 'updated',
-  at,
-  before: { ...QUOTA, used: before },
-  after: { ...QUOTA, used: after },
+const changed = (before: Partial<SmsQuota>, after: Partial<SmsQuota>, transfer_id: number | null = TRANSFER.id) => ({
+  transfer_id,
+  before: { ...QUOTA, ...before },
+  after: { ...QUOTA, ...after },
 })
-const created = (at: string) => ({ action: 'created', at, before: null, after: { ...QUOTA, id: 2, user_id: 8 } })
+const created = (transfer_id: number | null) => ({ ...changed({}, { limit: 50 }, transfer_id), before: null })
+const [MOTHER, BRANCH] = [
+  { user_id: 7, user_name: 'Mother' },
+  { user_id: 8, user_name: 'Branch' },
+]
 
 test.each([
-  ['units left', 1, used(0, 50), { did: 'gave', units: 50, with: { user_id: 8, user_name: 'Branch' } }],
-  ['units left long ago', 1, used(0, 50, '2025-01-01T00:00:00.000Z'), { did: 'gave', units: 50, with: null }],
-  ['units came back', 1, used(50, 30), { did: 'cameBack', units: 20, with: null }],
-  ['units came', 2, created(AT), { did: 'got', units: 50, with: { user_id: 7, user_name: 'Mother' } }],
-  ['a grant was made by hand', 2, created('2026-03-02T10:00:00.001Z'), null],
-  ['a setting changed', 1, { ...used(5, 5), after: { ...QUOTA, used: 5, limit: 9 } }, null],
-])('a history says that %s', (_, quota, change, moved) => {
-  const found = movedBy(quota, change, [TRANSFER])
+  ['units left', changed({ used: 0 }, { used: 50 }), { did: 'gave', units: 50, with: BRANCH }],
+  ['units left by an older transfer', changed({ used: 0 }, { used: 50 }, 9), { did: 'gave', units: 50, with: null }],
+  ['units came back', changed({ used: 50 }, { used: 30 }), { did: 'cameBack', units: 20, with: BRANCH }],
+  ['units came back to a past window', changed({}, {}), { did: 'cameBack', units: 0, with: BRANCH }],
+  ['units came', created(TRANSFER.id), { did: 'got', units: 50, with: MOTHER }],
+  ['units went back', changed({ limit: 50 }, { limit: 30 }), { did: 'gaveBack', units: 20, with: MOTHER }],
+  ['a grant was made by hand', created(null), null],
+  ['a limit was lowered by hand', changed({ limit: 50 }, { limit: 30 }, null), null],
+])('a history says that %s', (_, change, moved) => {
+  const found = movedBy(change, [TRANSFER])
   if (moved === null) expect(found).toBeNull()
   else expect(found).toMatchObject(moved)
 })
 
-test('of two transfers of the same units at once, none is named', () => {
-  expect(movedBy(1, used(0, 50), [TRANSFER, { ...TRANSFER, id: 3, to_user_id: 9 }])).toMatchObject({ with: null })
-})
-
 test('the receiver that was erased is not named', () => {
   const erased: Transfer = { ...TRANSFER, to_user_id: null, to_quota_id: null }
-  expect(movedBy(1, used(0, 50), [erased])).toEqual({ did: 'gave', units: 50, with: null })
+  expect(movedBy(changed({ used: 0 }, { used: 50 }), [erased])).toEqual({ did: 'gave', units: 50, with: null })
 })

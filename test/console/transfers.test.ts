@@ -71,14 +71,15 @@ test('moves 500 units to a branch, once although the first answer is lost, and 2
   await page.getByText('Of 500 units, 200 are given back now.').waitFor()
   await row.getByText('200 given back').waitFor()
   await follow(page, `/quotas/${mother}?view=history`)
-  await changes.first().getByText('200 units came back').waitFor()
+  await changes.first().getByText('200 units came back from Branch in Lyon (132)').waitFor()
 
   const { items } = (await call('GET', `${ADMIN}/transfers?user_id=${branch}`)).body
   expect(items).toMatchObject([{ user_id: 131, units: 500, returned: 200, reason: 'Branch' }])
   expect(await quotaOf(mother)).toMatchObject({ used: 300 })
   expect(await quotaOf(items[0].to_quota_id)).toMatchObject({ user_id: branch, limit: 300 })
   await follow(page, `/quotas/${items[0].to_quota_id}?view=history`)
-  await changes.last().getByText('500 units handed on by Example Ltd (131)').waitFor()
+  await changes.first().getByText('200 units given back to Example Ltd (131)').waitFor()
+  await changes.filter({ hasText: 'Branch' }).getByText('500 units handed on by Example Ltd (131)').waitFor()
 })
 
 test('a profile is edited, and lists and the search then show the name', async () => {

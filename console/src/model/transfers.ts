@@ -58,46 +58,39 @@ export function takerOf({ to_user_id, to_user_ref, to_user_name }: Transfer): Na
 
 /** A change of a quota, in its history or in the audit. */
 export interface RecordedChange {
-  action: string
-  at: string
+  transfer_id: number | null
   before: Api['QuotaAsShown'] | null
   after: Api['QuotaAsShown'] | null
 }
 
 /** What a transfer or a return did to a quota. */
 export interface MovedUnits {
-  did: 'gave' | 'got' | 'cameBack'
+  did: 'gave' | 'got' | 'gaveBack' | 'cameBack'
+  /** 0 if they came back to a window that was over then. */
   units: number
   /** The other user; null if that one is not known, or was erased. */
   with: NamedUser | null
 }
 
-/** Whether a change may be the work of a transfer: it moved units and no setting, or made a grant for once. */
-export function mayBeTransfer({ action, before, after }: RecordedChange): boolean {
-  if (action === 'created') return after?.kind === 'grant' && after.period === null
-  return action === 'updated' && usedOf(after) !== usedOf(before)
-}
-
-const usedOf = (shown: RecordedChange['before']) => shown?.used ?? 0
-
 /**
- * The transfer that a change of a quota is the work of; null if it is another change. Both have the same time to the millisecond.
+ * What a change of a quota by a transfer did; null if it is another change.
  *
- * @param transfers of the user of the quota
+ * @param transfers of the user of the quota. Of an older one, the change itself says all but who the other user is.
  */
-export function movedBy(quotaId: number, change: RecordedChange, transfers: readonly Transfer[]): MovedUnits | null {
-  if (!mayBeTransfer(change)) return null
-  const { action, at, before, after } = change
-  if (action === 'created') {
-    const got = transfers.find(transfer => transfer.to_quota_id === quotaId && transfer.at === at)
-    return got === undefined ? null : { did: 'got', units: got.units, with: giverOf(got) }
-  }
-  // An administrator's change moves no units, but for transfers.
-  const units = usedOf(after) - usedOf(before)
-  if (units < 0) return { did: 'cameBack', units: -units, with: null }
-  const [gave, other] = transfers.filter(
-    transfer => transfer.quota_id === quotaId && transfer.at === at && transfer.units === units,
-  )
-  // Of two at once, the change does not say which it is.
-  return { did: 'gave', units, with: gave === undefined || other !== undefined ? null : takerOf(gave) }
+export function movedBy(
+  { transfer_id, before, after }: RecordedChange,
+  transfers: readonly Transfer[],
+): MovedUnits | null {
+  if (transfer_id === null) return null
+  const transfer = transfers.find(({ id }) => id === transfer_id)
+  const giver = transfer === undefined ? null : giverOf(transfer)
+  const taker = transfer === undefined ? null : takerOf(transfer)
+  if (before === null) return { did: 'got', units: after?.limit ?? 0, with: giver }
+  // Of the two grants, only the receiver's has another limit by a return.
+  const lost = (before.limit ?? 0) - (after?.limit ?? 0)
+  if (lost > 0) return { did: 'gaveBack', units: lost, with: giver }
+  const released = (before.used ?? 0) - (after?.used ?? 0)
+  return released < 0
+    ? { did: 'gave', units: -released, with: taker }
+    : { did: 'cameBack', units: released, with: taker }
 }

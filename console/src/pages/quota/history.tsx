@@ -46,13 +46,13 @@ export function History({ id }: { id: number }) {
           data-stale={isStale || undefined}
         >
           {requestsOf(changes).map(({ head, others }) => (
-            <ChangeItem key={head.version} change={head} moved={movedBy(id, head, transfers)}>
+            <ChangeItem key={head.version} change={head} moved={movedBy(head, transfers)}>
               {others.length > 0 && (
                 <details className={classes.foot}>
                   <summary>{texts.values.othersAtOnce(others.length)}</summary>
                   <ol className={classes.changes}>
                     {others.map(change => (
-                      <ChangeItem key={change.version} change={change} moved={movedBy(id, change, transfers)} />
+                      <ChangeItem key={change.version} change={change} moved={movedBy(change, transfers)} />
                     ))}
                   </ol>
                 </details>

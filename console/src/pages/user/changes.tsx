@@ -136,8 +136,8 @@ function reasonOf({ action, reason, after }: Change): string | null {
 }
 
 function WhatChanged({ change, transfers }: { change: Change; transfers: readonly Transfer[] }) {
-  const { resource, quota_id, action, version, reason, after } = change
-  const moved = quota_id === null ? null : movedBy(quota_id, change, transfers)
+  const { resource, action, version, reason, after } = change
+  const moved = movedBy(change, transfers)
   if (moved !== null) return <MovedUnitsText moved={moved} />
   if (resource === 'profile') return <ChangedProfile change={change} />
   const raise = reason === null ? null : raiseOf(after ?? {})

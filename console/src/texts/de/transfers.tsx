@@ -98,15 +98,24 @@ export const transfers: typeof english = {
   history: {
     gave: (units, user) => (
       <>
-        {values.units(units)} an {user} übertragen
+        {values.units(units)} {user && <>an {user} </>}übertragen
       </>
     ),
     got: (units, user) => (
       <>
-        {values.units(units)} von {user} bekommen
+        {values.units(units)} {user && <>von {user} </>}bekommen
       </>
     ),
-    gaveSome: units => `${values.units(units)} übertragen`,
-    cameBack: units => `${values.units(units)} zurückbekommen`,
+    gaveBack: (units, user) => (
+      <>
+        {values.units(units)} {user && <>an {user} </>}zurückgegeben
+      </>
+    ),
+    cameBack: (units, user) => (
+      <>
+        {units === 0 ? 'Einheiten eines vergangenen Zeitraums' : values.units(units)} {user && <>von {user} </>}
+        zurückbekommen
+      </>
+    ),
   },
 }

@@ -94,19 +94,27 @@ export const transfers = {
     earlier: 'An earlier attempt of this dialog gave back other units. Close it and look at the list.',
   },
 
-  /** Changes of quotas that transfers made. */
+  /** Changes of quotas that transfers made. Without a user if none is known. */
   history: {
     gave: (units: number, user: ReactNode) => (
       <>
-        {values.units(units)} handed on to {user}
+        {values.units(units)} handed on{user && <> to {user}</>}
       </>
     ),
     got: (units: number, user: ReactNode) => (
       <>
-        {values.units(units)} handed on by {user}
+        {values.units(units)} handed on{user && <> by {user}</>}
       </>
     ),
-    gaveSome: (units: number) => `${values.units(units)} handed on`,
-    cameBack: (units: number) => `${values.units(units)} came back`,
+    gaveBack: (units: number, user: ReactNode) => (
+      <>
+        {values.units(units)} given back{user && <> to {user}</>}
+      </>
+    ),
+    cameBack: (units: number, user: ReactNode) => (
+      <>
+        {units === 0 ? 'Units of a past period' : values.units(units)} came back{user && <> from {user}</>}
+      </>
+    ),
   },
 }
