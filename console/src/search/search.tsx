@@ -5,6 +5,7 @@ import { type KeyboardEvent, useEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { ErrorNotice } from '../components/error-notice.tsx'
 import { Icon } from '../components/icon.tsx'
+import { searchedReceiver } from '../model/transfers.ts'
 import type { PageEntry } from '../pages.tsx'
 import { searchQuery } from '../queries/search.ts'
 import { remember } from '../session/recent.ts'
@@ -53,7 +54,7 @@ function SearchBox({ caller, pages, input, onInput, onFieldFocus, onClose }: Sea
   const [, navigate] = useLocation()
   const { text: typed, isEntered } = input
   const [chosen, setChosen] = useState<string | null>(null)
-  const text = typed.trim()
+  const text = searchedReceiver(typed)
   const [searched] = useDebouncedValue(text, PAUSE_MS)
   const search = useQuery(searchQuery(searched))
   const isSearching = text !== searched || search.isFetching || search.isPlaceholderData

@@ -26,7 +26,7 @@ export const users: typeof english = {
     labels: { ref: 'Referenz', name: 'Name', email: 'E-Mail', language: 'Sprache', time_zone: 'Zeitzone' },
     aboutFields: {
       ref: 'Die ID im eigenen System, etwa eine UUID oder Kontonummer. Aufrufe können den Benutzer so nennen. Sie kann einmal gesetzt werden.',
-      name: 'Wie Menschen den Benutzer nennen, neben der ID auf jeder Seite der Konsole.',
+      name: 'Wie Menschen den Benutzer nennen, neben der ID in Listen und auf Seiten der Konsole.',
       email: 'Wohin Mitteilungen an den Benutzer gehen.',
       language: 'Der Mitteilungen an den Benutzer, etwa en, de oder pt-BR.',
       time_zone: 'Der Zeiten in Mitteilungen an den Benutzer.',

@@ -25,7 +25,7 @@ export const users = {
     labels: { ref: 'Reference', name: 'Name', email: 'E-mail', language: 'Language', time_zone: 'Time zone' },
     aboutFields: {
       ref: 'The id in your own system, such as a UUID or an account number. Calls can name the user by it. It can be set once.',
-      name: 'What people call the user, beside the id on every page of the console.',
+      name: 'What people call the user, beside the id in lists and on pages of the console.',
       email: 'Where messages to the user go.',
       language: 'Of messages to the user, such as en, de or pt-BR.',
       time_zone: 'Of times in messages to the user.',
