@@ -1,6 +1,7 @@
 /** What can be handed on, which user a text names, and which changes transfers have made. */
 import { expect, test } from 'vitest'
 import {
+  leftAfterReturn,
   movedBy,
   namedBy,
   receiverOf,
@@ -44,6 +45,16 @@ test.each<[string, Partial<SmsQuota>, number | null]>([
 test('what goes back is unused, and no more than has come', () => {
   expect(returnableUnits(TRANSFER, { ...QUOTA, limit: 30, used: 12, reserved: 8 })).toBe(10)
   expect(returnableUnits(TRANSFER, { ...QUOTA, limit: 500 })).toBe(30)
+})
+
+test("after a return, units of a window that is over are not the giver's to send", () => {
+  const [giver, receiver] = [
+    { ...QUOTA, used: 60 },
+    { ...QUOTA, limit: 30 },
+  ]
+  expect(leftAfterReturn(10, TRANSFER, { giver, receiver })).toEqual({ giver: 50, receiver: 20 })
+  const next = { ...giver, window_start: '2026-04-01T00:00:00.000Z' }
+  expect(leftAfterReturn(10, TRANSFER, { giver: next, receiver })).toEqual({ giver: null, receiver: 20 })
 })
 
 const FOUND = [

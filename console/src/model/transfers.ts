@@ -23,6 +23,19 @@ export function returnableUnits({ units, returned }: Transfer, receiver: Quota):
   return Math.min(units - returned, unusedOf(receiver))
 }
 
+/** What both users have after units went back: unused ones of the receiver's grant, and of the giver's. */
+export function leftAfterReturn(
+  units: number,
+  transfer: Transfer,
+  { giver, receiver }: { giver: Quota; receiver: Quota },
+) {
+  return {
+    receiver: unusedOf(receiver) - units,
+    /** Null: they go back to a window that is over. */
+    giver: giver.window_start === transfer.window_start ? unusedOf(giver) + units : null,
+  }
+}
+
 /** Before a reference. A name alone names no receiver: several users may have it. */
 const REFERENCE = 'ref:'
 

@@ -67,10 +67,10 @@ export function useTransfer(id: number, key: string, onDone: (transfer: Transfer
 export function useReturn(id: number, key: string, onDone: (transfer: Transfer) => void) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (units: number | string | null) =>
+    mutationFn: ({ units, reason }: { units: number | string | null; reason: string | null }) =>
       request<Answer>(`/admin/transfers/${id}/return`, {
         method: 'POST',
-        body: units === null ? {} : { units },
+        body: { reason, ...(units === null ? {} : { units }) },
         idempotencyKey: key,
       }),
     onSuccess: ({ transfer }) => onDone(transfer),

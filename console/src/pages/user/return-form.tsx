@@ -3,13 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
+import type { Api } from '../../api/types.ts'
 import { useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { UserName } from '../../components/user-link.tsx'
-import { giverOf, returnableUnits, type Transfer, takerOf } from '../../model/transfers.ts'
+import { giverOf, leftAfterReturn, returnableUnits, type Transfer, takerOf } from '../../model/transfers.ts'
 import { wholeNumber } from '../../model/typed.ts'
 import { quotaQuery } from '../../queries/quota.ts'
 import { useReturn } from '../../queries/transfers.ts'
@@ -19,21 +20,26 @@ const { form: errorTexts, giveBack: words, list } = texts.transfers
 
 interface ReturnFormProps {
   transfer: Transfer
+  /** On the page of the receiver, or of the giver. */
+  action: 'give' | 'take'
   onClose: () => void
   /** Receives a confirmation message. */
   onDone: (message: string) => void
 }
 
 /** Gives units of a transfer back: by default all that the receiver has neither used nor reserved. */
-export function ReturnForm({ transfer, onClose, onDone }: ReturnFormProps) {
-  const { id, to_quota_id, units } = transfer
+export function ReturnForm({ transfer, action, onClose, onDone }: ReturnFormProps) {
+  const { id, units } = transfer
   const element = useRef<HTMLFormElement>(null)
   const [text, setText] = useState('')
+  const [reason, setReason] = useState('')
   const [key] = useState(newIdempotencyKey)
-  useDialogInput(text !== '')
-  useUnsavedInput(text !== '')
-  const receiver = useQuery({ ...quotaQuery(to_quota_id ?? 0), enabled: to_quota_id !== null, staleTime: 0 })
-  const unused = receiver.data === undefined ? null : returnableUnits(transfer, receiver.data)
+  const hasInput = text !== '' || reason !== ''
+  useDialogInput(hasInput)
+  useUnsavedInput(hasInput)
+  const { giver, receiver } = useBothGrants(transfer)
+  const unused = receiver === undefined ? null : returnableUnits(transfer, receiver)
+  const asked = text.trim() === '' ? null : wholeNumber(text)
   const returning = useReturn(id, key, ({ returned }) => {
     releaseInput()
     onDone(words.done(returned, units))
@@ -41,13 +47,13 @@ export function ReturnForm({ transfer, onClose, onDone }: ReturnFormProps) {
   })
   const { error } = returning
   const code = error instanceof ApiProblem ? error.code : null
-  const errors = fieldErrors(error, ['units'], errorTexts.errors)
+  const errors = fieldErrors(error, ['units', 'reason'], errorTexts.errors)
   const tooMany = code === 'not_enough_units' ? errorTexts.notEnough(unused ?? 0) : undefined
   useFocusFirstError(element, error)
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (!returning.isPending) returning.mutate(text.trim() === '' ? null : wholeNumber(text))
+    if (!returning.isPending) returning.mutate({ units: asked, reason: reason.trim() || null })
   }
   return (
     <form ref={element} onSubmit={submit} noValidate>
@@ -66,12 +72,45 @@ export function ReturnForm({ transfer, onClose, onDone }: ReturnFormProps) {
           error={tooMany ?? errors.at('units')}
           isNumber
         />
+        <TextField
+          label={errorTexts.reason}
+          about={errorTexts.reasonAbout}
+          value={reason}
+          onChange={setReason}
+          error={errors.at('reason')}
+        />
+        <Text size="sm" role="status">
+          {giver !== undefined && receiver !== undefined && (
+            <Result units={asked ?? unused} {...{ transfer, giver, receiver }} />
+          )}
+        </Text>
         <Button type="submit" loading={returning.isPending}>
-          {words.submit}
+          {words[action].submit}
         </Button>
       </Stack>
     </form>
   )
+}
+
+/** Both grants as they are now; undefined until they are read, or without one. */
+function useBothGrants({ quota_id, to_quota_id }: Transfer) {
+  const giver = useQuery({ ...quotaQuery(quota_id), staleTime: 0 })
+  const receiver = useQuery({ ...quotaQuery(to_quota_id ?? 0), enabled: to_quota_id !== null, staleTime: 0 })
+  return { giver: giver.data, receiver: receiver.data }
+}
+
+interface ResultProps {
+  units: number | string | null
+  transfer: Transfer
+  giver: Api['SmsQuota']
+  receiver: Api['SmsQuota']
+}
+
+/** Who has how many units afterwards. Empty for units that cannot go back. */
+function Result({ units, transfer, ...grants }: ResultProps) {
+  if (typeof units !== 'number' || units < 1 || units > returnableUnits(transfer, grants.receiver)) return null
+  const left = leftAfterReturn(units, transfer, grants)
+  return words.result(<Who user={giverOf(transfer)} />, left.giver, <Who user={takerOf(transfer)} />, left.receiver)
 }
 
 function Who({ user }: { user: ReturnType<typeof takerOf> }) {

@@ -70,11 +70,22 @@ export default function Transfers({ user: { user_id } }: { user: ViewedUser }) {
           </>
         )}
       </Loaded>
-      <Dialog title={giveBack.title} isOpen={isOpen} onClose={close}>
-        {returned !== null && <ReturnForm transfer={returned} onClose={close} onDone={setDone} />}
+      <Dialog
+        title={returned === null ? '' : giveBack[actionOf(returned, user_id)].title}
+        isOpen={isOpen}
+        onClose={close}
+      >
+        {returned !== null && (
+          <ReturnForm transfer={returned} action={actionOf(returned, user_id)} onClose={close} onDone={setDone} />
+        )}
       </Dialog>
     </>
   )
+}
+
+/** The giver takes units back, the receiver gives them. A user who is both gives them. */
+function actionOf(transfer: Transfer, user_id: number): 'give' | 'take' {
+  return transfer.to_user_id === user_id ? 'give' : 'take'
 }
 
 function columnsOf(user_id: number, onReturn: ((transfer: Transfer) => void) | null): Column<Transfer>[] {
@@ -88,10 +99,10 @@ function columnsOf(user_id: number, onReturn: ((transfer: Transfer) => void) | n
           variant="default"
           size="compact-xs"
           aria-haspopup="dialog"
-          aria-label={words.giveBackOf(transfer.units)}
+          aria-label={giveBack[actionOf(transfer, user_id)].of(transfer.units)}
           onClick={() => onReturn?.(transfer)}
         >
-          {words.giveBack}
+          {giveBack[actionOf(transfer, user_id)].submit}
         </Button>
       ),
   }

@@ -70,15 +70,22 @@ export const transfers: typeof english = {
         {at} von {actor}
       </>
     ),
-    giveBack: 'Zurückgeben',
-    giveBackOf: units => `Zurückgeben, von ${values.units(units)}`,
     none: 'Keine Übertragungen',
     noneAbout: 'Hier erscheinen Einheiten, die an diesen oder von diesem Benutzer übertragen wurden.',
     noneOlder: 'Keine älteren Übertragungen',
   },
 
   giveBack: {
-    title: 'Einheiten zurückgeben',
+    give: {
+      title: 'Einheiten zurückgeben',
+      submit: 'Zurückgeben',
+      of: units => `Zurückgeben, von ${values.units(units)}`,
+    },
+    take: {
+      title: 'Einheiten zurückholen',
+      submit: 'Zurückholen',
+      of: units => `Zurückholen, von ${values.units(units)}`,
+    },
     about: (units, from, to) => (
       <>
         {values.units(units)} gingen von {from} an {to}.
@@ -87,9 +94,20 @@ export const transfers: typeof english = {
     units: 'Einheiten',
     unitsAbout: unused =>
       unused === null
-        ? 'Leer lassen, um alle unverbrauchten zurückzugeben.'
-        : `Leer lassen, um alle unverbrauchten zurückzugeben: jetzt ${values.units(unused)}.`,
-    submit: 'Zurückgeben',
+        ? 'Leer lassen für alle unverbrauchten.'
+        : `Leer lassen für alle unverbrauchten: jetzt ${values.units(unused)}.`,
+    result: (from, has, to, left) => (
+      <>
+        {has === null ? (
+          <>Der Zeitraum, aus dem sie kamen, ist vorbei: {from} bekommt keine zum Senden</>
+        ) : (
+          <>
+            {from} hat dann noch {values.units(has)}
+          </>
+        )}
+        , {to} behält {formatUnits(left)}.
+      </>
+    ),
     done: (returned, units) => `Von ${values.units(units)} sind jetzt ${formatUnits(returned)} zurückgegeben.`,
     earlier:
       'Ein früherer Versuch dieses Dialogs hat andere Einheiten zurückgegeben. Bitte schließen und die Liste ansehen.',

@@ -69,15 +69,23 @@ export const transfers = {
         {at} by {actor}
       </>
     ),
-    giveBack: 'Give back',
-    giveBackOf: (units: number) => `Give back, of ${values.units(units)}`,
     none: 'No transfers',
     noneAbout: 'Units that were handed on to or by this user appear here.',
     noneOlder: 'No older transfers',
   },
 
   giveBack: {
-    title: 'Give units back',
+    /** On the page of the receiver, or of the giver. */
+    give: {
+      title: 'Give units back',
+      submit: 'Give back',
+      of: (units: number) => `Give back, of ${values.units(units)}`,
+    },
+    take: {
+      title: 'Take units back',
+      submit: 'Take back',
+      of: (units: number) => `Take back, of ${values.units(units)}`,
+    },
     about: (units: number, from: ReactNode, to: ReactNode) => (
       <>
         {values.units(units)} went from {from} to {to}.
@@ -86,9 +94,20 @@ export const transfers = {
     units: 'Units',
     unitsAbout: (unused: number | null) =>
       unused === null
-        ? 'Leave empty to give back all that are unused.'
-        : `Leave empty to give back all that are unused: ${values.units(unused)} now.`,
-    submit: 'Give back',
+        ? 'Leave empty for all that are unused.'
+        : `Leave empty for all that are unused: ${values.units(unused)} now.`,
+    result: (from: ReactNode, has: number | null, to: ReactNode, left: number) => (
+      <>
+        {has === null ? (
+          <>The period that they came from is over: {from} gets none to send</>
+        ) : (
+          <>
+            {from} then has {values.units(has)} left
+          </>
+        )}
+        , {to} keeps {formatUnits(left)}.
+      </>
+    ),
     done: (returned: number, units: number) =>
       `Of ${values.units(units)}, ${formatUnits(returned)} are given back now.`,
     earlier: 'An earlier attempt of this dialog gave back other units. Close it and look at the list.',
