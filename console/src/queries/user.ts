@@ -8,6 +8,7 @@ import type { ViewedUser } from '../model/addresses.ts'
 import { untilNextWindow } from '../model/next-window.ts'
 import type { Sort } from '../model/quota-lists.ts'
 import { currentRaise, type Raise, withMarks } from '../model/raised-cap.ts'
+import { transferableUnits } from '../model/transfers.ts'
 import { request } from '../session/client.ts'
 import { consoleConfig } from '../session/console-config.ts'
 import { texts } from '../texts/texts.ts'
@@ -118,6 +119,14 @@ export function useFollowingCaps(user: ViewedUser): ReadonlyMap<number, string> 
 function followingOf({ items }: Api['QuotaPage']): ReadonlyMap<number, string> {
   const following = items.filter(({ status, metadata }) => status === 'scheduled' && CONTINUES in metadata)
   return new Map(following.map(({ id, starts_at }) => [id, starts_at] as const))
+}
+
+/** Those of the user's newest quotas, at most one page, whose units can be handed on. */
+export function givingGrantsQuery(user: ViewedUser) {
+  return queryOptions({
+    ...newestQuotasQuery(user),
+    select: ({ items }) => items.filter(quota => (transferableUnits(quota) ?? 0) > 0),
+  })
 }
 
 function newestQuotasQuery(user: ViewedUser) {

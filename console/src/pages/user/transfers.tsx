@@ -18,6 +18,7 @@ import { transfersQuery } from '../../queries/transfers.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { HandOn } from './hand-on.tsx'
 import { ReturnForm } from './return-form.tsx'
 
 const { list: words, giveBack } = texts.transfers
@@ -27,7 +28,8 @@ const STATE = { cursor }
 const ONE_LINE = { whiteSpace: 'nowrap' } as const
 
 /** The transfers from and to a user, newest first, each with the way back. */
-export default function Transfers({ user: { user_id } }: { user: ViewedUser }) {
+export default function Transfers({ user }: { user: ViewedUser }) {
+  const { user_id } = user
   const [state, change] = useUrlState(STATE)
   const transfers = useQuery(transfersQuery(user_id, state.cursor))
   const [returned, setReturned] = useState<Transfer | null>(null)
@@ -44,6 +46,7 @@ export default function Transfers({ user: { user_id } }: { user: ViewedUser }) {
       <Text size="sm" c="dimmed" mb="sm">
         {words.about}
       </Text>
+      {canChange && <HandOn user={user} onDone={setDone} />}
       <p role="status">{done}</p>
       <Loaded query={transfers} loading={<Loading rows={5} height={44} />}>
         {({ items, next_cursor }) => (

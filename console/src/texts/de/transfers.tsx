@@ -42,8 +42,7 @@ export const transfers: typeof english = {
 
   list: {
     table: 'Übertragungen',
-    about:
-      'Einheiten, die dieser Benutzer abgegeben oder bekommen hat. Zum Übertragen die Aktionen eines Pakets öffnen.',
+    about: 'Einheiten, die dieser Benutzer abgegeben oder bekommen hat.',
     columns: {
       with: 'Mit',
       units: 'Einheiten',

@@ -42,7 +42,7 @@ export const transfers = {
 
   list: {
     table: 'Transfers',
-    about: 'Units that this user has handed on or got. To hand units on, open the actions of a grant.',
+    about: 'Units that this user has handed on or got.',
     columns: {
       with: 'With',
       units: 'Units',
