@@ -162,13 +162,13 @@ function OtherUser({ user }: { user: ReturnType<typeof giverOf> }) {
 
 function Grants({ transfer: { quota_id, to_quota_id } }: { transfer: Transfer }) {
   const to = to_quota_id === null ? words.erasedGrant : <GrantLink id={to_quota_id} />
-  return <span style={ONE_LINE}>{words.grants(<GrantLink id={quota_id} />, to)}</span>
+  return words.grants(<GrantLink id={quota_id} />, to)
 }
 
 function GrantLink({ id }: { id: number }) {
   return (
-    <Anchor component={Link} href={`/quotas/${id}`} size="sm">
-      {id}
+    <Anchor component={Link} href={`/quotas/${id}`} size="sm" style={ONE_LINE}>
+      {texts.values.unnamed('grant', id, false)}
     </Anchor>
   )
 }
