@@ -1,7 +1,10 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { countryOfText, countryOptions, dialedCountryLabel } from '../model/countries.ts'
+import { receiverOf } from '../model/transfers.ts'
+import { userIdOf } from '../queries/profile.ts'
 import { texts } from '../texts/texts.ts'
 
 interface TextFilterProps {
@@ -69,6 +72,41 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
         {...(isNumber ? { inputMode: 'numeric' } : {})}
       />
     </form>
+  )
+}
+
+interface UserFilterProps extends Pick<TextFilterProps, 'label' | 'placeholder'> {
+  value: number | null
+  onApply: (user_id: number | null) => void
+}
+
+/** Takes a user by id, or by ref: and a reference, of which it asks the service the id. */
+export function UserFilter({ value, onApply, ...labels }: UserFilterProps) {
+  const search = useMutation({ mutationFn: userIdOf })
+  const { error, unknownReference } = texts.components.userFilter
+  // Of a reference that was not found, until another is applied.
+  const failed = search.isError ? search.variables : null
+
+  function parse(text: string): string | null {
+    const named = receiverOf(text)
+    return named === null || ('ref' in named && named.ref === failed) ? null : text
+  }
+  function apply(text: string | null) {
+    // An answer that is late does not replace what was typed since.
+    search.reset()
+    const named = text === null ? null : receiverOf(text)
+    if (named === null) onApply(null)
+    else if ('user_id' in named) onApply(named.user_id)
+    else search.mutate(named.ref, { onSuccess: onApply })
+  }
+  return (
+    <TextFilter
+      {...labels}
+      value={value === null ? null : String(value)}
+      parse={parse}
+      error={failed === null ? error : unknownReference}
+      onApply={apply}
+    />
   )
 }
 

@@ -9,6 +9,11 @@ type Profile = Api['UserProfile']
 
 const pathOf = (user_id: number) => `/admin/users/${user_id}/profile`
 
+/** The id of the user with a reference. */
+export async function userIdOf(ref: string): Promise<number> {
+  return (await request<Api['User']>(`/admin/users/${encodeURIComponent(`ref:${ref}`)}`)).user_id
+}
+
 /** The profile of a user; an empty one if nothing is stored of the user, as the first change makes it. */
 export function profileQuery(user_id: number) {
   return queryOptions({

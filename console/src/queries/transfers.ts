@@ -3,6 +3,7 @@ import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import type { Api } from '../api/types.ts'
 import { receiverOf, type Transfer } from '../model/transfers.ts'
 import { request } from '../session/client.ts'
+import { userIdOf } from './profile.ts'
 import { quotaQuery, refetchDependents } from './quota.ts'
 
 /** Units that users hand on to each other. */
@@ -42,8 +43,7 @@ async function receiverId(text: string): Promise<number | string> {
   const receiver = receiverOf(text)
   if (receiver === null) return text.trim()
   if ('user_id' in receiver) return receiver.user_id
-  const path = `/admin/users/${encodeURIComponent(`ref:${receiver.ref}`)}`
-  return (await request<Api['User']>(path)).user_id
+  return userIdOf(receiver.ref)
 }
 
 /** Hands units of a grant on. With the same key, a repeated request moves them once. */

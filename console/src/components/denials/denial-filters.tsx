@@ -10,10 +10,9 @@ import {
   subject,
 } from '../../model/denial-filters.ts'
 import { toFieldText, toTimestamp } from '../../model/local-time.ts'
-import { uint } from '../../model/url-parameters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
-import { ChoiceFilter, CountryFilter, TextFilter } from '../filter-fields.tsx'
+import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
 import classes from './denial-filters.module.css'
 
@@ -39,14 +38,11 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         onApply={id => onChange({ id })}
       />
       {scope === null && (
-        <TextFilter
+        <UserFilter
           label={labels.user}
           placeholder={labels.allUsers}
-          value={state.user_id === null ? null : String(state.user_id)}
-          parse={text => (uint(text) === null ? null : text)}
-          error={labels.userError}
-          isNumber
-          onApply={text => onChange({ user_id: uint(text) })}
+          value={state.user_id}
+          onApply={user_id => onChange({ user_id })}
         />
       )}
       <ChoiceFilter

@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { STATUS_LABELS } from '../../components/badge.tsx'
-import { ChoiceFilter, CountryFilter, TextFilter } from '../../components/filter-fields.tsx'
+import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../../components/filter-fields.tsx'
 import {
   ENDS_WITHIN,
   filterCount,
@@ -14,7 +14,6 @@ import {
   STATUSES,
   UNFILTERED,
 } from '../../model/quota-lists.ts'
-import { uint } from '../../model/url-parameters.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './quotas.module.css'
 
@@ -44,14 +43,11 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
       >
         {filters.toggle(filterCount(state))}
       </Button>
-      <TextFilter
+      <UserFilter
         label={filters.user}
         placeholder={filters.allUsers}
-        value={user_id === null ? null : String(user_id)}
-        parse={text => (uint(text) === null ? null : text)}
-        error={filters.notAUser}
-        isNumber
-        onApply={text => onChange(userChange(uint(text), state))}
+        value={user_id}
+        onApply={id => onChange(userChange(id, state))}
       />
       <TextFilter
         label={filters.name}

@@ -7,6 +7,10 @@ export const components: typeof english = {
       `Die Adresse enthält ${count === 1 ? 'einen Filter, den' : 'Filter, die'} es nicht gibt: ${filters}`,
     without: 'Liste ohne Filter anzeigen',
   },
+  userFilter: {
+    error: 'Eine ID eingeben, oder ref: und eine Referenz',
+    unknownReference: 'Kein Benutzer zu dieser Referenz gefunden',
+  },
   countryFilter: { label: 'Land', all: 'Alle Länder', error: 'Bitte ein Land wählen, wie Deutschland, DE oder +49' },
   statuses: {
     active: 'Aktiv',

@@ -37,7 +37,6 @@ export const quotas: typeof english = {
     toggle: count => (count === 0 ? 'Filter' : `Filter (${count})`),
     user: 'Benutzer-ID',
     allUsers: 'Alle Benutzer',
-    notAUser: 'Eine ganze Zahl eingeben',
     openUser: id => `Benutzer ${id} öffnen`,
     name: 'Name',
     nameHint: 'Beginnt mit …',

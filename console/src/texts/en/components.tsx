@@ -8,6 +8,10 @@ export const components = {
       `The address has ${count === 1 ? 'a filter that does' : 'filters that do'} not exist: ${filters}`,
     without: 'Show the list without filters',
   },
+  userFilter: {
+    error: 'Enter an id, or ref: and a reference',
+    unknownReference: 'No user was found by this reference',
+  },
   countryFilter: { label: 'Country', all: 'All countries', error: 'Choose one country, such as Germany, DE or +49' },
   statuses: {
     active: 'Active',

@@ -53,7 +53,6 @@ export const denials = {
     messageError: 'Up to 128 letters, digits and . _ : -, the first a letter or digit',
     user: 'User id',
     allUsers: 'All users',
-    userError: 'Enter a whole number',
     messageType: 'Message type',
     allTypes: 'All types',
     messageTypeError: 'Up to 64 lower-case letters, digits, _ and -',

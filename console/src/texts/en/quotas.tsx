@@ -40,7 +40,6 @@ export const quotas = {
     toggle: (count: number) => (count === 0 ? 'Filters' : `Filters (${count})`),
     user: 'User id',
     allUsers: 'All users',
-    notAUser: 'Enter a whole number',
     openUser: (id: number) => `Open user ${id}`,
     name: 'Name',
     nameHint: 'Begins with…',
