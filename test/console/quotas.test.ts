@@ -84,7 +84,7 @@ test('filters by user, status, kind, name and reference', async () => {
   await untilListed(page, [40, 30, 20, 10])
   expect(page.url()).toBe(`${site.url}/console/quotas?status=suspended`)
   await page.getByLabel('User id').fill('many')
-  await page.getByText('Enter a whole number').waitFor()
+  await page.getByText('Enter an id, or ref: and a reference').waitFor()
   await page.goBack()
   await untilListed(page, down(45, 21))
   await page.getByLabel('Name').fill('quota 1')
