@@ -111,6 +111,9 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
       }
       case 'object':
         return objectFor(schema, context)
+      // Of several types, which its description says: a plan in the row of an import.
+      case undefined:
+        return random.pick([null, null, 1 + random.integer(20), textFor({ format: 'text' }, name), { id: 1 }])
       default:
         throw new Error(`no value is known for ${JSON.stringify(schema)}`)
     }
