@@ -61,6 +61,7 @@ test('rows name users by reference, by id, or by both', async () => {
 })
 
 test('what an export has changes nothing when it is imported', async () => {
+  await importRows({ user_ref: 'customer-7', external_ref: 'exported', limit: 10 })
   const { body } = await app.inject({
     url: `${ADMIN}/export/quotas`,
     headers: { authorization: `Bearer ${adminToken}` },
