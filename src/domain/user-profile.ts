@@ -30,7 +30,7 @@ export type ProfilePatch = { [Field in keyof ProfileFields]?: ProfileFields[Fiel
 export type ProfileChange = { outcome: 'changed' | 'unchanged'; profile: UserProfile } | { outcome: 'immutable_ref' }
 
 /** The profile of a user before anything is set. */
-export function emptyProfile(userId: number): UserProfile {
+export function emptyProfile(userId: number) {
   return {
     user_id: userId,
     ref: null,
@@ -41,7 +41,7 @@ export function emptyProfile(userId: number): UserProfile {
     version: 0,
     updated_at: null,
     updated_by: null,
-  }
+  } satisfies UserProfile
 }
 
 /** Merges: fields that the patch omits stay, and null clears. The reference cannot be cleared or replaced. */

@@ -376,7 +376,7 @@ test('the directory of users finds them by the beginning of an id, and says who 
   await search.fill('10')
   await expect.poll(async () => (await names(page)).slice(0, 2)).toEqual(['100', '101'])
   await page.getByText('Nothing is known of user 10').waitFor()
-  await search.fill('nobody')
+  await search.fill('no-user')
   await page.getByText('No user has an id, a reference or a name that begins so').waitFor()
   await search.fill('4242')
   await page.getByRole('link', { name: 'New quota for user 4242' }).click()

@@ -97,7 +97,7 @@ test('a profile is edited, and lists and the search then show the name', async (
   await named(141, { ref: 'taken' })
   await dialog.getByLabel('Reference').fill('taken')
   await dialog.getByLabel('Name').fill('Nordwind GmbH')
-  await dialog.getByLabel('E-mail').fill('nobody')
+  await dialog.getByLabel('E-mail').fill('no address')
   await save.click()
   await dialog.getByText('Enter an address such as ann@example.com.').waitFor()
   await dialog.getByLabel('E-mail').fill('ann@example.com')

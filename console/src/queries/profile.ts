@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { emptyProfile } from '../../../src/domain/user-profile.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { request } from '../session/client.ts'
@@ -22,23 +23,12 @@ export function profileQuery(user_id: number) {
       try {
         return await request<Profile>(pathOf(user_id), { signal })
       } catch (error) {
-        if (error instanceof ApiProblem && error.code === 'not_found') return { user_id, ...EMPTY }
+        if (error instanceof ApiProblem && error.code === 'not_found') return emptyProfile(user_id)
         throw error
       }
     },
   })
 }
-
-const EMPTY = {
-  ref: null,
-  name: null,
-  email: null,
-  language: null,
-  time_zone: null,
-  version: 0,
-  updated_at: null,
-  updated_by: null,
-} satisfies Omit<Profile, 'user_id'>
 
 interface Update {
   body: object
