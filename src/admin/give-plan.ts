@@ -33,7 +33,7 @@ export interface PlanTerms {
 /** What becomes of a user. One who is refused does not affect the others. */
 export type PlanOutcome =
   | Giving
-  /** The user has another plan than those who are meant. */
+  /** The user has another plan than those who are meant, or a later version of the one to be given. */
   | { outcome: 'left_out' }
   | { outcome: 'being_erased' }
   | { outcome: 'unknown_value'; cause: UnknownValue }
@@ -165,7 +165,9 @@ function giveOne(
   author: Author,
   nextNumber: () => number,
 ): { outcome: PlanOutcome; changes: DecisionsOfUser[] } {
-  if (!isMeant(user)) return { outcome: { outcome: 'left_out' }, changes: [] }
+  // The plan was read before the account was locked, minutes before by a roll-out. No later version is taken away for it.
+  const hasLater = plan !== null && user.plan_id === plan.id && (user.plan_version ?? 0) > plan.version
+  if (hasLater || !isMeant(user)) return { outcome: { outcome: 'left_out' }, changes: [] }
   const userId = user.user_id
   const nextId = () => quotaIdOf(nextNumber(), shardOf(userId))
   const planned = stored.filter(quota => quota.plan !== null)

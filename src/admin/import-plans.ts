@@ -75,7 +75,8 @@ async function planNamed(db: Database, name: number | string): Promise<Plan | Im
 const refused = (message: string): ImportOutcome => ({ outcome: 'invalid', issues: [{ path: '/plan', message }] })
 
 function outcomeOf(giving: PlanOutcome): ImportOutcome {
-  if (giving.outcome === 'left_out') throw new Error('each user is meant')
+  // The user has a later version, which was made meanwhile.
+  if (giving.outcome === 'left_out') return { outcome: 'unchanged' }
   if (giving.outcome !== 'given') return giving
   if (giving.changes.length === 0) return { outcome: 'unchanged' }
   return { outcome: giving.changes.every(({ change }) => change.before === null) ? 'created' : 'updated' }

@@ -3,6 +3,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const { call, clock, db, senderToken, userToken } = await startService()
 const PLANS = '/api/sms/admin/plans'
@@ -111,6 +112,21 @@ describe('a user', () => {
     expect((await call('GET', `${PLANS}/${plan}`)).body.users).toEqual([{ version: 2, users: 1 }])
     clock.now += 1_000
     expect(await consume(user, 50)).toMatchObject({ granted: true })
+  })
+
+  test('who got a later version while a call waited keeps it, and the call gives that', async () => {
+    const [plan, user] = [await createPlan(MONTHLY), newUser()]
+    await give(user, plan)
+    const waiting = await db.transaction(async tx => {
+      await tx.query({ text: sql`select from account where user_id = $1 for update`, values: [user] })
+      const waiting = give(user, plan, { reset: true })
+      await untilWaiting(db, 1)
+      await change(plan, { ...MONTHLY, limit: 2000 })
+      await tx.query({ text: sql`update account set plan_version = 2 where user_id = $1`, values: [user] })
+      return { answer: waiting }
+    })
+    expect((await waiting.answer).plan.version).toBe(2)
+    expect(await quotasOf(user)).toMatchObject([{ limit: 2000, plan: { version: 2 } }])
   })
 
   test('whose quota differs in what cannot change gets another one', async () => {

@@ -39,18 +39,8 @@ function having(planId: number, versions: VersionRange): RollOutSelection {
   }
 }
 
-/**
- * Who is asked for, but for those who have got a later version meanwhile: a roll-out that began earlier does not take it away again.
- *
- * @throws Problem `invalid_request` if the request selects in several ways
- */
-export function selectionOf(asked: RollOutReq, plan: Plan): RollOutSelection {
-  const selection = askedFor(asked, plan)
-  const hasLater = ({ plan_id, plan_version }: PlanAccount) => plan_id === plan.id && (plan_version ?? 0) > plan.version
-  return { ...selection, isMeant: user => !hasLater(user) && selection.isMeant(user) }
-}
-
-function askedFor({ users, from_version, from_plan }: RollOutReq, plan: Plan): RollOutSelection {
+/** @throws Problem `invalid_request` if the request selects in several ways */
+export function selectionOf({ users, from_version, from_plan }: RollOutReq, plan: Plan): RollOutSelection {
   const given = Object.entries({ users, from_version, from_plan }).filter(([, value]) => value !== undefined)
   if (given.length > 1) {
     const [[first] = ['']] = given

@@ -42,6 +42,9 @@ function readRoute(server: FastifyInstance, { db }: RouteContext): void {
   })
 }
 
+/** A plan changes a few times a year. */
+const MAX_TRIES = 3
+
 function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   change(server, 'PUT', '/:user_id/plan', {
     ...operation(
@@ -57,15 +60,20 @@ function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     handler: async (request): Promise<UserPlan> => {
       const { user_id } = request.params
       const { plan_id, reset = false } = request.body
-      const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
-      const giving = await giveOne(db, user_id, { plan, reset }, authorOf(request, now()))
-      const { id, name, version } = plan
-      return {
-        user_id,
-        plan: { id, name, version },
-        slots: slotsOf(giving),
-        ended: giving.ended.map(quota => quota.id),
+      // Again if the user got a version that was made after the plan was read.
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
+        const giving = await giveOne(db, user_id, { plan, reset }, authorOf(request, now()))
+        if (giving === null) continue
+        const { id, name, version } = plan
+        return {
+          user_id,
+          plan: { id, name, version },
+          slots: slotsOf(giving),
+          ended: giving.ended.map(quota => quota.id),
+        }
       }
+      throw new Error(`plan ${plan_id} was changed at each of ${MAX_TRIES} tries to give it`)
     },
   })
 }
@@ -91,21 +99,22 @@ function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   })
 }
 
+/** Null: the user has a later version of the plan. */
 async function giveOne(
   db: Database,
   userId: number,
   terms: PlanTerms,
   author: Parameters<typeof givePlanStep>[3],
-): Promise<Giving> {
+): Promise<Giving | null> {
   const [outcome] = await givePlanStep(db, [userId], terms, author)
   if (outcome === undefined) throw new Error(`user ${userId} has no outcome`)
   return givingOrThrow(outcome)
 }
 
 /** @throws Problem for any other outcome */
-function givingOrThrow(outcome: PlanOutcome): Giving {
+function givingOrThrow(outcome: PlanOutcome): Giving | null {
   if (outcome.outcome === 'given') return outcome
-  if (outcome.outcome === 'left_out') throw new Error('each user is meant')
+  if (outcome.outcome === 'left_out') return null
   throw refusal(outcome)
 }
 
