@@ -1,8 +1,8 @@
-/** Administrators who create, change and delete quotas during the chaos test. */
+/** Administrators who create, change and delete quotas, transfer units and give plans during the chaos test. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS } from '../../../src/domain/time.ts'
-import { createCaller } from './caller.ts'
-import type { Deployment } from './deployment.ts'
+import { createCaller, NO_USER } from './caller.ts'
+import type { Answer, Deployment } from './deployment.ts'
 import { HOT_USER, USERS } from './messages.ts'
 import type { RunRecord } from './record.ts'
 
@@ -134,6 +134,59 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
     both.to = performance.now()
   }
 
+  /** Gives users a plan whose limits only grow, one by one and in roll-outs, and takes it away. */
+  async function planner(): Promise<void> {
+    const path = '/api/sms/admin/plans'
+    let limit = 5
+    const slots = () => [
+      { slot: 'daily', limit, period: 'day' },
+      { slot: 'hourly', kind: 'cap', limit: 100 + limit, period: 'hour' },
+    ]
+    const begin = { name: 'Chaos', slots: slots() }
+    const { body: plan } = await call(NO_USER, { method: 'POST', path, body: begin, key: 'chaos-plan' })
+    const expectAnswer = (what: string, { status, body }: Answer, isExpected: boolean) => {
+      if (!isExpected) record.contradictions.push(`${what}: ${status} ${JSON.stringify(body)}`)
+    }
+    while (!isStopped) {
+      const user = below(USERS)
+      const chance = random()
+      if (chance < 0.2) {
+        limit += 1
+        const body = { slots: slots() }
+        const changed = await call(NO_USER, { method: 'PUT', path: `${path}/${plan.id}`, body })
+        expectAnswer('changing the plan', changed, changed.status === 200)
+      } else if (chance < 0.5) await rollOut(`${path}/${plan.id}/roll-out`, expectAnswer)
+      else {
+        const isGiven = chance < 0.8
+        const body = isGiven ? { body: { plan_id: plan.id } } : {}
+        const own = `/api/sms/admin/users/${user}/plan`
+        const answer = await call(user, { method: isGiven ? 'PUT' : 'DELETE', path: own, ...body })
+        expectAnswer(isGiven ? 'giving a plan' : 'taking a plan', answer, answer.status === (isGiven ? 200 : 204))
+        record.count('plans of users')
+      }
+      await pause(below(200))
+    }
+  }
+
+  /** A call that breaks off is repeated with its key until it has tried all users. */
+  async function rollOut(path: string, expectAnswer: (what: string, answer: Answer, is: boolean) => void) {
+    keys += 1
+    const key = `chaos-roll-out-${keys}`
+    const users = [...new Set(Array.from({ length: 10 }, () => below(USERS)))]
+    const changes = users.map(user => ({ user, from: performance.now(), to: Number.POSITIVE_INFINITY }))
+    record.changes.push(...changes)
+    for (;;) {
+      const answer = await call(NO_USER, { method: 'POST', path, body: { users }, key })
+      expectAnswer('rolling a plan out', answer, answer.status === 200)
+      if (answer.status !== 200) break
+      if (answer.body.record !== 'end') continue
+      expectAnswer('rolling a plan out', answer, answer.body.users.failed === 0)
+      record.count('roll-outs')
+      break
+    }
+    for (const change of changes) change.to = performance.now()
+  }
+
   async function administrator(): Promise<void> {
     while (!isStopped) {
       const user = random() < 0.3 ? HOT_USER : below(USERS)
@@ -158,7 +211,7 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
     },
 
     start() {
-      const all = Promise.all([administrator(), administrator()])
+      const all = Promise.all([administrator(), administrator(), planner()])
       all.catch(() => {})
       return {
         async stop() {

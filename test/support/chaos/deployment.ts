@@ -26,7 +26,7 @@ const SECRET = 'a secret for tests only, long enough for HS256'
 
 export interface Answer {
   status: number
-  /** Parsed JSON of any shape. */
+  /** Parsed JSON of any shape; of an answer of several lines, the last one. */
   body: ReturnType<typeof JSON.parse>
 }
 
@@ -158,7 +158,10 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
         if (answer.status >= 500 && answer.status !== 503) {
           serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
         }
-        return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+        return {
+          status: answer.status,
+          body: text === '' ? undefined : JSON.parse(text.trim().split('\n').at(-1) ?? ''),
+        }
       } catch {
         return undefined
       }

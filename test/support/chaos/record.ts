@@ -63,6 +63,8 @@ export const KINDS = [
   'not found',
   'changes of quotas',
   'transfers',
+  'plans of users',
+  'roll-outs',
   'unanswered',
   'unavailable',
   'unavailable while held',
