@@ -330,6 +330,24 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=4711`)
 })
 
+test('a press on the account opens its menu, also while that is being loaded', async () => {
+  const page = await site.visit('/quotas')
+  const account = page.getByRole('button', { name: 'Account' })
+  await account.waitFor()
+  const loaded = Promise.withResolvers<void>()
+  await page.route(/\/assets\/account-menu-[^/]+\.js$/, async route => {
+    await loaded.promise
+    await route.continue()
+  })
+  await page.reload()
+  await account.hover()
+  await page.mouse.down()
+  loaded.resolve()
+  await account.and(page.locator('[aria-haspopup]')).waitFor()
+  await page.mouse.up()
+  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+})
+
 test('the menu of the account changes the language, with numbers and dates, and the color scheme', async () => {
   // No valid tag, as some browsers make of the settings of their system.
   const page = await site.visit('/quotas', { locale: 'de-DE@euro' })

@@ -110,11 +110,12 @@ function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEn
 
 const SHORTCUT = navigator.userAgent.includes('Mac') ? '⌘K' : texts.shell.controlK
 
-/** The menu is loaded after the page; a click until then opens it as soon as it is there. */
+/** The menu is loaded after the page; a click until then opens it as soon as it is there, also one during which the button is replaced. */
 function Account({ caller }: { caller: Caller }) {
   const [isOpen, setOpen] = useState(false)
+  const open = () => setOpen(true)
   return (
-    <Suspense fallback={<AccountButton caller={caller} onClick={() => setOpen(true)} />}>
+    <Suspense fallback={<AccountButton caller={caller} onMouseDown={open} onClick={open} />}>
       <AccountMenu caller={caller} isOpen={isOpen} onChange={setOpen} />
     </Suspense>
   )
