@@ -1,7 +1,8 @@
 /**
  * Sixty-four senders on two services over one database, with administrators, windows that end every three seconds,
  * twins, partial settlements, retention and the sweeper, while processes are killed, backends cancelled and rows held by
- * strangers. Afterwards the clients' records of all answers must equal the ledger.
+ * strangers. Afterwards the clients' records of all answers must equal the ledger. Then users that were never seen send, and get the
+ * default plan, during further kills.
  *
  *     CHAOS_ROUNDS=20 SEED=… npx vitest run test/process/chaos.long.test.ts
  */
@@ -10,6 +11,7 @@ import { expect, onTestFailed, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
+import { createCaller, NO_USER } from '../support/chaos/caller.ts'
 import {
   chargedDenials,
   checkRun,
@@ -25,6 +27,7 @@ import { staleAnswers } from '../support/chaos/http-call.ts'
 import { createRunRecord, KINDS } from '../support/chaos/record.ts'
 import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
+import { byId, byReference, DEFAULT_PLAN, expectGivenOnce, nothingSent, sendOfStrangers } from '../support/strangers.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const rounds = Number(process.env.CHAOS_ROUNDS ?? 3)
@@ -35,6 +38,9 @@ const faults = createFaults(deployment, record, random)
 const { db } = deployment
 
 const VICTIMS: readonly Victim[] = ['service', 'backend', 'postmaster']
+const WAVES = 9
+/** Strangers of a wave that are named by id, and as many by reference. */
+const WAVE = 12
 /** In every tenth round, nothing goes wrong before the kill but rows that are held. */
 const CALM_EVERY = 10
 
@@ -110,6 +116,31 @@ test(
   // Ends only what hangs.
   600_000 + rounds * 60_000,
 )
+
+test(`${WAVES} waves of strangers, by id and by reference, during kill -9: each gets the default plan once, and is charged once for each message`, async () => {
+  onTestFailed(() => console.error(`SEED=${seed} repeats the same choices. Output:\n${deployment.output()}`))
+  const call = createCaller(deployment, createRunRecord(), random)
+  const plan = { method: 'POST', path: '/api/sms/admin/plans', body: DEFAULT_PLAN, key: 'default-plan' } as const
+  expect((await call(NO_USER, plan)).status).toBe(201)
+  const strangers = [...byId(WAVES * WAVE), ...byReference(WAVES * WAVE)]
+  const sent = nothingSent()
+  for (let wave = 0; wave < WAVES; wave++) {
+    await sendOfStrangers(
+      strangers.filter((_, index) => index % WAVES === wave),
+      async (op, body) => (await call(NO_USER, { method: 'POST', path: `/api/sms/sender/quota/${op}`, body })).body,
+      async (_round, calls) => {
+        // Sooner or later in the transactions that make the user and give the plan.
+        await pause(random() * 150)
+        await faults.kill(VICTIMS[wave % VICTIMS.length] ?? 'service')
+        if (random() < 0.3) await faults.kill('service')
+        await calls
+      },
+      sent,
+    )
+  }
+  expect(deployment.serviceErrors).toEqual([])
+  await expectGivenOnce(db, strangers, sent)
+}, 600_000)
 
 /** Waits until no reservation is open: the sweeper closes expired ones, and so does reading them. */
 async function closeAll(): Promise<void> {

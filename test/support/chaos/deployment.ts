@@ -63,6 +63,9 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     DATABASE_URL: serviceUrl,
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
+    AUTO_USERS: 'true',
+    // More than the test makes: a call that finds no room is denied.
+    DEFAULT_PLAN_USERS_PER_MINUTE: '1000000',
     CHAOS_BEGAN: String(Date.now()),
     CHAOS_SPEED: String(speed),
     CHAOS_RETENTION_MS: String(RETENTION_S * 1_000 * SPEED),
