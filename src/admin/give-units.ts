@@ -16,7 +16,7 @@ import {
 } from '../domain/gift.ts'
 import { createQuota, type Quota, type QuotaChange, roll, unknownIn } from '../domain/quota.ts'
 import { quotaIdOf, shardOf } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { UnknownValue } from '../domain/unknown-value.ts'
 import type { Author } from './author.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
@@ -71,7 +71,7 @@ export async function monthZoneOf(db: Database, userIds: readonly number[], now:
  *
  * @param receivers without duplicates
  * @param author whose `requestId` is that of the request
- * @param since when the request began, by any clock of the service
+ * @param begunAt when the request began, by any clock of the service
  * @returns what became of each user, in the order of the receivers
  */
 export function giveStep(
@@ -79,9 +79,18 @@ export function giveStep(
   receivers: readonly Receiver[],
   terms: GiveTerms,
   author: Author,
-  since: EpochMs,
+  begunAt: EpochMs,
 ): Promise<GiveOutcome[]> {
+  const since = firstTimeOf(begunAt, author.now)
   return withNumbers(db, () => db.transaction(tx => give(tx, receivers, terms, author, since)))
+}
+
+/**
+ * Before each change of a request, also if the clock that it began by was ahead, and those of its changes were not. A request goes on for a
+ * day at most: by then a clock that was further ahead is not yet reached, which shows that it was.
+ */
+function firstTimeOf(begunAt: EpochMs, now: EpochMs): EpochMs {
+  return begunAt > now ? 0 : begunAt - DAY_MS
 }
 
 async function give(

@@ -2,7 +2,7 @@ import { MAX_LOOKAHEAD_STEPS } from './bounds.ts'
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { capacityOf, type Matches } from './matching.ts'
 import { calendarOf } from './period.ts'
-import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
+import { type Allowance, effectiveTime, headroomOf, shownWindowEnd } from './quota.ts'
 import { type StepBudget, withinSteps } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 
@@ -72,7 +72,7 @@ class Ceiling {
 
   constructor(cap: Allowance, now: EpochMs) {
     const windowEnd = shownWindowEnd(cap) ?? Number.POSITIVE_INFINITY
-    const isStarted = cap.starts_at <= now
+    const isStarted = cap.starts_at <= effectiveTime(cap, now)
     this.cap = cap
     const calendar = calendarOf(cap)
     this.boundaries = calendar === null ? NONE : boundariesAhead(calendar, now)

@@ -1,7 +1,7 @@
 import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
 import { isExtra } from './extra-grant.ts'
 import { type Period, plainCalendar } from './period.ts'
-import { isLive, type Quota, shownWindowEnd } from './quota.ts'
+import { effectiveTime, isLive, type Quota, shownWindowEnd } from './quota.ts'
 import type { EpochMs } from './time.ts'
 import { monthIn, nextBoundary } from './window.ts'
 
@@ -145,7 +145,11 @@ function whyNone(quotas: readonly Quota[], { period }: GiftTerms, now: EpochMs):
 
 function endOf(quota: Quota, { until, monthZone }: GiftTerms, now: EpochMs) {
   if (until === 'month_end')
-    return { end: nextBoundary(plainCalendar('month', monthZone), now), timeZone: monthZone, isMonthEnd: true }
+    return {
+      end: nextBoundary(plainCalendar('month', monthZone), effectiveTime(quota, now)),
+      timeZone: monthZone,
+      isMonthEnd: true,
+    }
   return { end: until === 'for_good' ? null : shownWindowEnd(quota), timeZone: quota.time_zone, isMonthEnd: false }
 }
 

@@ -1,6 +1,6 @@
 import type { DrawCommand, Explanation } from './command.ts'
 import { type Draft, type EndedQuota, rolledQuotaAt } from './draft.ts'
-import { type Allowance, headroomOf, shownWindowEnd, statusOf } from './quota.ts'
+import { type Allowance, effectiveTime, headroomOf, shownWindowEnd, statusOf } from './quota.ts'
 import type { EpochMs } from './time.ts'
 
 /** A user's quotas, sorted by whether they count for a request. */
@@ -29,16 +29,6 @@ export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): M
   if (matches.grants.length > 1) matches.grants.sort(compareBurnOrder)
   if (matches.caps.length > 1) matches.caps.sort((one, other) => one.id - other.id)
   return matches
-}
-
-/**
- * The time at which a quota is judged. If this process's clock lags behind a window that another process opened, the
- * window's start counts; the same holds for a quota that began when it was created. Otherwise a new cap would not hold
- * until the clock catches up, although its creation was confirmed.
- */
-export function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
-  const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
-  return isOpen ? Math.max(now, quota.window_start) : now
 }
 
 /** Why a quota that is not deleted does not count for this request; null if it does. */

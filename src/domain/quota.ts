@@ -98,9 +98,19 @@ export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   return headroomOf(quota) <= 0 ? 'exhausted' : 'active'
 }
 
-/** Whether a quota is not deleted, enabled, started and not expired. An exhausted quota is live. */
+/**
+ * The time at which a quota is judged. If this process's clock lags behind a window that another process opened, the
+ * window's start counts; the same holds for a quota that began when it was created. Otherwise a new cap would not hold
+ * until the clock catches up, although its creation was confirmed.
+ */
+export function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
+  const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
+  return isOpen ? Math.max(now, quota.window_start) : now
+}
+
+/** Whether a quota is not deleted, enabled, started and not expired, judged as for messages. An exhausted quota is live. */
 export function isLive(quota: Allowance, now: EpochMs): boolean {
-  const status = statusOf(quota, now)
+  const status = statusOf(quota, effectiveTime(quota, now))
   return status === 'active' || status === 'exhausted'
 }
 

@@ -1,7 +1,6 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
 import { type Correction, createDraft, putReservation } from './draft.ts'
-import { effectiveTime } from './matching.ts'
 import {
   balanceOf,
   type ClosedWindow,
@@ -86,7 +85,7 @@ export function decideTransfer(
   const unknown = unknownIn(current)
   if (unknown !== null) return { outcome: 'unknown_value', cause: unknown }
   const { quota, closed } = roll(current, now)
-  const hindrance = hindranceOf(quota, effectiveTime(quota, now))
+  const hindrance = hindranceOf(quota, now)
   if (hindrance !== undefined) return { outcome: 'not_transferable', detail: hindrance }
   const end = shownWindowEnd(quota)
   const { to_user_id, units, reason, expires_at } = terms
@@ -118,11 +117,10 @@ export function decideTransfer(
   }
 }
 
-/** @param at when the quota is judged, as for senders */
-function hindranceOf(quota: Quota, at: EpochMs): string | undefined {
+function hindranceOf(quota: Quota, now: EpochMs): string | undefined {
   if (quota.kind !== 'grant') return `Quota ${quota.id} is a cap: it has no units of its own.`
   if (quota.limit === null) return `Quota ${quota.id} is unlimited: it has no number of units that could go.`
-  if (!isLive(quota, at)) return `Quota ${quota.id} is suspended, has not begun or has ended.`
+  if (!isLive(quota, now)) return `Quota ${quota.id} is suspended, has not begun or has ended.`
   return undefined
 }
 

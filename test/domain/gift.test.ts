@@ -1,7 +1,8 @@
 /** Which grant of a user gets more units, until when, and why a user is left out. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { commonMonthZone, countMonthZones, decideGift, type GiftTerms } from '../../src/domain/gift.ts'
 import type { Quota } from '../../src/domain/quota.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')
@@ -132,6 +133,42 @@ test('the month ends where most monthly grants start anew', () => {
   const grants = [PACK, { time_zone: 'Asia/Tokyo' }, dead, dead, {}, {}]
   for (const quota of grants) countMonthZones(counts, [aQuota({ ...MONTHLY, ...quota })], NOW)
   expect(commonMonthZone(counts)).toBe('Europe/Berlin')
+})
+
+describe('by a clock that is behind that of another process', () => {
+  const AHEAD = NOW + HOUR_MS
+  const begun = { starts_at: AHEAD, created_at: AHEAD, window_start: AHEAD }
+
+  test('a grant that was made there gets units, and its zone counts', () => {
+    expect(given([begun])).toMatchObject({ quota: { id: 1 }, end: MONTH_END })
+    expect(given([begun], { until: 'for_good' })).toMatchObject({ quota: { id: 1 }, reference: null })
+    const counts = new Map<string, number>()
+    countMonthZones(counts, [aQuota({ ...MONTHLY, ...begun })], NOW)
+    expect(commonMonthZone(counts)).toBe('Europe/Berlin')
+    // It would end before it begins.
+    const april = at('2026-04-01 00:00:01')
+    const pack = { ...PACK, starts_at: april, created_at: april, window_start: april }
+    expect(given([pack], { period: null, until: 'month_end' })).toMatchObject({ end: at('2026-05-01') })
+  })
+
+  test('units that were given there are not given again', () => {
+    const extra: Partial<Quota> = {
+      ...{ ...begun, id: 5, period: null, window_end: null, expires_at: MONTH_END },
+      metadata: { extends_quota: '1', reason: 'Outage' },
+    }
+    const decided = decide([{}, extra], { reason: 'Excuse', again: false })
+    expect(decided).toMatchObject({ outcome: 'left_out', reason: 'got_others', quota: { id: 5 } })
+  })
+
+  test('units end with the window that was opened there', () => {
+    const opened = { window_no: 3, window_start: MONTH_END, window_end: at('2026-04-30 22:00:00') }
+    const gift = given([opened])
+    expect(gift).toMatchObject({ end: opened.window_end, reference: expect.stringContaining(`-${MONTH_END}-`) })
+  })
+
+  test('a cap that was made there is in the way', () => {
+    expect(given([{}, { ...DAILY_CAP, ...begun }]).notes).toMatchObject([{ note: 'cap', cap: { id: 3 } }])
+  })
 })
 
 test('units for good raise the limit', () => {

@@ -44,6 +44,18 @@ describe('a transfer', () => {
     // Of a window that has begun there, an earlier end is over. The receiver must not get units that outlive it.
     const { quota } = roll(quotaOf({ period: 'day' }), NOW + DAY_MS)
     expect(give({ ...quota, expires_at: NOW + HOUR_MS })).toMatchObject({ outcome: 'not_transferable' })
+    // Otherwise the units come from that window, end with it, and go back to it.
+    const made = give(quota)
+    if (made.outcome !== 'transferred') throw new Error(made.outcome)
+    const { giver, transfer } = made
+    expect(made).toMatchObject({
+      giver: { window_no: 1, used: 4 },
+      draft: { expires_at: quota.window_end },
+      closed: [],
+    })
+    const receiver = quotaOf(made.draft)
+    const back = decideReturn(transfer, { giver, receiver }, null, { now: NOW, actor: ACTOR })
+    expect(back).toMatchObject({ units: 4, giver: { window_no: 1, used: 0 }, corrections: [] })
   })
 
   test('reaches the marks of the giver', () => {
@@ -58,12 +70,13 @@ const spendable = (quotas: readonly Quota[], now: number) =>
     return sum + (limit ?? 0) + rolled_over - used - reserved
   }, 0)
 
-test('over any history of transfers, returns, sends and refunds, what can be spent changes by sends and refunds alone', () => {
+test('over any history of transfers, returns, sends and refunds, by clocks that differ, what can be spent changes by sends and refunds alone', () => {
   const step = fc.record({
     act: fc.constantFrom('give', 'return', 'send', 'refund', 'reserve'),
     at: fc.nat(30),
     to: fc.constantFrom(7, 8, 9),
     units: fc.integer({ min: 1, max: 12 }),
+    now: fc.constantFrom(NOW, NOW - DAY_MS, NOW + DAY_MS),
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), steps => {
@@ -74,20 +87,16 @@ test('over any history of transfers, returns, sends and refunds, what can be spe
       ]
       const transfers: Transfer[] = []
       let expected = 25
-      for (const { act, at, to, units } of steps) {
+      for (const { act, at, to, units, now } of steps) {
         const index = at % quotas.length
         const quota = quotas[index] as Quota
         if (act === 'give') {
-          const done = decideTransfer(
-            quota,
-            { ...TERMS, to_user_id: to, units },
-            { id: lastId, now: NOW, actor: ACTOR },
-          )
+          const done = decideTransfer(quota, { ...TERMS, to_user_id: to, units }, { id: lastId, now, actor: ACTOR })
           if (done.outcome !== 'transferred') {
             expect(units).toBeGreaterThan(Math.max(0, balanceOf(quota)))
             continue
           }
-          const made = quotaOf(done.draft)
+          const made = quotaOf(done.draft, now)
           quotas[index] = done.giver
           quotas.push(made)
           transfers.push({ ...done.transfer, to_quota_id: made.id })
@@ -102,7 +111,7 @@ test('over any history of transfers, returns, sends and refunds, what can be spe
             transfer,
             { giver: quotas[giver] as Quota, receiver: quotas[receiver] as Quota },
             units,
-            { now: NOW, actor: ACTOR },
+            { now, actor: ACTOR },
           )
           if (done.outcome !== 'returned') continue
           quotas[giver] = done.giver

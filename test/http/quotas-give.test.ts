@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { type Answer, type Service, START, startService } from '../support/service.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -286,6 +287,27 @@ test('a call that is stopped in between goes on with the same key', async () => 
     [1_000, 500],
     [1_000, 500],
   ])
+})
+
+test.each([
+  ['an hour', HOUR_MS],
+  ['a month', 30 * DAY_MS],
+])('a call that began by a clock that was %s ahead gives each user once', async (_title, aheadMs) => {
+  const user = someone()
+  await create(user)
+  const [key, raise] = [newKey(), { until: 'for_good' }]
+  const alter = (change: ReturnType<typeof sql>) => service.db.query({ text: sql`alter table quota ${change}` })
+  await alter(sql`add constraint no_gift check ("limit" = 1000 or user_id <> ${rawSql`${user}`}) not valid`)
+  service.clock.now = START + aheadMs
+  expect((await give([user], raise, { key })).at(-1)).toMatchObject({ record: 'stopped', given: 0 })
+  await alter(sql`drop constraint no_gift`)
+  service.clock.now = START
+  expect((await give([user], raise, { key })).at(-1)).toEqual(end(1))
+  expect((await give([user], raise, { key })).at(-1)).toEqual(end(0, { before: 1 }))
+  service.clock.now = START + HOUR_MS + 1_000
+  expect((await give([user], raise, { key })).at(-1)).toEqual(end(0, { before: 1 }))
+  service.clock.now = START
+  expect(await limitsOf(user)).toEqual([1_500])
 })
 
 test('what contradicts itself is refused', async () => {

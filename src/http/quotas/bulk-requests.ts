@@ -70,7 +70,7 @@ function refused(path: string, message: string) {
 }
 
 /** Quotas may be created so much later, in milliseconds, and are selected: the clocks of two processes differ by up to 500 ms. */
-export const CLOCK_MARGIN_MS = 1_000
+const CLOCK_MARGIN_MS = 1_000
 
 /** Users whose quotas are read at a time: each has at most 200 unexpired ones. */
 const USERS_AT_A_TIME = 100

@@ -12,7 +12,7 @@ import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { bulkOf } from './bulk.ts'
 import { beginOf, linesOf, NDJSON } from './bulk-lines.ts'
-import { CLOCK_MARGIN_MS, checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
+import { checkSelection, createChangeReader, selectedIds } from './bulk-requests.ts'
 import { giveOf, giveRequestOf, needsMonthZone } from './give.ts'
 import { authorOf } from './requests.ts'
 import type { Steps } from './step-pacer.ts'
@@ -122,13 +122,7 @@ export function giveRoute(server: FastifyInstance, { db, now }: RouteContext, { 
         step: part =>
           begun === null
             ? previewGiveStep(db, part, terms, { ...author, now: now() })
-            : giveStep(
-                db,
-                part,
-                terms,
-                { ...author, now: now(), requestId: begun.id },
-                begun.begunAt - CLOCK_MARGIN_MS,
-              ),
+            : giveStep(db, part, terms, { ...author, now: now(), requestId: begun.id }, begun.begunAt),
         onStopped: error => server.requestLog.stopped(request, 'gift of units', error),
       })
       return reply
