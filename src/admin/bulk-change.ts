@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { changedByRequest } from '../db/quotas/history.ts'
-import { findQuotas, lockAccounts, quotasOfUsers } from '../db/quotas/quotas.ts'
+import { findQuotas, lockKnownAccounts, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { applyBulkChange, type BulkChange } from '../domain/bulk-change.ts'
 import type { Quota, QuotaChange } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -79,10 +79,10 @@ export function bulkStep(
     const rest = stored.filter(({ id }) => !settled.has(id)).sort(byUserAndId)
     if (rest.length === 0) {
       // What an unconfirmed commit wrote may be read before a standby has it. The commit of a write waits for the standby.
-      await lockAccounts(tx, usersOf(stored.slice(0, 1)))
+      await lockKnownAccounts(tx, usersOf(stored.slice(0, 1)))
       return ids.map(id => settled.get(id) ?? { outcome: 'not_found' })
     }
-    await lockAccounts(tx, usersOf(rest))
+    const known = await lockKnownAccounts(tx, usersOf(rest))
     const before = await changedByRequest(
       tx,
       rest.map(({ id }) => id),
@@ -91,7 +91,7 @@ export function bulkStep(
     for (const id of before) settled.set(id, { outcome: 'changed_before' })
     const { outcomes, users } = await decide(
       tx,
-      rest.filter(({ id }) => !before.has(id)),
+      rest.filter(({ id, user_id }) => known.has(user_id) && !before.has(id)),
       change,
       author,
       'lock',

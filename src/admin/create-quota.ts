@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
-import { lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
+import { lockAccounts, lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
@@ -57,6 +57,7 @@ export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Au
   // What no user may have is refused before the lock, which makes an account if need be: then the user would be listed.
   const created = rules.createQuota(draft, { ...author, id: 0 })
   if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  await lockAccounts(tx, [draft.user_id])
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
   const erased = await usersBeingErased(tx, [draft.user_id])
   if (erased.size > 0) return { outcome: 'being_erased' }

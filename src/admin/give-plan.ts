@@ -8,7 +8,13 @@ import {
   plansOfUsers,
   setPlansOfUsers,
 } from '../db/plans/users.ts'
-import { type Concerned, lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
+import {
+  type Concerned,
+  lockAccounts,
+  lockKnownAccounts,
+  nextQuotaNumbers,
+  quotasOfUsers,
+} from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { type Giving, givePlan } from '../domain/give-plan.ts'
 import type { PlanVersion } from '../domain/plan.ts'
@@ -57,8 +63,7 @@ export function givePlanStep(
       await tx.query({ text: BY_KEYS_IN_ORDER })
       // In the order in which accounts are locked and rows are written.
       const users = userIds.toSorted((one, other) => one - other)
-      await lockAccounts(tx, users)
-      const known = await readUsers(tx, users, author, 'lock')
+      const known = await readUsers(tx, await lockMeant(tx, users, terms), author, 'lock')
       const count = countMade(decide(users, known, terms, author, () => 0).outcomes)
       const numbers = (count === 0 ? [] : await nextQuotaNumbers(tx, count)).values()
       const decided = decide(users, known, terms, author, () => numbers.next().value ?? 0)
@@ -68,6 +73,16 @@ export function givePlanStep(
     }),
   )
 }
+
+/** Locks accounts, and makes those that are missing if users without one get the plan. @returns the users whose accounts are locked */
+async function lockMeant(tx: Transaction, userIds: readonly number[], { plan, isMeant = () => true }: PlanTerms) {
+  if (plan === null || !userIds.some(userId => isMeant(withoutPlan(userId))))
+    return [...(await lockKnownAccounts(tx, userIds))]
+  await lockAccounts(tx, userIds)
+  return userIds
+}
+
+const withoutPlan = (user_id: number): PlanAccount => ({ user_id, plan_id: null, plan_version: null, live_at: null })
 
 /** Quotas that a transaction makes or changes, at most: some 100 ms. */
 const MAX_QUOTAS = 200
@@ -143,7 +158,7 @@ function decide(
 ): Decided {
   const decided: Decided = { outcomes: new Map(), users: [], plans: [] }
   for (const userId of userIds) {
-    const user = plans.get(userId) ?? { user_id: userId, plan_id: null, plan_version: null, live_at: null }
+    const user = plans.get(userId) ?? withoutPlan(userId)
     const { outcome, changes } = erased.has(userId)
       ? { outcome: { outcome: 'being_erased' } as const, changes: [] }
       : giveOne(user, quotas.get(userId) ?? [], terms, author, nextNumber)

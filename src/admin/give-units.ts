@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import { type ChangeOfRequest, changesOfRequest, lastExpiredGrants } from '../db/quotas/gifts.ts'
-import { lockAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
+import { lockKnownAccounts, nextQuotaNumbers, quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { adjustQuota } from '../domain/adjust.ts'
 import { extraGrant } from '../domain/extra-grant.ts'
@@ -117,17 +117,23 @@ async function give(
   if (chosen.length === 0) {
     // What an unconfirmed commit wrote may be read before a standby has it. The commit of a write waits for the standby.
     const isGiven = ({ user_id }: Receiver) => isSettled(outcomes.get(user_id))
-    await lockAccounts(tx, idsOf(receivers.filter(isGiven).slice(0, 1)))
+    await lockKnownAccounts(tx, idsOf(receivers.filter(isGiven).slice(0, 1)))
     return inOrder(receivers, outcomes)
   }
-  await lockAccounts(tx, idsOf(chosen))
+  const known = await lockKnownAccounts(tx, idsOf(chosen))
   for (const { user_id } of chosen) outcomes.delete(user_id)
   const last = new Set(await addGivenBefore(chosen))
   const concerned = chosen.filter(receiver => last.has(receiver))
   const decided = decide(
     concerned,
     {
-      stored: await quotasOfUsers(tx, concerned, author.now, 'lock'),
+      // Of one who was erased meanwhile, none: the user has no quota.
+      stored: await quotasOfUsers(
+        tx,
+        concerned.filter(({ user_id }) => known.has(user_id)),
+        author.now,
+        'lock',
+      ),
       erased: await usersBeingErased(tx, idsOf(concerned)),
       numbers: await nextQuotaNumbers(tx, concerned.length),
     },

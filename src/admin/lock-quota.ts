@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/connection/database.ts'
-import { findQuota, lockQuotasOfUser } from '../db/quotas/quotas.ts'
+import { findQuota, lockKnownAccounts, lockQuotasOfUser } from '../db/quotas/quotas.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 
@@ -29,6 +29,8 @@ export async function lockQuota(
 ): Promise<KnownQuota | NotChangeable> {
   const found = await findQuota(tx, id)
   if (found === undefined) return { outcome: 'not_found' }
+  const known = await lockKnownAccounts(tx, [found.user_id])
+  if (known.size === 0) return { outcome: 'not_found' }
   const quotas = await lockQuotasOfUser(tx, found.user_id, now, { id, external_ref: externalRef })
   const quota = quotas.find(one => one.id === id)
   if (quota === undefined) return { outcome: 'not_found' }

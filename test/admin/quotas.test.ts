@@ -8,7 +8,7 @@ import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOfKey } from '../../src/db/quotas/idempotency.ts'
-import { findQuota, lockQuotasOfUser } from '../../src/db/quotas/quotas.ts'
+import { findQuota, lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -229,7 +229,7 @@ describe('an idempotency key', () => {
     const draft = { user_id: user, limit: 5, external_ref: 'overlap' }
     const create = () => createQuotaOnce(db, draft, bench.author(), 'overlap 2')
     for (const call of [adjust, create]) {
-      const lock = await openTransaction(db, tx => lockQuotasOfUser(tx, user, clock.now))
+      const lock = await openTransaction(db, tx => lockAccounts(tx, [user]))
       const calls = [call(), call()]
       await untilWaiting(db, 2)
       await lock.commit()

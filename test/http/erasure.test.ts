@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
+import { openTransaction } from '../support/engine.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { untilWaiting } from '../support/sessions.ts'
 import { startSender } from './sender-fixture.ts'
 
 const receiver = await createReceiver()
@@ -106,6 +109,48 @@ describe('until it is finished', () => {
     expect(body.id).not.toBe(first.id)
   })
 })
+
+const ADMIN = '/api/sms/admin'
+
+test.each<[string, (user: number, quota: number, plan: number) => ReturnType<typeof call>]>([
+  ['a change', (_user, quota) => call('PUT', `${ADMIN}/quota/${quota}`, { body: { limit: 7 } })],
+  ['a deletion', (_user, quota) => call('DELETE', `${ADMIN}/quota/${quota}`)],
+  [
+    'a bulk change',
+    (_user, quota) =>
+      inBulk('quota/bulk', { select: { ids: [quota] }, change: { action: 'adjust', delta: 2, reason: 'r' } }),
+  ],
+  ['a gift', user => inBulk('quota/give', { users: [{ user_id: user }], units: 5, period: 'month', reason: 'r' })],
+  ['a roll-out', (_user, _quota, plan) => inBulk(`plans/${plan}/roll-out`, { from_version: 1 })],
+  ['the end of the plan', user => call('DELETE', `${ADMIN}/users/${user}/plan`)],
+])('%s of a user who is erased meanwhile makes no user', async (title, change) => {
+  const user = someone()
+  const slots = [{ slot: 'monthly', limit: 5, period: 'month' }]
+  const { body: plan } = await call('POST', `${ADMIN}/plans`, { body: { name: title, slots } })
+  const given = await call('PUT', `${ADMIN}/users/${user}/plan`, { body: { plan_id: plan.id } })
+  const values = [user]
+  // What is left of the user at the end of an erasure.
+  const erasing = await openTransaction(db, async tx => {
+    for (const table of [sql`quota_change`, sql`quota_alert`])
+      await tx.query({
+        text: sql`delete from ${table} where quota_id in (select id from quota where user_id = $1)`,
+        values,
+      })
+    await tx.query({ text: sql`delete from quota where user_id = $1`, values })
+    await tx.query({ text: sql`delete from account where user_id = $1`, values })
+  })
+  const changed = change(user, given.body.slots[0].quota_id, plan.id)
+  await untilWaiting(db, 1)
+  await erasing.commit()
+  const { status, body } = await changed
+  expect([200, 204, 404], JSON.stringify(body)).toContain(status)
+  expect(JSON.stringify(body ?? null)).not.toMatch(/"(record":"(changed|given)|changed":[1-9])/)
+  expect(await db.query({ text: sql`select 1 from account where user_id = $1`, values })).toEqual([])
+})
+
+function inBulk(path: string, body: object) {
+  return call('POST', `${ADMIN}/${path}`, { body, headers: { 'idempotency-key': `erased-${path}` } })
+}
 
 test('events of the user are shown and sent no more, an event says so, and cursors stay valid', async () => {
   const user = someone()

@@ -125,6 +125,22 @@ export async function lockAccounts(tx: Transaction, userIds: readonly number[]):
   })
 }
 
+/**
+ * Locks the accounts of those of the users who have one, in the order in which batches lock them, and answers whose they are. It makes
+ * none: a user who was erased since the quotas or the plan were read would be listed again.
+ */
+export async function lockKnownAccounts(tx: Transaction, userIds: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await runPerCitusShard(tx, userIds, shardOf, part =>
+    tx.query<{ user_id: number }>({
+      text: sql`select user_id from account
+             where (shard, user_id) in (select * from unnest($1::smallint[], $2::bigint[])) ${shardFilter(tx, sql`shard`, sql`$1`)}
+             order by user_id for update`,
+      values: [part.map(shardOf), part],
+    }),
+  )
+  return new Set(rows.map(({ user_id }) => user_id))
+}
+
 /** The quotas that a change concerns even if they have expired: the changed one, and one that has an `external_ref`. */
 export interface Concerned {
   readonly id?: number | null
@@ -132,8 +148,8 @@ export interface Concerned {
 }
 
 /**
- * Locks the user's account, makes it if need be, and then those undeleted quotas that a change depends on, which it
- * returns by id: the unexpired ones, some that expired in the last minutes, and those that the change concerns.
+ * Locks those undeleted quotas of a user, whose account is locked, that a change depends on, and returns them by id: the
+ * unexpired ones, some that expired in the last minutes, and those that the change concerns.
  *
  * It reads them in a later statement, so that it sees administrators' changes that were committed while it waited for the
  * account. It locks the quotas too, in the engine's order: the engine may move their counters without locking the
@@ -145,8 +161,6 @@ export async function lockQuotasOfUser(
   now: EpochMs,
   { id = null, external_ref = null }: Concerned = {},
 ): Promise<Quota[]> {
-  const values = [shardOf(userId), userId]
-  await lockAccounts(tx, [userId])
   return tx.query<Quota>({
     text: sql`select ${QUOTA_COLUMNS} from quota
            where shard = $1 and id = any(array(
@@ -155,7 +169,7 @@ export async function lockQuotasOfUser(
              union select id from quota
                where shard = $1 and user_id = $2 and external_ref = $5 and deleted_at is null
            )) order by id for update`,
-    values: [...values, timestampParam(fencedSince(now)), id, external_ref],
+    values: [shardOf(userId), userId, timestampParam(fencedSince(now)), id, external_ref],
   })
 }
 

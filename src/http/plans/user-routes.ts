@@ -4,7 +4,7 @@ import { GivePlanReq, type UserPlan } from '../../contract/plans.ts'
 import { UserParams } from '../../contract/users.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { findPlan } from '../../db/plans/plans.ts'
-import { planOfUser, plansOfUsers } from '../../db/plans/users.ts'
+import { planOfUser } from '../../db/plans/users.ts'
 import type { Giving } from '../../domain/give-plan.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
@@ -91,9 +91,7 @@ function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     errors: ['being_erased'],
     handler: async (request, reply) => {
       const { user_id } = request.params
-      // To lock an account makes it, and a user who never had a quota is not to be listed.
-      const [account] = await db.transaction(tx => plansOfUsers(tx, [user_id]))
-      if (account !== undefined) await giveOne(db, user_id, { plan: null, reset: false }, authorOf(request, now()))
+      await giveOne(db, user_id, { plan: null, reset: false }, authorOf(request, now()))
       return reply.code(204).send(null)
     },
   })
