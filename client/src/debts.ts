@@ -108,14 +108,14 @@ export function createDebtSettler(journal: Debts, calls: DebtSettlerCalls, { now
     return due.filter(debt => decisions.get(debt) !== null).slice(0, MAX_AT_ONCE)
   }
 
-  /** @returns whether the service has confirmed it */
+  /** @returns whether it is settled: confirmed, or never to be booked, since no user has the reference, or none has it any more */
   async function settle(debt: Debt): Promise<boolean> {
     try {
       await (decisions.get(debt) === 'charge' ? charge(calls, debt) : release(calls, debt))
       return true
     } catch (error) {
       if (!(error instanceof UnavailableError)) refuse(debt, error)
-      return false
+      return hasCode(error, 'unknown_user')
     }
   }
 

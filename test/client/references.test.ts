@@ -62,9 +62,12 @@ test('in a lease', async () => {
 })
 
 /** A client whose service is away at first, with a journal, and what the service has answered. */
-async function owing(at: string) {
+async function owing(at: string, onRefused: (error: unknown) => void = () => {}) {
   const path = join(await mkdtemp(join(tmpdir(), 'journal-')), 'debts')
-  const journal = await openJournal(path, { onUnknown: () => 'charge' })
+  const journal = await openJournal(path, {
+    onUnknown: () => 'charge',
+    onRefused: (_debt, error) => onRefused(error),
+  })
   const network = { isAway: true, answers: [] as string[] }
   const away: typeof fetch = async (input, init) => {
     if (network.isAway) throw new TypeError('fetch failed')
@@ -91,6 +94,16 @@ test('in a debt, which is charged when the service is back', async () => {
   network.isAway = false
   await expect.poll(() => journal.debts().length, { timeout: 20_000 }).toBe(0)
   expect(await used(userRef)).toBe(3)
+  await journal.close()
+})
+
+test('in a debt of a user that there is no more: it can never be booked, so it leaves the journal, and is reported once', async () => {
+  const refused: unknown[] = []
+  const { client, journal, network } = await owing(url, error => refused.push(error))
+  await client.withReservation({ userRef: 'erased', id: 'owed', units: 3 }, () => 'sent', DEBT)
+  network.isAway = false
+  await expect.poll(() => journal.debts().length, { timeout: 20_000 }).toBe(0)
+  expect(refused).toMatchObject([{ code: 'unknown_user' }])
   await journal.close()
 })
 

@@ -14,7 +14,10 @@ export interface JournalOptions {
    * done, and again if the process ends in between.
    */
   onUnknown: (debt: Debt) => 'charge' | 'release' | Promise<'charge' | 'release'>
-  /** The service refused to settle a debt, for example because the token may not force. It is tried again every minute. */
+  /**
+   * The service refused to settle a debt, for example because the token may not force. It is tried again every minute,
+   * but for a user that the service does not know (`unknown_user`): such a debt leaves the journal.
+   */
   onRefused?: (debt: Debt, error: unknown) => void
 }
 

@@ -4,7 +4,7 @@
  * that open until `commit` or `release`; until then the debt is *held*.
  */
 import { createDebtSettler } from '../../../../client/src/debts.ts'
-import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
+import { type Client, type Debt, type Journal, QuotaError } from '../../../../client/src/main.ts'
 import { toSnake } from '../../../../client/src/names.ts'
 import { openJournal } from '../../../../client/src/node/journal.ts'
 import type { Later, Timers } from '../../../../client/src/timers.ts'
@@ -187,6 +187,7 @@ async function openLoggedJournal(
   refused: WeakMap<Debt, string>,
   log: (line: string) => void,
 ): Promise<Journal> {
+  let unbooked = 0
   const journal = await openJournal(path, {
     maxEntries: maxDebts,
     onUnknown({ request, at }) {
@@ -198,6 +199,13 @@ async function openLoggedJournal(
       const isKnown = refused.has(debt)
       const reason = error instanceof Error ? error.message : String(error)
       refused.set(debt, reason)
+      if (isUnknownUser(error)) {
+        unbooked += 1
+        log(
+          `no user has the reference of message ${debt.request.id}: it is not booked, ${unbooked} of them since the start`,
+        )
+        return
+      }
       if (isKnown) return
       log(`the service refuses to book ${wordsOf(debt.request)}, which is tried again every minute: ${reason}`)
     },
@@ -206,6 +214,8 @@ async function openLoggedJournal(
   if (count > 0) log(`${count} messages in the journal are not booked yet`)
   return journal
 }
+
+const isUnknownUser = (error: unknown) => error instanceof QuotaError && error.code === 'unknown_user'
 
 /** A message in the log, where references, which are personal data, do not belong. */
 function wordsOf({ userId, id }: Debt['request']): string {
