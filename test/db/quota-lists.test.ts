@@ -82,6 +82,8 @@ const CASES = FILTERS.flatMap((filter, nth) =>
   ORDERS.filter(({ by }, index) => hasIndex(filter, by) && (nth < 2 || (index + nth) % 2 === 0)).map(order => ({
     filter,
     order,
+    /** Whether it is the first, third … of its filter: some tests take these in one way, and the others in another. */
+    isOdd: (ORDERS.indexOf(order) >> 1) % 2 === nth % 2,
   })),
 )
 
@@ -134,45 +136,45 @@ function compare(one: Buffer | number, other: Buffer | number): number {
 /** As small against these quotas as the real ones against ten million. */
 const TIGHT: Bounds = { scanned: 90, counted: 120, sorted: 60 }
 
-describe.each([
-  ['with the bounds of the service', BOUNDS],
-  ['with bounds that most filters meet', TIGHT],
-])('%s', (_, bounds) => {
-  test.each(CASES)('pages by cursor are $filter by $order', async listing => {
-    const found: number[] = []
-    let next: PageKey | null = null
-    do {
-      const start = next === null ? { skip: 0 } : { after: next }
-      // Several pages of the longest lists.
-      const slice = await listed(db, { ...listing, start, size: bounds === TIGHT ? 150 : 400, bounds }, NOW)
-      found.push(...slice.quotas.map(({ id }) => id))
-      next = slice.next
-    } while (next !== null)
-    expect(found).toEqual(expected(listing))
-  })
+/** Each case with the bounds of the service, or with those that most filters meet. */
+const boundsOf = (isTight: boolean) => (isTight ? TIGHT : BOUNDS)
 
-  test.each(CASES)('pages by number and totals are $filter by $order', async listing => {
-    const all = expected(listing)
-    for (const skip of [50, Math.max(0, all.length - 30), all.length + 10]) {
-      const slice = await listQuotas(db, listing.filter, listing.order, { skip }, 20, NOW, bounds)
-      if (slice === 'too_deep') {
-        expect([bounds, skip > 0]).toEqual([TIGHT, true])
-        continue
-      }
-      const found = slice.quotas.map(({ id }) => id)
-      const page = all.slice(skip, skip + 20)
-      const { total } = slice
-      if (total !== undefined && 'exactly' in total) {
-        expect(total.exactly).toBe(all.length)
-        expect(found).toEqual(slice.next === null ? page : page.slice(0, found.length))
-      } else {
-        expect(bounds).toBe(TIGHT)
-        expect(total?.atLeast).toBeLessThanOrEqual(all.length)
-        expect(found).toEqual(page.slice(0, found.length))
-      }
-      expect(slice.next === null).toBe(skip + found.length >= all.length)
+test.each(CASES)('pages by cursor are $filter by $order', async ({ isOdd, ...listing }) => {
+  const bounds = boundsOf(isOdd)
+  const found: number[] = []
+  let next: PageKey | null = null
+  do {
+    const start = next === null ? { skip: 0 } : { after: next }
+    // Several pages of the longest lists.
+    const slice = await listed(db, { ...listing, start, size: bounds === TIGHT ? 150 : 400, bounds }, NOW)
+    found.push(...slice.quotas.map(({ id }) => id))
+    next = slice.next
+  } while (next !== null)
+  expect(found).toEqual(expected(listing))
+})
+
+test.each(CASES)('pages by number and totals are $filter by $order', async ({ isOdd, ...listing }) => {
+  const bounds = boundsOf(!isOdd)
+  const all = expected(listing)
+  for (const skip of [50, Math.max(0, all.length - 30), all.length + 10]) {
+    const slice = await listQuotas(db, listing.filter, listing.order, { skip }, 20, NOW, bounds)
+    if (slice === 'too_deep') {
+      expect([bounds, skip > 0]).toEqual([TIGHT, true])
+      continue
     }
-  })
+    const found = slice.quotas.map(({ id }) => id)
+    const page = all.slice(skip, skip + 20)
+    const { total } = slice
+    if (total !== undefined && 'exactly' in total) {
+      expect(total.exactly).toBe(all.length)
+      expect(found).toEqual(slice.next === null ? page : page.slice(0, found.length))
+    } else {
+      expect(bounds).toBe(TIGHT)
+      expect(total?.atLeast).toBeLessThanOrEqual(all.length)
+      expect(found).toEqual(page.slice(0, found.length))
+    }
+    expect(slice.next === null).toBe(skip + found.length >= all.length)
+  }
 })
 
 // The tables are analyzed by the second group, which runs after the first.
@@ -181,9 +183,10 @@ describe.each(['never analyzed', 'analyzed'])('with tables that were %s', when =
     if (when === 'analyzed') await db.query({ text: sql`analyze` })
   })
 
-  test.each(CASES)('a page reads a bounded number of rows: $filter by $order', async ({ filter, order }) => {
+  test.each(CASES)('a page reads a bounded number of rows: $filter by $order', async ({ filter, order, isOdd }) => {
     const most = 40 + 21 + TIGHT.scanned + TIGHT.counted
-    for (const start of [{ skip: 0 }, { skip: 40 }, { after: { value: null, id: 40_000 } }]) {
+    const skip = isOdd === (when === 'analyzed') ? 40 : 0
+    for (const start of [{ skip }, { after: { value: null, id: 40_000 } }]) {
       const list = (on: typeof db) => listQuotas(on, filter, order, start, 20, NOW, TIGHT)
       for (const plan of await plansOf(db, await transactionOf(db, list))) {
         for (const node of nodesOf(plan)) {
