@@ -20,7 +20,7 @@ import { databaseOfOnePostgres } from '../support/database.ts'
 import { listed } from '../support/quota-lists.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-const LOADED = { quotas: 20_000, users: 2_000, now: NOW }
+const LOADED = { quotas: 12_000, users: 1_200, now: NOW }
 const NEWEST = { by: 'id', descending: true } as const
 const FIRST = { skip: 0 }
 
@@ -95,8 +95,8 @@ describe('a filter over all users', () => {
     [{ status: 'suspended' }, 'quota_list_suspended'],
     [{ status: 'scheduled' }, 'quota_list_by_start'],
     [{ status: 'exhausted' }, 'quota_alert_exhausted'],
-    [{ name: 'package 1999' }, 'quota_list_by_name'],
-    [{ external_ref: 'contract-1999' }, 'quota_list_by_external_ref'],
+    [{ name: 'package 1199' }, 'quota_list_by_name'],
+    [{ external_ref: 'contract-1199' }, 'quota_list_by_external_ref'],
   ] as const)('%j finds its few quotas by an index of their own', async (filter, index) => {
     const statements = await transactionOf(db, on => listQuotas(on, filter, NEWEST, FIRST, 20, NOW))
     const accesses = (await plansOf(db, statements)).flatMap(accessesOf)

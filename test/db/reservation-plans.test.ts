@@ -17,10 +17,10 @@ const STEADY = 30
 
 const { db } = await databaseOfOnePostgres()
 for (const [user, count, newest, everySeconds] of [
-  [BUSY, 60_000, NOW - 100 * DAY_MS, 10],
+  [BUSY, 20_000, NOW - 100 * DAY_MS, 30],
   [SMALL, 50, NOW - 200 * DAY_MS, 10],
-  [STEADY, 80_000, NOW, 216],
-  ...Array.from({ length: 20 }, (_, index) => [3 + index, 1000, NOW, 10]),
+  [STEADY, 25_000, NOW, 691],
+  ...Array.from({ length: 20 }, (_, index) => [3 + index, 300, NOW, 30]),
 ] as [number, number, number, number][]) {
   await db.query({
     text: sql`insert into reservation

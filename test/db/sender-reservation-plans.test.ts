@@ -25,9 +25,9 @@ async function load(user: number, count: number, newest: number, everySeconds: n
     values: [shardOf(user), user, count, new Date(newest).toISOString(), everySeconds, open, SENDER],
   })
 }
-await load(BUSY, 100_000, NOW, 30, 3)
+await load(BUSY, 30_000, NOW, 100, 3)
 // Users with nothing open, in each of many places of the index.
-for (let user = 2; user < 60; user += 1) await load(user, 1_000, NOW - DAY_MS, 60, 0)
+for (let user = 2; user < 60; user += 1) await load(user, 300, NOW - DAY_MS, 200, 0)
 await load(60, 10, NOW, 1, 2)
 await db.query({
   text: sql`update sweeper_watermark set closed_until = $1`,

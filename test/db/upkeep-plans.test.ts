@@ -10,8 +10,8 @@ import { SHARDS, shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 
-/** Thousands in each shard: far more than a page of the sweeper. */
-const RESERVATIONS = 200_000
+/** A thousand in each shard: far more than a page of the sweeper. */
+const RESERVATIONS = 64_000
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** Consumptions of 35 days over all shards, without statistics. */

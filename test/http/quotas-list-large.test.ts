@@ -7,23 +7,23 @@ import { START, startService } from '../support/service.ts'
 const service = await startService()
 // Filling takes longer than the service lets a statement run.
 const filling = openDatabase({ url: service.databaseUrl, statementTimeout: 0, lockTimeout: 0 })
-await loadQuotas(filling, { quotas: 56_000, users: 5_600, now: START })
+await loadQuotas(filling, { quotas: 12_000, users: 1_200, now: START })
 await filling.close()
 const list = (query: string) => service.call('GET', `/api/sms/admin/quota/list?${query}`)
 
-test('have no total with a filter that no index serves, and go on by cursor', async () => {
-  const { body } = await list('status=active&page=2')
+test('have no total with a filter that selects many, and go on by cursor', async () => {
+  const { body } = await list('name=package&page=2')
   expect(body).toMatchObject({ total: null, total_pages: null, page: 2, page_size: 20 })
   expect(body.total_at_least).toBeGreaterThan(1_000)
   expect(body.items).toHaveLength(20)
   const next = await list(`cursor=${body.next_cursor}`)
-  expect(next.body.items).toEqual((await list('status=active&page=3')).body.items)
+  expect(next.body.items).toEqual((await list('name=package&page=3')).body.items)
   expect(next.body).not.toHaveProperty('total_at_least')
 })
 
 test('have an exact total without a filter, and with one that selects few', async () => {
   const all = (await list('')).body
-  expect(all.total).toBeGreaterThan(50_000)
+  expect(all.total).toBeGreaterThan(10_000)
   expect(all).not.toHaveProperty('total_at_least')
   for (const query of [
     'kind=cap',
@@ -41,8 +41,8 @@ test('have an exact total without a filter, and with one that selects few', asyn
 
 test('refuse a page that is too deep, and say what to do; past the end they are empty', async () => {
   const message = expect.stringContaining('next_cursor')
-  const deep = await list('status=active&page=100000')
+  const deep = await list('name=package&page=100000')
   expect(deep).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: 'page', message }] } })
-  for (const query of ['page=100000', 'status=active&kind=cap&page=9000', 'status=active&page=2500'])
+  for (const query of ['page=100000', 'status=active&kind=cap&page=9000', 'name=package&page=2500'])
     expect((await list(query)).body, query).toMatchObject({ items: [], next_cursor: null })
 })
