@@ -29,13 +29,16 @@ const TEXTS: [name: string, text: string, segments: number | null][] = [
 
 let calls = 0
 
-/** What the answers of all paths say about a text. */
-async function answersTo(text: string): Promise<[path: string, status: number, said: unknown][]> {
+/** What the answers of all paths say about a text; of those that draw, of these. */
+async function answersTo(
+  text: string,
+  draws: readonly (typeof DRAWS)[number][],
+): Promise<[path: string, status: number, said: unknown][]> {
   const answers: [string, number, unknown][] = []
   const note = (path: string, status: number, body: { segments?: number; errors?: unknown }) =>
     answers.push([path, status, body.errors ?? body.segments])
   const message = { to, text }
-  for (const op of DRAWS) {
+  for (const op of draws) {
     calls += 1
     const idOf = (path: string) => (op === 'check' ? {} : { id: `${path}-${calls}` })
     const body = { user_id: 7, message, ...idOf('single') }
@@ -56,7 +59,8 @@ async function answersTo(text: string): Promise<[path: string, status: number, s
 }
 
 test.each(TEXTS)('%s', async (_name, text, segments) => {
-  const answers = await answersTo(text)
+  // To count pairs takes a fifth of a second for each path.
+  const answers = await answersTo(text, text.startsWith('€') ? ['check'] : DRAWS)
   const errors = [{ path: '/message/text', message: BOUND }]
   expect(answers).toEqual(
     answers.map(([path]) => [path, segments === null ? 400 : 200, segments === null ? errors : segments]),

@@ -45,7 +45,7 @@ test('above the rate of an address, each is refused with 429', async () => {
   await Promise.all(refusals)
 })
 
-test.each(['/openapi.json', '/docs/json', '/docs/yaml', '/docs/errors', '/docs/static/swagger-ui-bundle.js'])(
+test.each(['/openapi.json', '/docs/json', '/docs/yaml', '/docs/errors', '/docs/static/swagger-ui.css'])(
   '%s is made once, comes compressed if that is accepted, and not again if the client has it',
   async url => {
     const plain = await get(url)
