@@ -237,15 +237,15 @@ test('an unknown URL shows a not-found page', async () => {
   await expectAccessible(page)
 })
 
-test('what is typed before the search is there belongs to it', async () => {
+test('what is typed before the search is there belongs to it, and a press on the account while its menu is loaded opens it', async () => {
   const page = await site.visit('/denials')
   const field = page.getByLabel('Message id')
   await field.waitFor()
-  const loaded = Promise.withResolvers<void>()
-  await page.route(/\/assets\/search-[^/]+\.js$/, async route => {
-    await loaded.promise
-    await route.continue()
-  })
+  const [search, menu] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const hold = (file: string, until: Promise<void>) =>
+    page.route(new RegExp(`/assets/${file}-[^/]+\\.js$`), route => until.then(() => route.continue()))
+  await hold('search', search.promise)
+  await hold('account-menu', menu.promise)
   await page.reload()
   await field.focus()
   await page.keyboard.press('Control+k')
@@ -253,8 +253,16 @@ test('what is typed before the search is there belongs to it', async () => {
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Enter')
   expect(await field.inputValue()).toBe('')
-  loaded.resolve()
+  search.resolve()
   await page.waitForURL(`${site.url}/console/users/7`)
+  const account = page.getByRole('button', { name: 'Account' })
+  await account.hover()
+  await page.mouse.down()
+  menu.resolve()
+  await account.and(page.locator('[aria-haspopup]')).waitFor()
+  await page.mouse.up()
+  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+  await page.keyboard.press('Escape')
   // The next search begins empty, and takes keys as soon as it is opened.
   await page.keyboard.press('Control+k')
   await page.keyboard.type('4711')
@@ -330,24 +338,6 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=4711`)
 })
 
-test('a press on the account opens its menu, also while that is being loaded', async () => {
-  const page = await site.visit('/quotas')
-  const account = page.getByRole('button', { name: 'Account' })
-  await account.waitFor()
-  const loaded = Promise.withResolvers<void>()
-  await page.route(/\/assets\/account-menu-[^/]+\.js$/, async route => {
-    await loaded.promise
-    await route.continue()
-  })
-  await page.reload()
-  await account.hover()
-  await page.mouse.down()
-  loaded.resolve()
-  await account.and(page.locator('[aria-haspopup]')).waitFor()
-  await page.mouse.up()
-  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
-})
-
 test('the menu of the account changes the language, with numbers and dates, and the color scheme', async () => {
   // No valid tag, as some browsers make of the settings of their system.
   const page = await site.visit('/quotas', { locale: 'de-DE@euro' })
@@ -363,23 +353,6 @@ test('the menu of the account changes the language, with numbers and dates, and 
   expect(await page.evaluate('document.documentElement.lang')).toBe('en')
   await page.getByRole('cell', { name: '1,000', exact: true }).waitFor()
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
-})
-
-test('a new page begins at its top, and Back leads to where one was', async () => {
-  const page = await site.visit('/quotas', { viewport: { width: 1280, height: 300 } })
-  const link = page.getByRole('link', { name: 'Monthly package' }).last()
-  await link.scrollIntoViewIfNeeded()
-  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-  const scrollY = () => page.evaluate<number>('scrollY')
-  const before = await scrollY()
-  expect(before).toBeGreaterThan(0)
-  // A click would scroll to the link.
-  await link.evaluate((element: { click(): void }) => element.click())
-  await page.getByRole('heading', { level: 1, name: 'Monthly package' }).waitFor()
-  expect(await scrollY()).toBe(0)
-  await page.goBack()
-  await link.waitFor()
-  await expect.poll(scrollY).toBe(before)
 })
 
 test('a page whose files are gone, as after an update, says so, and the console can be loaded again', async () => {

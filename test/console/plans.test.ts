@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessibleInEachLayout, goTo, reopen, startSite } from '../support/browser.ts'
+import { expectAccessibleInEachLayout, expectFits, goTo, reopen, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 const { call } = site
@@ -211,7 +211,7 @@ test('in German: a plan is archived, in words that fit 360 px', async () => {
   const page = await site.visit(`/plans/${id}`, { locale: 'de-DE' })
   await page.getByText('100 Einheiten insgesamt; endet nach 30 Tagen').waitFor()
   await page.getByText('Alle, die den Tarif haben, haben Fassung 1.').waitFor()
-  await expectAccessibleInEachLayout(page)
+  await expectFits(page)
   await page.getByRole('button', { name: 'Archivieren …' }).click()
   const dialog = page.getByRole('dialog', { name: 'Diesen Tarif archivieren' })
   await dialog.getByText('1 Benutzer hat ihn und behält ihn mit den Kontingenten.').waitFor()

@@ -383,15 +383,6 @@ test('the directory of users finds them by the beginning of an id, and says who 
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=4242`)
 })
 
-test('the page comes in at most 70 files', async () => {
-  const page = await site.visit('/quotas', { load: true })
-  await page.getByRole('rowheader').first().waitFor()
-  const files = await page.evaluate(
-    () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/console/assets/')).length,
-  )
-  expect(files).toBeLessThanOrEqual(70)
-})
-
 test('speaks German, also in texts that files read as they are evaluated, and of changes of many', async () => {
   const page = await site.visit('/quotas?name=Quota+44', { locale: 'de-DE' })
   await page.getByRole('heading', { level: 1, name: 'Kontingente' }).waitFor()

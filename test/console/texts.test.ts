@@ -55,6 +55,10 @@ test.each(Object.entries(START_PAGES))('the page “%s” loads the texts of its
   expect(inGerman.english).toEqual([])
 })
 
+test.each(Object.entries(START_PAGES))('the page “%s” comes in at most 40 files', async (_name, modules) => {
+  expect((await filesOfPage(modules, 'en')).length).toBeLessThanOrEqual(40)
+})
+
 test.each([
   ['/quotas.tsx/quotas/columns/window_end', 'Resets'],
   ['/quota.tsx/quota/settings/labels/period', 'Resets'],

@@ -1,7 +1,14 @@
 /** Units are handed on and given back, and users are called by their names. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, follow, goTo, startSite } from '../support/browser.ts'
+import {
+  expectAccessible,
+  expectAccessibleInEachLayout,
+  expectFits,
+  follow,
+  goTo,
+  startSite,
+} from '../support/browser.ts'
 
 const site = await startSite()
 const { call } = site
@@ -165,6 +172,6 @@ test('in German, transfers fit 360 px, in the menu of a row, too', async () => {
   await page.keyboard.press('Escape')
   for (const path of ['/users/150/transfers', '/users/150/profile', `/quotas/${id}?view=history`]) {
     await goTo(page, path)
-    await expectAccessibleInEachLayout(page.getByRole('main'))
+    await expectFits(page)
   }
 })

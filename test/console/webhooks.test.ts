@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, expectFits, goTo, startSite } from '../support/browser.ts'
 import { createReceiver, type Delivery } from '../support/receiver.ts'
 
 const site = await startSite({ webhooks: { allowPrivate: true, timeoutMs: 1_000 } })
@@ -277,12 +277,12 @@ test('in German: is accessible and fits 1280 and 360 px', async () => {
   await expectAccessibleInEachLayout(page.getByRole('main'))
   await page.getByRole('link', { name: receiver.url }).click()
   await page.getByRole('row').filter({ hasText: '410' }).waitFor()
-  await expectAccessibleInEachLayout(page.getByRole('main'))
+  await expectFits(page)
   await page.goBack()
   await page.getByRole('link', { name: 'Neuer Webhook' }).click()
   await page.getByLabel('Ausgewählte Ereignisse').check()
   await page.getByRole('button', { name: 'Webhook anlegen' }).click()
   await page.getByText('Mindestens ein Ereignis auswählen.').waitFor()
-  await expectAccessibleInEachLayout(page.locator('form'))
+  await expectFits(page)
   for (const { id } of [disabled, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

@@ -186,16 +186,24 @@ const TOKEN = 'sms-quota.token'
  */
 async function leave(page: Page): Promise<boolean> {
   await restore(page)
+  // Closes a dialog or a menu.
+  await page.keyboard.press('Escape')
   return page.evaluate<boolean>(`(async () => {
+    const soon = async isSo => {
+      for (let n = 0; n < 50 && !isSo(); n++) await new Promise(resolve => setTimeout(resolve, 20))
+      return isSo()
+    }
+    // A page that the test has gone to last may be on its way.
+    const isShown = await soon(() => document.querySelector('#content') === null || document.querySelector('#content h1') !== null)
     // What the frame of the pages keeps.
     const isChosen = ['sms-quota.language', 'mantine-color-scheme-value'].some(name => localStorage.getItem(name) !== null)
     const token = sessionStorage.getItem('${TOKEN}')
-    if (isChosen || token === null || document.querySelector('#content h1') === null) return false
+    if (isChosen || token === null || !isShown || document.querySelector('#content') === null) return false
     ${SHOW_NOTHING}
     localStorage.clear()
     sessionStorage.clear()
     sessionStorage.setItem('${TOKEN}', token)
-    return document.querySelector('[role=dialog], [role=menu], nav:not([data-closed])') === null
+    return soon(() => document.querySelector('[role=dialog], [role=menu], nav:not([data-closed])') === null)
   })()`)
 }
 
@@ -381,6 +389,14 @@ export async function expectAccessibleInEachLayout(
   await useColorScheme(page, 'dark')
   await expectAccessible(of, wideRules ?? undefined)
   await useColorScheme(page, 'light')
+}
+
+/** Checks horizontal scrolling at 360 px and at 1280 px, where the texts of another language are all that axe has not seen. Leaves the page wide. */
+export async function expectFits(page: Page): Promise<void> {
+  for (const viewport of [{ width: 360, height: 800 }, WIDE]) {
+    await page.setViewportSize(viewport)
+    await expectNoHorizontalScroll(page)
+  }
 }
 
 /**
