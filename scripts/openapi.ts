@@ -21,6 +21,7 @@ const metrics = createMetrics()
 const app = await createServer({
   db,
   engine: { enqueue: unused, hasRoom: unused },
+  pauses: { known: new Map(), read: unused },
   webhooks: { test: unused, allowPrivate: false },
   secretKeys: secretKeys(null, []),
   references: { recall: unused, find: unused },

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createDefaultPlan } from './admin/default-plan.ts'
-import { type Clock, createClock, type Machine } from './clock.ts'
+import { type Clock, createClock, type Machine, synchronize } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
-import { type Cluster, findCluster } from './db/cluster/topology.ts'
+import { findCluster } from './db/cluster/topology.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './db/connection/database.ts'
 import { assertOwnSessions } from './db/connection/own-sessions.ts'
 import { untilReachable } from './db/connection/reachable.ts'
@@ -19,7 +19,8 @@ import type { SecretKeys } from './db/webhooks/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { trustedTime } from './engine/completion.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
-import { createFeed } from './events/feed.ts'
+import { createPauses, type Pauses } from './engine/pauses.ts'
+import { createFeed, type Feed } from './events/feed.ts'
 import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
 import { createNameWriter } from './http/auth/name-writer.ts'
 import { createListener, type HttpListener } from './http/listener.ts'
@@ -36,8 +37,9 @@ import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createEventRetention } from './jobs/event-retention.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
+import { createPauseReader } from './jobs/pause-reader.ts'
 import { createRetention } from './jobs/retention.ts'
-import { createJobRunner, type Job, type JobRunner } from './jobs/runner.ts'
+import { createJobRunner, idleMsOn, type Job, type JobRunner } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
 import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
@@ -52,7 +54,7 @@ import { TIME_ZONES, VERSION } from './version.ts'
 
 /**
  * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
- * waiting. Readiness and the clock have one of their own.
+ * waiting. Readiness, the clock and the reader of pauses have one of their own.
  */
 const JOB_CONNECTIONS = 4
 const PING_CONNECTIONS = 1
@@ -105,12 +107,14 @@ interface Base {
   jobsDb: Database
   now: () => EpochMs
   metrics: Metrics
+  pauses: Pauses
   secretKeys: SecretKeys
   tracer: Tracer | undefined
   /** The pause of jobs that find nothing to do, in milliseconds. */
   idleMs: number
 }
 
+type Watched = { clock: Clock; pauses: Pauses; feed: Feed; listener: HttpListener }
 type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
 
 /** The maximum number of connections of this process to the database, without the two of a migration at its start. */
@@ -141,10 +145,11 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
-    metrics.watchClock(() => clock.aheadMs)
     const tracer = await provideTracer(config, overrides.tracing, stops)
     const cluster = await findCluster(jobsDb)
-    const base = { config, log, jobsDb, now, metrics, secretKeys, tracer, idleMs: idleMsOn(cluster) }
+    const pauses = createPauses({ db: pingDb, now })
+    await pauses.read()
+    const base = { config, log, jobsDb, now, metrics, pauses, secretKeys, tracer, idleMs: idleMsOn(cluster) }
 
     const engine = startEngine(base, { url, cluster }, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -154,14 +159,12 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const feed = createFeed(db)
     const references = createUserReferences({ read: refs => usersByReference(db, refs) })
     const { listener = createListener() } = overrides
-    if (listener.certificate !== undefined)
-      metrics.watchCertificate(() => listener.certificate?.expiresAt ?? Number.NaN)
-    metrics.watchFeed(() => feed.waiting)
-    metrics.watchReadiness(() => listener.readiness.reason === null)
+    watch(metrics, { clock, pauses, feed, listener })
     const metricsPage = createMetricsPage(metrics, overrides.metricsClock)
     const server = await createServer({
       db,
       engine,
+      pauses,
       references,
       feed,
       webhooks,
@@ -225,7 +228,7 @@ function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, st
 }
 
 function startEngine(
-  { config, log, jobsDb, now, metrics, tracer }: Base,
+  { config, log, jobsDb, now, metrics, pauses, tracer }: Base,
   store: Pick<EngineOptions, 'url' | 'cluster'>,
   options: Overrides['engine'],
   stops: Stop[],
@@ -235,6 +238,7 @@ function startEngine(
     now,
     log,
     observe: config.enforcement === 'observe',
+    pauses,
     newcomers: createDefaultPlan({ db: jobsDb, now, room: createRoom(config.defaultPlanUsersPerMinute) }),
     onQueueReport(report) {
       metrics.queued(report)
@@ -286,6 +290,15 @@ function provideJobs(jobs: readonly Job[], { log, metrics }: Base, stops: Stop[]
   return runner
 }
 
+/** Tells the metrics what they read at each scrape. */
+function watch(metrics: Metrics, { clock, pauses, feed, listener }: Watched): void {
+  metrics.watchClock(() => clock.aheadMs)
+  metrics.watchPauses(() => pauses.ageMs)
+  metrics.watchFeed(() => feed.waiting)
+  metrics.watchReadiness(() => listener.readiness.reason === null)
+  if (listener.certificate !== undefined) metrics.watchCertificate(() => listener.certificate?.expiresAt ?? Number.NaN)
+}
+
 /** The server of `METRICS_PORT`. It counts its callers by itself, so no flood of the other port keeps the monitoring from it. */
 function provideMetricsServer(
   { metricsPort, authFailuresPerMinute }: Config,
@@ -300,8 +313,9 @@ function provideMetricsServer(
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
 function createJobs(base: Base, engine: Engine): Job[] {
-  const { config, log, jobsDb: db, now, metrics, secretKeys: keys, idleMs } = base
+  const { config, log, jobsDb: db, now, metrics, pauses, secretKeys: keys, idleMs } = base
   return [
+    createPauseReader(pauses),
     createSweeper({ db, engine, now, log, idleMs }),
     createRetention({
       db,
@@ -324,21 +338,7 @@ function createJobs(base: Base, engine: Engine): Job[] {
   ]
 }
 
-/** On a cluster, to look for work asks all shards. */
-const idleMsOn = (cluster: Cluster | undefined) => (cluster === undefined ? 1_000 : 5_000)
-
 const daysInMs = (days: number | null) => (days === null ? null : days * DAY_MS)
-
-/** Synchronizes the clock with the database's. Resolves to whether the database refuses to be written. */
-async function synchronize(clock: Clock, db: Database): Promise<{ isReadOnly: boolean }> {
-  let isReadOnly = false
-  await clock.synchronize(async () => {
-    const answer = await db.ping()
-    isReadOnly = answer.isReadOnly
-    return answer.now
-  })
-  return { isReadOnly }
-}
 
 /** Why requests cannot be served now; null if they can. Rejects if the database does not answer. */
 async function whyNotReady(clock: Clock, db: Database, engine: Engine): Promise<string | null> {

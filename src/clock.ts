@@ -12,6 +12,7 @@
  * A clock in doubt tells no time: a quota that is rolled into tomorrow's window cannot be rolled back. It never steps
  * back while it is trusted, and may do so when it is trusted again.
  */
+import type { Database } from './db/connection/database.ts'
 import type { EpochMs } from './domain/time.ts'
 
 /** Beyond this difference the clock does not believe itself, nor the database at once. */
@@ -87,4 +88,15 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
       latest = 0
     },
   }
+}
+
+/** Synchronizes the clock with the database's. Resolves to whether the database refuses to be written. */
+export async function synchronize(clock: Clock, db: Pick<Database, 'ping'>): Promise<{ isReadOnly: boolean }> {
+  let isReadOnly = false
+  await clock.synchronize(async () => {
+    const answer = await db.ping()
+    isReadOnly = answer.isReadOnly
+    return answer.now
+  })
+  return { isReadOnly }
 }

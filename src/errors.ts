@@ -17,7 +17,7 @@ const CATALOG = {
   not_found: {
     status: 404,
     title: 'Not found',
-    means: 'The route, quota, reservation, user, plan or webhook does not exist.',
+    means: 'The route, quota, reservation, user, plan, pause or webhook does not exist.',
   },
   unknown_user: {
     status: 404,
@@ -95,6 +95,11 @@ const CATALOG = {
     status: 422,
     title: 'Too many plans',
     means: 'The maximum number of plans already exists. Archive one that is not needed.',
+  },
+  too_many_pauses: {
+    status: 422,
+    title: 'Too many pauses',
+    means: 'The maximum number of pauses is active already. Lift one that is not needed.',
   },
   exceeds_reservation: {
     status: 422,

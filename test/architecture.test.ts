@@ -37,7 +37,7 @@ const DB_LEVELS: Record<string, RegExp>[] = [
   { schema: /^schema\// },
   { quotas: /^quotas\// },
   { reservations: /^reservations\// },
-  { usage: /^usage\//, outbox: /^outbox\//, plans: /^plans\// },
+  { usage: /^usage\//, outbox: /^outbox\//, plans: /^plans\//, pauses: /^pauses\// },
   { webhooks: /^webhooks\//, users: /^users\// },
   { verify: /^verify\//, backup: /^backup\// },
   { embedded: /^embedded\// },

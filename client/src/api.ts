@@ -231,6 +231,15 @@ export type QuotaSummary = {
       readonly retryAt: string | null
     } | null
   }>
+  /** Destinations that are paused for the user, or for all users: messages there are denied, also if `available` is above 0. */
+  readonly paused: ReadonlyArray<{
+    readonly id: number
+    readonly country: string
+    /** null: all types, and none. */
+    readonly messageTypes: ReadonlyArray<string> | null
+    /** null: until it is lifted. */
+    readonly until: string | null
+  }>
   /** The number of quotas of each status. */
   readonly byStatus: {
     readonly expired?: number
@@ -1208,6 +1217,59 @@ export type RollOutRecord =
       readonly exhausted: number
     }
 
+/** Messages to deny. */
+export type PauseReq = {
+  /** Whose messages are denied; null: those of all users. */ readonly userId?: number | null
+  /** Instead of `user_id`: the reference of the user. */
+  readonly userRef?: string
+  /** Messages to it are denied. */
+  readonly country: string
+  /** Only messages of these types; null: of all types, and of none. */
+  readonly messageTypes?: ReadonlyArray<string> | null
+  /** Exclusive. null: until it is lifted. */
+  readonly until?: string | null
+  /** For senders and administrators. Users do not read it. */
+  readonly reason?: string | null
+}
+
+/** A pause: messages to a country that are denied for a time. */
+export type Pause = {
+  readonly id: number
+  /** Whose messages are denied; null: those of all users. */
+  readonly userId: number | null
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
+  /** Messages to it are denied. */
+  readonly country: string
+  /** Only messages of these types; null: of all types, and of none. */
+  readonly messageTypes: ReadonlyArray<string> | null
+  /** Exclusive. null: until it is lifted. */
+  readonly until: string | null
+  /** For senders and administrators. Users do not read it. */
+  readonly reason: string | null
+  /** `person`: an administrator made it. `breaker`: the service did, because of pumped traffic. */
+  readonly origin: 'breaker' | 'person'
+  /** The figures that made the breaker pause; null if a person did. */
+  readonly evidence: Readonly<Record<string, unknown>> | null
+  /** Whether messages are denied now: it is not lifted, and has not ended. */
+  readonly active: boolean
+  readonly createdAt: string
+  /** The `sub` of the administrator's token; `sms-quota` for the service. */
+  readonly createdBy: string
+  readonly liftedAt: string | null
+  readonly liftedBy: string | null
+}
+
+/** Pauses, newest first. At most 10,000 are active. A call reads a bounded number of pauses, so with filters a page may be short or even empty and still have a `next_cursor`. */
+export type PausePage = {
+  readonly items: ReadonlyArray<Pause>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -1234,6 +1296,8 @@ export type UsageRecord = {
   /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
   readonly deniedByReason: {
     /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+    /** The destination was paused. */
+    readonly destinationPaused: { readonly units: number; readonly messages: number }
     /** A cap had no room. */
     readonly capReached: { readonly units: number; readonly messages: number }
     /** The grants had too few units. */
@@ -1548,7 +1612,7 @@ export type Granted = {
   /** Whether this was already done before, so that nothing was taken now. */
   readonly replayed: boolean
   /** In observe mode: the reason for which enforce mode would deny. */
-  readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+  readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
   /** The segments of the `message`, which are its units. */
@@ -1602,7 +1666,7 @@ export type Grantable = {
   /** How much the same request could still draw after this response, caps and overage applied; null if unbounded. */
   readonly remaining: number | null
   /** In observe mode: the reason for which enforce mode would deny. */
-  readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+  readonly wouldDeny?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
   /** The segments of the `message`, which are its units. */
@@ -1639,16 +1703,18 @@ export type Denied = {
   readonly userId?: number
   /** As the request named the user. */
   readonly userRef?: string
-  /** `no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left. */
-  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+  /** `no_quota`: no live grant matches. `destination_paused`: messages to the country are paused. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left. */
+  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** The units that the `message` needs. */
   readonly units?: number
   /** How much the same request could still draw after this response, caps and overage applied; null if unbounded. */
   readonly remaining: number | null
   /** The blocking cap with the lowest id, else the last matching grant. */
   readonly limitingQuotaId: number | null
-  /** It cannot be granted before this time; null if waiting alone does not help. */
+  /** It cannot be granted before; null if waiting alone does not help. */
   readonly retryAt: string | null
+  /** With the reason `destination_paused`: the pause that lasts longest. `until` null: until it is lifted. */
+  readonly pause?: { readonly id: number; readonly until: string | null; readonly reason: string | null }
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'
   /** The segments of the `message`, which are its units. */
@@ -1962,13 +2028,13 @@ export type DenialRecord = {
   readonly messageType: string | null
   /** Whether fewer units, at least 1, would have been enough. */
   readonly allowPartial: boolean
-  /** `no_quota`: no live grant matched. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left. */
-  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+  /** `no_quota`: no live grant matched. `destination_paused`: the destination was paused. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left. */
+  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** How much the same request could have drawn; null if unbounded. */
   readonly remaining: number | null
   /** The blocking cap with the lowest id, else the last matching grant. */
   readonly limitingQuotaId: number | null
-  /** As answered then: it could not be granted before this time. */
+  /** As answered then: it could not be granted before this time. Of a paused destination, the end of the pause. */
   readonly retryAt: string | null
   /** How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial. */
   readonly skipped: number | null
@@ -1998,13 +2064,13 @@ export type DenialDetail = {
   readonly messageType: string | null
   /** Whether fewer units, at least 1, would have been enough. */
   readonly allowPartial: boolean
-  /** `no_quota`: no live grant matched. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left. */
-  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+  /** `no_quota`: no live grant matched. `destination_paused`: the destination was paused. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left. */
+  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
   /** How much the same request could have drawn; null if unbounded. */
   readonly remaining: number | null
   /** The blocking cap with the lowest id, else the last matching grant. */
   readonly limitingQuotaId: number | null
-  /** As answered then: it could not be granted before this time. */
+  /** As answered then: it could not be granted before this time. Of a paused destination, the end of the pause. */
   readonly retryAt: string | null
   /** How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial. */
   readonly skipped: number | null
@@ -2061,6 +2127,8 @@ export type Usage = {
     /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
     readonly deniedByReason: {
       /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+      /** The destination was paused. */
+      readonly destinationPaused: { readonly units: number; readonly messages: number }
       /** A cap had no room. */
       readonly capReached: { readonly units: number; readonly messages: number }
       /** The grants had too few units. */
@@ -2096,6 +2164,8 @@ export type Usage = {
     /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
     readonly deniedByReason: {
       /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+      /** The destination was paused. */
+      readonly destinationPaused: { readonly units: number; readonly messages: number }
       /** A cap had no room. */
       readonly capReached: { readonly units: number; readonly messages: number }
       /** The grants had too few units. */
@@ -2131,6 +2201,8 @@ export type TopUsers = {
     /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
     readonly deniedByReason: {
       /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+      /** The destination was paused. */
+      readonly destinationPaused: { readonly units: number; readonly messages: number }
       /** A cap had no room. */
       readonly capReached: { readonly units: number; readonly messages: number }
       /** The grants had too few units. */
@@ -2226,7 +2298,7 @@ export type UserProfile = {
   readonly updatedBy: string | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -2240,6 +2312,7 @@ export type ExportRecord = {
     | 'usage_month'
     | 'event'
     | 'transfer'
+    | 'pause'
     | 'principal_name'
     | 'user_profile'
     | 'profile_change'
@@ -2438,6 +2511,30 @@ export type TransferReturnedEvent = {
   }
 }
 
+/** An administrator, or the breaker against pumped traffic, paused a destination: messages of a user, or of all users, to a country. */
+export type PauseMadeEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'pause.made'
+  readonly at: string
+  /** null: it concerns all users. */
+  readonly userId: number | null
+  /** Numbers the user's events, from 1; null without a user. */
+  readonly sequence: number | null
+  readonly data: { readonly pause: Pause }
+}
+
+/** An administrator lifted a pause before its end. That a pause ends by itself emits no event: `until` says when. */
+export type PauseLiftedEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'pause.lifted'
+  readonly at: string
+  /** null: it concerns all users. */
+  readonly userId: number | null
+  /** Numbers the user's events, from 1; null without a user. */
+  readonly sequence: number | null
+  readonly data: { readonly pause: Pause }
+}
+
 /** The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410. */
 export type WebhookDisabledEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
@@ -2482,6 +2579,8 @@ export type Event =
   | ReservationExpiredEvent
   | TransferMadeEvent
   | TransferReturnedEvent
+  | PauseMadeEvent
+  | PauseLiftedEvent
   | WebhookDisabledEvent
   | UserErasedEvent
 
@@ -2504,6 +2603,8 @@ export type CreateWebhookReq = {
     | 'reservation.expired'
     | 'transfer.made'
     | 'transfer.returned'
+    | 'pause.made'
+    | 'pause.lifted'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -2526,6 +2627,8 @@ export type UpdateWebhookReq = {
     | 'reservation.expired'
     | 'transfer.made'
     | 'transfer.returned'
+    | 'pause.made'
+    | 'pause.lifted'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -2685,18 +2788,20 @@ export type WebhookHistory = {
 
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
-  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'quota'
+  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'pause' | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
   readonly webhookId: number | null
   /** The plan; null if something else was changed. */
   readonly planId: number | null
+  /** The pause; null if something else was changed. */
+  readonly pauseId: number | null
   /** For administrators: the reference of the user; null if there is none. */
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  /** The user of the quota or profile, or the user that was erased; null for a webhook or a plan. */
+  /** The user of the quota, pause or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
   readonly userId: number | null
   readonly action:
     | 'created'
@@ -2706,8 +2811,9 @@ export type AuditEntry = {
     | 'disabled'
     | 'deleted'
     | 'archived'
+    | 'lifted'
     | 'erased'
-  /** As in the history of the quota, webhook or plan, or of the profile; null for an erasure. */
+  /** As in the history of the quota, webhook or plan, or of the profile or pause; null for an erasure. */
   readonly version: number | null
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
@@ -2718,9 +2824,9 @@ export type AuditEntry = {
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null
-  /** The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none. */
+  /** The quota, webhook, plan, pause or profile as the API showed it before, without secrets; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota, webhook, plan or profile as the API showed it afterwards, without secrets; null if there is none. */
+  /** The quota, webhook, plan, pause or profile as the API showed it afterwards, without secrets; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -2784,6 +2890,7 @@ export type Problem = {
     | 'not_transferable'
     | 'not_enough_units'
     | 'too_many_plans'
+    | 'too_many_pauses'
     | 'exceeds_reservation'
     | 'exceeds_committed'
     | 'conflict'
@@ -2913,7 +3020,7 @@ export interface Api<Options> {
       readonly pageSize?: number
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
-      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
       /** Only messages to this country. */
       readonly country?: string
       /** Only messages of this type. */
@@ -3368,6 +3475,42 @@ export interface Api<Options> {
    */
   rollOutPlan(input: { readonly id: number } & RollOutReq, options?: Options): Promise<AsyncIterable<RollOutRecord>>
   /**
+   * List paused destinations.
+   *
+   * Newest first. Filters are combined.
+   */
+  listPauses(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Only pauses that hold for this user: those of the user, and those of all users. */
+      readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
+      /** Only pauses of this country. */
+      readonly country?: string
+      readonly origin?: 'breaker' | 'person'
+      /** Only those that deny messages now, or only those that have ended or were lifted. */
+      readonly active?: 'true' | 'false'
+    },
+    options?: Options,
+  ): Promise<PausePage>
+  /**
+   * Pause a destination.
+   *
+   * Messages of a user, or of all users, to a country are denied with the reason `destination_paused`, in every process within two seconds. `force` passes, and what was reserved before may be committed.
+   */
+  createPause(input: PauseReq, options?: Options): Promise<Pause>
+  /** Read a pause. */
+  getPause(input: { readonly id: number }, options?: Options): Promise<Pause>
+  /**
+   * Lift a pause.
+   *
+   * It stays in the list. To lift one that has ended or was lifted before changes nothing.
+   */
+  liftPause(input: { readonly id: number }, options?: Options): Promise<undefined>
+  /**
    * Export quotas.
    *
    * By ascending id. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
@@ -3425,7 +3568,7 @@ export interface Api<Options> {
    */
   exportDenials(
     input?: {
-      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
       /** Only messages to this country. */
       readonly country?: string
       /** Only messages of this type. */
@@ -3491,7 +3634,7 @@ export interface Api<Options> {
       readonly pageSize?: number
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
-      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused'
       /** Only messages to this country. */
       readonly country?: string
       /** Only messages of this type. */
@@ -3537,7 +3680,7 @@ export interface Api<Options> {
   /**
    * List all changes by administrators.
    *
-   * Changes of quotas, webhooks, plans and users' profiles, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
+   * Changes of quotas, webhooks, plans, pauses and users' profiles, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
    */
   listAudit(
     input?: {
@@ -3545,7 +3688,7 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'quota'
+      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'pause' | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -3554,12 +3697,13 @@ export interface Api<Options> {
         | 'disabled'
         | 'deleted'
         | 'archived'
+        | 'lifted'
         | 'erased'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas and profile, and the user's erasures. */
+      /** Only changes of this user's quotas, pauses and profile, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
@@ -3569,6 +3713,8 @@ export interface Api<Options> {
       readonly webhookId?: number
       /** Only changes of this plan. */
       readonly planId?: number
+      /** Only changes of this pause. */
+      readonly pauseId?: number
       /** Changed at this time or later. */
       readonly from?: string
       /** Changed before this time. */
@@ -3877,6 +4023,14 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     takesKey: true,
     isLines: true,
   },
+  listPauses: {
+    method: 'GET',
+    path: '/api/sms/admin/pauses',
+    query: ['pageSize', 'cursor', 'userId', 'userRef', 'country', 'origin', 'active'],
+  },
+  createPause: { method: 'POST', path: '/api/sms/admin/pauses', hasBody: true, takesKey: true },
+  getPause: { method: 'GET', path: '/api/sms/admin/pauses/{id}' },
+  liftPause: { method: 'DELETE', path: '/api/sms/admin/pauses/{id}' },
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',
@@ -3954,6 +4108,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'quotaId',
       'webhookId',
       'planId',
+      'pauseId',
       'from',
       'to',
     ],

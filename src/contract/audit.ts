@@ -63,11 +63,12 @@ export const AuditQuery = Type.Object(
       }),
     ),
     user_id: Type.Optional(
-      uint({ description: "Only changes of this user's quotas and profile, and the user's erasures." }),
+      uint({ description: "Only changes of this user's quotas, pauses and profile, and the user's erasures." }),
     ),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
     webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
     plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
+    pause_id: Type.Optional(positive({ description: 'Only changes of this pause.' })),
     from: Type.Optional(time({ description: 'Changed at this time or later.' })),
     to: Type.Optional(time({ description: 'Changed before this time.' })),
   },
@@ -83,13 +84,15 @@ export const AuditEntry = Type.Object(
     quota_id: nullable(positive(), { description: 'The quota; null if something else was changed.' }),
     webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
     plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
+    pause_id: nullable(positive(), { description: 'The pause; null if something else was changed.' }),
     ...userNames,
     user_id: nullable(uint(), {
-      description: 'The user of the quota or profile, or the user that was erased; null for a webhook or a plan.',
+      description:
+        'The user of the quota, pause or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
     }),
     action: Type.Enum([...AUDITED_ACTIONS]),
     version: nullable(positive(), {
-      description: 'As in the history of the quota, webhook or plan, or of the profile; null for an erasure.',
+      description: 'As in the history of the quota, webhook or plan, or of the profile or pause; null for an erasure.',
     }),
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
@@ -104,10 +107,10 @@ export const AuditEntry = Type.Object(
       description: 'The transfer that gave, took or returned units by this change; null for other changes.',
     }),
     before: asShown(
-      'The quota, webhook, plan or profile as the API showed it before, without secrets; null if there was none.',
+      'The quota, webhook, plan, pause or profile as the API showed it before, without secrets; null if there was none.',
     ),
     after: asShown(
-      'The quota, webhook, plan or profile as the API showed it afterwards, without secrets; null if there is none.',
+      'The quota, webhook, plan, pause or profile as the API showed it afterwards, without secrets; null if there is none.',
     ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },

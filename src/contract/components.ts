@@ -8,6 +8,7 @@ import { EXPORT_COMPONENTS } from './exports.ts'
 import { GIVE_COMPONENTS } from './give.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { NAME_COMPONENTS } from './names.ts'
+import { PAUSE_COMPONENTS } from './pauses.ts'
 import { PLAN_COMPONENTS } from './plans.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
 import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
@@ -34,6 +35,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...GIVE_COMPONENTS,
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
+  ...PAUSE_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

@@ -73,13 +73,16 @@ const fields = {
   allow_partial: Type.Boolean({ description: 'Whether fewer units, at least 1, would have been enough.' }),
   reason: Type.Enum([...DENIAL_REASONS], {
     description:
-      '`no_quota`: no live grant matched. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left.',
+      '`no_quota`: no live grant matched. `destination_paused`: the destination was paused. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left.',
   }),
   remaining: nullable(uint(), { description: 'How much the same request could have drawn; null if unbounded.' }),
   limiting_quota_id: nullable(uint(), {
     description: 'The blocking cap with the lowest id, else the last matching grant.',
   }),
-  retry_at: nullable(time(), { description: 'As answered then: it could not be granted before this time.' }),
+  retry_at: nullable(time(), {
+    description:
+      'As answered then: it could not be granted before this time. Of a paused destination, the end of the pause.',
+  }),
   skipped: nullable(uint(), {
     description:
       'How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial.',

@@ -1,7 +1,14 @@
 import Type, { type Static, type TLiteral, type TObject, type TProperties, type TSchema } from 'typebox'
 import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { EVENT_TYPES, type EventType, type SystemEventType, type UserEventType } from '../domain/event.ts'
+import {
+  EVENT_TYPES,
+  type EventType,
+  type SharedEventType,
+  type SystemEventType,
+  type UserEventType,
+} from '../domain/event.ts'
 import { namedValues } from '../domain/named-values.ts'
+import type { Pause } from './pauses.ts'
 import type { SmsQuota } from './quotas.ts'
 import type { Reservation } from './reservations.ts'
 import { closed, nullable, patterned, positive, time, uint } from './schemas.ts'
@@ -92,7 +99,26 @@ const systemEvent = <const Name extends SystemEventType, Data extends TPropertie
     { $id: nameOf(type), description: when },
   )
 
+/** An event of a user; of no user where it concerns all of them. */
+const sharedEvent = <const Name extends SharedEventType, Data extends TProperties>(
+  type: Name,
+  when: string,
+  data: Data,
+) =>
+  Type.Object(
+    {
+      id: place.id,
+      type: Type.Literal(type),
+      at: place.at,
+      user_id: nullable(uint(), { description: 'null: it concerns all users.' }),
+      sequence: nullable(uint(), { description: "Numbers the user's events, from 1; null without a user." }),
+      data: Type.Object(data),
+    },
+    { $id: nameOf(type), description: when },
+  )
+
 const quota = Type.Ref('SmsQuota#')
+const pause = Type.Ref('Pause#')
 
 const transferData = {
   transfer: Type.Object(
@@ -163,6 +189,16 @@ export const EVENTS = {
     'Units of a transfer were given back. Giver and receiver get an event each, with their own quota.',
     transferData,
   ),
+  'pause.made': sharedEvent(
+    'pause.made',
+    'An administrator, or the breaker against pumped traffic, paused a destination: messages of a user, or of all users, to a country.',
+    { pause },
+  ),
+  'pause.lifted': sharedEvent(
+    'pause.lifted',
+    'An administrator lifted a pause before its end. That a pause ends by itself emits no event: `until` says when.',
+    { pause },
+  ),
   'webhook.disabled': systemEvent(
     'webhook.disabled',
     'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
@@ -182,7 +218,7 @@ export const EVENTS = {
   ),
 } satisfies { [Type in EventType]: TObject<{ type: TLiteral<Type> }> }
 
-type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation }
+type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation; 'Pause#': typeof Pause }
 
 /** An event of a type that this version knows. Clients ignore all others. */
 export type Event = { [Type in EventType]: Static<(typeof EVENTS)[Type], DataReferences> }[EventType]

@@ -1,7 +1,7 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bounds.ts'
 import { PERIODS } from '../domain/period.ts'
-import { DENIAL_REASONS } from '../domain/reservation.ts'
+import { QUOTA_DENIAL_REASONS } from '../domain/reservation.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, cursorQuery, nextCursor, nullable, time, uint, userNames } from './schemas.ts'
 
@@ -32,7 +32,7 @@ const scope = {
 const denial = (description: string) =>
   nullable(
     Type.Object({
-      reason: Type.Enum([...DENIAL_REASONS]),
+      reason: Type.Enum([...QUOTA_DENIAL_REASONS]),
       limiting_quota_id: nullable(uint(), {
         description: 'The blocking cap with the lowest id, else the last matching grant.',
       }),
@@ -70,6 +70,18 @@ export const QuotaSummary = Type.Object(
       }),
       {
         description: `The answers to messages that name a country or message type which quotas list: \`available\` and \`denial\` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most ${MAX_SENDING_SCOPES} rows.`,
+      },
+    ),
+    paused: Type.Array(
+      Type.Object({
+        id: uint(),
+        country: Type.String(),
+        message_types: nullable(Type.Array(Type.String()), { description: 'null: all types, and none.' }),
+        until: nullable(time(), { description: 'null: until it is lifted.' }),
+      }),
+      {
+        description:
+          'Destinations that are paused for the user, or for all users: messages there are denied, also if `available` is above 0.',
       },
     ),
     by_status: Type.Partial(

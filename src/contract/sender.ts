@@ -8,6 +8,7 @@ import {
 } from '../domain/bounds.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { explanationLine } from './explanations.ts'
+import { pauseOfDenial } from './pauses.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
 import { closed, country, messageType, nullable, patterned, time, uint, userNames, userRef } from './schemas.ts'
 
@@ -282,16 +283,15 @@ export const Denied = Type.Object(
     ),
     ...namedSo,
     reason: reason(
-      '`no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',
+      '`no_quota`: no live grant matches. `destination_paused`: messages to the country are paused. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',
     ),
     units: Type.Optional(uint({ description: 'The units that the `message` needs.' })),
     remaining,
     limiting_quota_id: nullable(uint(), {
       description: 'The blocking cap with the lowest id, else the last matching grant.',
     }),
-    retry_at: nullable(time(), {
-      description: 'It cannot be granted before this time; null if waiting alone does not help.',
-    }),
+    retry_at: nullable(time(), { description: 'It cannot be granted before; null if waiting alone does not help.' }),
+    pause: pauseOfDenial,
     ...onRequest,
   },
   { $id: 'Denied', description: 'A denial is not an error. The same id may ask again.' },

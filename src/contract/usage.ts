@@ -76,6 +76,7 @@ export const counts = {
   denied_by_reason: Type.Object(
     {
       no_quota: count('No live grant matched.'),
+      destination_paused: count('The destination was paused.'),
       cap_reached: count('A cap had no room.'),
       quota_exhausted: count('The grants had too few units.'),
     },

@@ -17,6 +17,9 @@ export const MAX_PLANS = 1_000
 export const MAX_SLOTS = 20
 export const MAX_LASTS_DAYS = 3_650
 
+/** Pauses that are active at a time: each process has all of them in memory, some 300 bytes each. */
+export const MAX_PAUSES = 10_000
+
 /** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
 /** Messages that one commit pays. Those of a batch must fit into 32 bits. */

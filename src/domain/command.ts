@@ -1,4 +1,5 @@
 import type { Authorship } from './authorship.ts'
+import type { UnliftedPause } from './pause.ts'
 import type { QuotaKind } from './quota-settings.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
@@ -99,6 +100,8 @@ export interface Denied {
   limiting_quota_id: number | null
   /** The earliest time at which a retry could be granted; null if time alone does not help. */
   retry_at: EpochMs | null
+  /** With the reason `destination_paused`: what paused it. */
+  pause?: Pick<UnliftedPause, 'id' | 'until' | 'reason'>
   /** Null unless the command asked for it or the denial may be logged. */
   explanation: Explanation[] | null
 }

@@ -1,12 +1,17 @@
 import type { Command, ExpireCommand, FindCommand, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { draw } from './drawing.ts'
+import type { PausesByCountry } from './pause.ts'
 import { expireIfDue, settle } from './settling.ts'
 import type { EpochMs } from './time.ts'
 
-/** How strictly limits are enforced. In observe mode everything is granted, and `would_deny` says what would be denied. */
+/**
+ * How strictly limits are enforced. In observe mode everything is granted, and `would_deny` says what would be denied.
+ */
 export interface Enforcement {
-  observe: boolean
+  readonly observe: boolean
+  /** Destinations that are paused; left out: none. */
+  readonly pauses?: PausesByCountry
 }
 
 /**

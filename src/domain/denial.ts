@@ -2,6 +2,7 @@ import { MAX_LOGGED_LINES } from './bounds.ts'
 import type { Denied, DrawCommand, Explanation } from './command.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, drawableOf, type Matches, neededBy } from './matching.ts'
+import type { UnliftedPause } from './pause.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
 import { type EpochMs, LATEST } from './time.ts'
@@ -69,8 +70,15 @@ export function denialKeyOf(id: string): DenialKey | undefined {
   return isPossible ? { user_id, at, number } : undefined
 }
 
-export function denialReasonOf({ grants }: Matches, command: DrawCommand, capacity: Capacity): DenialReason {
+/** @param pause what pauses the destination, if anything does */
+export function denialReasonOf(
+  { grants }: Matches,
+  command: DrawCommand,
+  capacity: Capacity,
+  pause?: UnliftedPause,
+): DenialReason {
   if (grants.length === 0) return 'no_quota'
+  if (pause !== undefined) return 'destination_paused'
   return capacity.caps < neededBy(command) ? 'cap_reached' : 'quota_exhausted'
 }
 
@@ -91,6 +99,24 @@ export function deny(
     remaining: drawableOf(matches),
     limiting_quota_id: limiting?.id ?? null,
     retry_at: retryAt(matches, blocking, capacity.grants < needed, needed, now),
+    explanation: explains ? explain(matches, command, null) : null,
+  }
+}
+
+/** The denial of a message to a paused destination. What the quotas hold is no part of it, but of its explanation. */
+export function denyPaused(
+  { id, until, reason }: UnliftedPause,
+  matches: Matches,
+  command: DrawCommand,
+  explains: boolean,
+): Denied {
+  return {
+    outcome: 'denied',
+    reason: 'destination_paused',
+    remaining: 0,
+    limiting_quota_id: null,
+    retry_at: until,
+    pause: { id, until, reason },
     explanation: explains ? explain(matches, command, null) : null,
   }
 }

@@ -1,8 +1,9 @@
 import type { DrawCommand, Outcome } from './command.ts'
-import { denialReasonOf, deny } from './denial.ts'
+import { denialReasonOf, deny, denyPaused } from './denial.ts'
 import { type Draft, putReservation } from './draft.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, capacityOf, drawableOf, type Matches, matchQuotas } from './matching.ts'
+import { NO_PAUSES, type PausesByCountry, pausedBy } from './pause.ts'
 import { type Allowance, balanceOf } from './quota.ts'
 import { askedForce, type DenialReason, type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
 import { expireIfDue } from './settling.ts'
@@ -14,19 +15,26 @@ import { addDenial } from './usage.ts'
  *
  * @param mode `observe`: grant what would be denied, book it as force, and say so in `would_deny`
  */
-export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { observe: boolean }): Outcome {
+export function draw(
+  draft: Draft,
+  command: DrawCommand,
+  now: EpochMs,
+  mode: { readonly observe: boolean; readonly pauses?: PausesByCountry },
+): Outcome {
   if (command.op !== 'check') {
     const earlier = expireIfDue(draft, command.id, now)
     if (earlier !== undefined) return replay(draft, earlier, command, now)
   }
   const matches = matchQuotas(draft, command, now)
   const capacity = capacityOf(matches)
-  const grantable = grantableUnits(command, capacity)
-  const reason = grantable > 0 ? null : denialReasonOf(matches, command, capacity)
+  const pause = matches.grants.length === 0 ? undefined : pausedBy(mode.pauses ?? NO_PAUSES, command, now)
+  const grantable = pause === undefined ? grantableUnits(command, capacity) : 0
+  const reason = grantable > 0 ? null : denialReasonOf(matches, command, capacity, pause)
   const ignoresLimits = command.force || mode.observe
   if (reason !== null && !ignoresLimits) {
     if (command.op !== 'check') addDenial(draft.usage, command, reason)
     const explains = command.explain || (draft.explainsDenials && command.op !== 'check')
+    if (pause !== undefined) return denyPaused(pause, matches, command, explains)
     return deny(reason, matches, command, capacity, now, explains)
   }
 

@@ -1,9 +1,11 @@
+import type { pauseViewOf } from './pause.ts'
 import { isShard, type Shard } from './shard.ts'
 import type { reservationViewOf, viewOf } from './view.ts'
 import type { Webhook } from './webhook.ts'
 
 type QuotaView = ReturnType<typeof viewOf>
 type ReservationView = ReturnType<typeof reservationViewOf>
+type PauseView = ReturnType<typeof pauseViewOf>
 
 interface TransferEventData {
   transfer: { id: number; units: number; returned: number; reason: string | null; expires_at: string | null }
@@ -22,6 +24,8 @@ interface Row<Owner, Data> {
 const ofUser = <Data extends object>(): Row<'user', Data> => ({ owner: 'user' })
 /** An event that belongs to no user. */
 const ofSystem = <Data extends object>(): Row<'system', Data> => ({ owner: 'system' })
+/** An event of a user, or of no user where it concerns all of them. */
+const ofUserOrSystem = <Data extends object>(): Row<'user or system', Data> => ({ owner: 'user or system' })
 
 /**
  * The table of events, as the outbox, the feed and webhooks name them, with their data. `src/contract/events.ts` says when each is
@@ -39,6 +43,8 @@ const EVENTS = {
   /** Each side gets its own, with its own quota. It names the other side by the transfer's id only: an erasure leaves events of others. */
   'transfer.made': ofUser<TransferEventData>(),
   'transfer.returned': ofUser<TransferEventData>(),
+  'pause.made': ofUserOrSystem<{ pause: PauseView }>(),
+  'pause.lifted': ofUserOrSystem<{ pause: PauseView }>(),
   /** Without the URL, which may hold a secret: other receivers read this event. */
   'webhook.disabled': ofSystem<{
     webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }
@@ -48,8 +54,10 @@ const EVENTS = {
 type Table = typeof EVENTS
 
 export type EventType = keyof Table
-export type SystemEventType = { [Type in EventType]: Table[Type]['owner'] extends 'system' ? Type : never }[EventType]
-export type UserEventType = Exclude<EventType, SystemEventType>
+type OwnedBy<Owner> = { [Type in EventType]: Table[Type]['owner'] extends Owner ? Type : never }[EventType]
+export type SystemEventType = OwnedBy<'system' | 'user or system'>
+export type UserEventType = OwnedBy<'user' | 'user or system'>
+export type SharedEventType = OwnedBy<'user or system'>
 export type EventData = { [Type in EventType]: NonNullable<Table[Type]['data']> }
 
 const isEventType = (name: string): name is EventType => Object.hasOwn(EVENTS, name)

@@ -56,8 +56,11 @@ export interface Draw {
 export const RESERVATION_STATES = ['reserved', 'committed', 'refunded', 'expired', 'released'] as const
 export type ReservationState = (typeof RESERVATION_STATES)[number]
 
-/** Why a request for units is denied. */
-export const DENIAL_REASONS = ['no_quota', 'cap_reached', 'quota_exhausted'] as const
+/** Why a user's quotas deny a request for units. */
+export const QUOTA_DENIAL_REASONS = ['no_quota', 'cap_reached', 'quota_exhausted'] as const
+
+/** Why a request for units is denied: by quotas, or because its destination is paused. */
+export const DENIAL_REASONS = [...QUOTA_DENIAL_REASONS, 'destination_paused'] as const
 export type DenialReason = (typeof DENIAL_REASONS)[number]
 
 /** What a denied message may be without: the sender named none, or it is not known who asked. */

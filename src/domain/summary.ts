@@ -1,4 +1,5 @@
 import { forecast, type PastUsage } from './forecast.ts'
+import type { UnliftedPause } from './pause.ts'
 import {
   isLive,
   overageOf,
@@ -15,11 +16,19 @@ import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 /**
  * A user's totals at `now`, as the API shows them. `quotas` are the user's undeleted, unexpired quotas, on which every
  * number depends, and `expired` counts the expired ones; both come from one snapshot. `past` serves the forecast only.
+ * `paused` are the pauses that hold for the user; no other number depends on them.
  *
  * `limit` is the sum of the current windows' limits and of what they rolled over, so that in the totals and in every row
  * limit + overage = used + reserved + remaining. `limit` and `remaining` are null if any grant is unlimited.
  */
-export function summarize(userId: number, quotas: readonly Quota[], expired: number, past: PastUsage, now: EpochMs) {
+export function summarize(
+  userId: number,
+  quotas: readonly Quota[],
+  expired: number,
+  past: PastUsage,
+  paused: readonly UnliftedPause[],
+  now: EpochMs,
+) {
   const rolled = quotas.map(quota => roll(quota, now).quota)
   const live = rolled.filter(quota => isLive(quota, now))
   const grants = live.filter(quota => quota.kind === 'grant')
@@ -41,6 +50,12 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       countries,
       message_types,
       ...sendingView(answer),
+    })),
+    paused: paused.map(({ id, country, message_types, until }) => ({
+      id,
+      country,
+      message_types,
+      until: formatTimestampOrNull(until),
     })),
     by_status: countStatuses(rolled, expired, now),
     next_reset: nextReset(grants),

@@ -1,6 +1,8 @@
 import type { Log } from '../db/connection/database.ts'
 import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import type { Command, Outcome } from '../domain/command.ts'
+import type { Enforcement } from '../domain/decide.ts'
+import { NO_PAUSES } from '../domain/pause.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch.ts'
 import type { Completion } from './completion.ts'
@@ -8,6 +10,7 @@ import { createConnections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
 import { createMemory } from './memory.ts'
 import type { Newcomers } from './newcomers.ts'
+import type { Pauses } from './pauses.ts'
 import type { Principals } from './principals.ts'
 import { createQuarantine } from './quarantine.ts'
 import { createRunner } from './runner.ts'
@@ -35,6 +38,8 @@ export interface LaneOptions {
   giveUpMs?: number
   /** Users who get quotas with their first reservation; left out: none do. */
   newcomers?: Newcomers
+  /** Destinations that are paused, at any time; left out: none are. */
+  pauses?: Pick<Pauses, 'known'>
   /** The maximum number of commands in a batch; default 256. */
   batchSize?: number
   onQueueReport?: (report: QueueReport) => void
@@ -95,6 +100,14 @@ const DISK_FULL_MS = 10_000
 /** The weight of a command in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
+/** Pauses may change from one batch to the next. */
+const enforcementOf = ({ observe = false, pauses }: LaneOptions): Enforcement => ({
+  observe,
+  get pauses() {
+    return pauses?.known ?? NO_PAUSES
+  },
+})
+
 export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
   const { now, log, monotonicMs = () => performance.now() } = options
   const memory = createMemory(parts.lanes)
@@ -118,7 +131,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
       principals: parts.principals,
       now,
       giveUpMs: options.giveUpMs ?? DEFAULT_GIVE_UP_MS,
-      enforcement: { observe: options.observe ?? false },
+      enforcement: enforcementOf(options),
       keepsUsage: options.keepsUsage ?? true,
       denialSampler: parts.denialSampler,
       newcomers: options.newcomers ?? null,

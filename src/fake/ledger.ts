@@ -59,7 +59,7 @@ export function createLedger(now: () => EpochMs): Ledger {
       const undeleted = quotasOf(userId).filter(({ deleted_at }) => deleted_at === null)
       const open = undeleted.filter(quota => isOpen(quota, at))
       // A forecast needs a week of use.
-      return summarize(userId, open, undeleted.length - open.length, { first: null, days: [] }, at)
+      return summarize(userId, open, undeleted.length - open.length, { first: null, days: [] }, [], at)
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Database } from '../db/connection/database.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Pauses } from '../engine/pauses.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
@@ -37,6 +38,8 @@ export interface RouteContext {
   db: Database
   /** Executes all commands of senders. */
   engine: Pick<Engine, 'enqueue' | 'hasRoom'>
+  /** The paused destinations, as this process obeys them. */
+  pauses: Pick<Pauses, 'known' | 'read'>
   /** Finds the users that callers name by a reference. */
   references: UserReferences
   feed: Feed

@@ -15,6 +15,7 @@ import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
+import { pauseRoutes } from './pauses/routes.ts'
 import { rollOutRoutes } from './plans/roll-out-routes.ts'
 import { planHistoryRoutes, planRoutes } from './plans/routes.ts'
 import { userPlanRoutes } from './plans/user-routes.ts'
@@ -85,6 +86,7 @@ const API: readonly Scope[] = [
     routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
+  { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },

@@ -1,8 +1,10 @@
 import type { Database } from '../db/connection/database.ts'
+import { removeEndedPauses } from '../db/pauses/pauses.ts'
 import { CHANGE_TABLES, type ChangeTable, removeOldChanges } from '../db/users/audit-retention.ts'
 import { removeUnseenNames } from '../db/users/principal-names.ts'
 import { removeFreedReferences } from '../db/users/profiles.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { USAGE_DAYS_KEPT } from '../domain/bounds.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import { createRetentionJob, type RetentionJob } from './runner.ts'
 
@@ -15,10 +17,13 @@ export interface AuditRetentionOptions {
 
 const INTERVAL_MS = 60_000
 const PAGE = 1_000
+/** As long as usage by the day, which shows what a pause denied. */
+const PAUSES_KEPT_MS = USAGE_DAYS_KEPT * DAY_MS
 
 /**
  * Removes changes by administrators when their retention time is over, and the names of principals that were not seen for
- * that time. In any case it removes the references that erasures have freed, minutes later. Any number of processes may run it.
+ * that time. In any case it removes the references that erasures have freed, minutes later, and pauses that ended 400 days ago. Any
+ * number of processes may run it.
  */
 export function createAuditRetention({ db, now: clock, retentionMs }: AuditRetentionOptions): RetentionJob {
   const sizes = new Map<ChangeTable, PageSize>(CHANGE_TABLES.map(table => [table, createPageSize(PAGE)]))
@@ -29,7 +34,8 @@ export function createAuditRetention({ db, now: clock, retentionMs }: AuditReten
     now: clock,
     async removePage(now, signal) {
       const freed = await removeFreedReferences(db, now, PAGE)
-      const removal = { removed: freed, isBehind: freed >= PAGE }
+      const ended = await removeEndedPauses(db, now - PAUSES_KEPT_MS, PAGE)
+      const removal = { removed: freed + ended, isBehind: freed >= PAGE || ended >= PAGE }
       if (retentionMs === null) return removal
       await forEachApart(sizes, signal, ([table, size]) =>
         size.run(async rows => {

@@ -6,6 +6,7 @@ import {
   eraseAnswers,
   eraseEvents,
   eraseNames,
+  erasePauses,
   eraseProfile,
   eraseQuota,
   eraseReceived,
@@ -42,6 +43,8 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   const { db, now } = parts
   yield* reservationPages(parts, erasure, size)
   yield* repeat(() => size.run(rows => eraseQuota(db, erasure, rows)))
+  // Before the events: no pause is lifted any more, which would be one.
+  yield* repeat(() => size.run(rows => erasePauses(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseEvents(db, erasure, rows)))
   yield* repeat(() => eraseAnswers(db, erasure))
   yield* repeat(() => size.run(rows => eraseReceived(db, erasure, rows)))

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Cluster } from '../db/cluster/topology.ts'
 import { isUnavailable, type Log } from '../db/connection/database.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { EngineFailure } from '../engine/completion.ts'
@@ -22,6 +23,9 @@ export interface StepEnd {
   /** How many milliseconds to pause before the next step, given how many this one took. */
   pauseMs(tookMs: number): number
 }
+
+/** The pause of jobs that find nothing to do, in milliseconds. On a cluster, to look for work asks all shards. */
+export const idleMsOn = (cluster: Cluster | undefined) => (cluster === undefined ? 1_000 : 5_000)
 
 /** A job that runs, for metrics. */
 export interface RunningJob {

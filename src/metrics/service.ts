@@ -20,6 +20,8 @@ export interface ServiceMetrics {
   watchReadiness(isReady: () => boolean): void
   /** Read at each scrape: how far the system time is ahead of the database's clock, in milliseconds. */
   watchClock(aheadMs: () => number): void
+  /** Read at each scrape: how long ago this process last read the paused destinations, in milliseconds. */
+  watchPauses(ageMs: () => number): void
   /** A call, or an operation of a batch, was answered with an error. Refused tokens have a reason. */
   problem(problem: { readonly code: ErrorCode; readonly reason?: string | undefined }): void
   /** The keys that verify tokens were fetched from the key server, or could not be. */
@@ -45,6 +47,11 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
     'sms_quota_clock_offset_seconds',
     "How far the system time of this machine is ahead of the database's clock. The service follows the database's.",
   )
+  const watchPauseAge = gaugeAtScrape(
+    registers,
+    'sms_quota_pauses_age_seconds',
+    'How long ago this process last read the paused destinations. Until it can read them again, it obeys those that it knows.',
+  )
   const problems = new Counter({
     name: 'sms_quota_problems_total',
     help: 'Errors answered, by code; each operation of a batch counts.',
@@ -66,6 +73,7 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
     },
     watchReadiness: isReady => watchReady(() => (isReady() ? 1 : 0)),
     watchClock: aheadMs => watchAhead(() => aheadMs() / 1_000),
+    watchPauses: ageMs => watchPauseAge(() => ageMs() / 1_000),
     problem({ code, reason }) {
       problems.inc({ code })
       if (reason !== undefined) refused.inc({ reason })

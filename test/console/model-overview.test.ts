@@ -36,6 +36,7 @@ const SUMMARY: Summary = {
   remaining: 30,
   denial: null,
   scopes: [],
+  paused: [],
   caps: [],
   breakdown: [],
   by_status: {},

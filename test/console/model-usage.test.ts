@@ -18,7 +18,7 @@ const item = (start: string, units: number, group: Partial<Item> = {}): Item => 
   refunded: NONE,
   denied: NONE,
   unfunded: NONE,
-  denied_by_reason: { cap_reached: NONE, no_quota: NONE, quota_exhausted: NONE },
+  denied_by_reason: { cap_reached: NONE, destination_paused: NONE, no_quota: NONE, quota_exhausted: NONE },
   ...group,
 })
 const [MONDAY, TUESDAY] = ['2026-03-09T00:00:00.000Z', '2026-03-10T00:00:00.000Z']

@@ -33,6 +33,12 @@ await db.query({
   values: [NOW],
 })
 await db.query({
+  text: sql`insert into pause_change (shard, pause_id, version, user_id, action, at, actor, request_id, after)
+         select 0, n, 1, n % 1000, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 's' || n, '{}'
+         from generate_series(1, 8000) n`,
+  values: [NOW],
+})
+await db.query({
   text: rawSql`insert into profile_change (shard, user_id, version, action, at, actor, request_id, after)
          select n % 64, n, 1, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'p' || n, '{}'
          from generate_series(1, 8000) n`,
@@ -53,7 +59,7 @@ const SCAN = 2_500
 
 describe.each([
   ['before any statistics', sql``],
-  ['with statistics', sql`analyze quota_change, webhook_change, plan_change, profile_change, erasure`],
+  ['with statistics', sql`analyze quota_change, webhook_change, plan_change, pause_change, profile_change, erasure`],
 ])('%s', (_when, statement) => {
   beforeAll(async () => {
     if (statement !== '') await db.query({ text: statement })
@@ -66,6 +72,8 @@ describe.each([
     ['of a quota', { quota_id: 64 + 1 }, undefined, FEW],
     ['of a webhook', { webhook_id: 64 }, undefined, FEW],
     ['of a plan', { plan_id: 1 }, undefined, FEW],
+    ['of a pause', { pause_id: 1 }, undefined, FEW],
+    ['of the pauses of a user', { user_id: 7, resource: 'pause' }, undefined, FEW],
     ['of a user', { user_id: 7 }, undefined, FEW],
     ['of the profile of a user', { user_id: 7, resource: 'profile' }, undefined, FEW],
     ['of a request among profiles', { request_id: 'p7', resource: 'profile' }, undefined, FEW],
@@ -82,7 +90,7 @@ describe.each([
     expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(limit)
   })
 
-  test.each(['quota_change', 'webhook_change', 'plan_change', 'profile_change'] as const)(
+  test.each(['quota_change', 'webhook_change', 'plan_change', 'pause_change', 'profile_change'] as const)(
     'a page of the retention of %s',
     async table => {
       const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))

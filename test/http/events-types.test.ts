@@ -78,6 +78,10 @@ async function emitAll(): Promise<void> {
   const { id } = (await call('POST', `/api/sms/admin/quota/${giving}/transfer`, moved)).body.transfer
   const back = { headers: { 'idempotency-key': 'back' }, body: {} }
   await call('POST', `/api/sms/admin/transfers/${id}/return`, back)
+  for (const user_id of [user, null]) {
+    const { body } = await call('POST', '/api/sms/admin/pauses', { body: { user_id, country: 'FR' } })
+    await call('DELETE', `/api/sms/admin/pauses/${body.id}`)
+  }
   const other = (await call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url, enabled: true } })).body
   await db.transaction(tx => disableWebhook(tx, other.id, 'gone', clock.now))
   const erased = someone()
@@ -167,11 +171,13 @@ test('the feed returns events as they were recorded, even of types and with fiel
   expect(headers['content-type']).toBe('application/json; charset=utf-8')
 })
 
+type Authors<T> = T extends { updated_by: unknown } ? 'created_by' | 'updated_by' : never
+
 /** What becomes of a value in JSON: nothing is read-only. A quota's authors may be null elsewhere, in what users read. */
 type Json<T> = T extends readonly (infer Item)[]
   ? Json<Item>[]
   : T extends object
-    ? { -readonly [Name in keyof T]: Name extends 'created_by' | 'updated_by' ? T[Name] | null : Json<T[Name]> }
+    ? { -readonly [Name in keyof T]: Name extends Authors<T> ? T[Name] | null : Json<T[Name]> }
     : T
 
 /** Events do not name users, as administrators' answers do. */

@@ -51,6 +51,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
   givePlan: { body: { plan_id: 1 } },
   rollOutPlan: { body: { users: [7] }, key: 'every-route' },
+  createPause: { body: { user_id: 7, country: 'FR' } },
   createPlan: { body: { name: 'Basic', slots: [{ slot: 'monthly', limit: 5 }] } },
   updatePlan: { body: { name: 'Basic' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },

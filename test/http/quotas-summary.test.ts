@@ -40,6 +40,7 @@ const NOTHING = {
   denial: { reason: 'no_quota', limiting_quota_id: null, retry_at: null },
   available_until: null,
   scopes: [],
+  paused: [],
   by_status: {},
   next_reset: null,
   next_expiry: null,

@@ -48,6 +48,7 @@ const app = await createServer({
   db,
   engine,
   references: { recall: () => undefined, find: async () => undefined },
+  pauses: { known: new Map(), read: async () => {} },
   feed: createFeed(db),
   webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
   secretKeys: PLAIN,

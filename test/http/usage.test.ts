@@ -17,7 +17,7 @@ interface Item {
   exact: boolean
 }
 const zero = { units: 0, messages: 0 }
-const NO_REASON = { no_quota: zero, cap_reached: zero, quota_exhausted: zero }
+const NO_REASON = { no_quota: zero, destination_paused: zero, cap_reached: zero, quota_exhausted: zero }
 const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero, denied_by_reason: NO_REASON }
 const log = { info() {}, warn() {}, error() {} }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
@@ -302,6 +302,7 @@ test('denials are reported by reason, and those without a reason in the sum only
     const { body } = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
     expect(body.total.denied).toEqual({ units: 62, messages: 5 })
     expect(body.total.denied_by_reason).toEqual({
+      ...NO_REASON,
       no_quota: { units: 1, messages: 1 },
       quota_exhausted: { units: 50, messages: 2 },
       cap_reached: { units: 4, messages: 1 },

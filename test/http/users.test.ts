@@ -212,7 +212,12 @@ describe('an export', async () => {
         refunded: { units: 3, messages: 2 },
         unfunded: none,
         denied: { units: 7, messages: 6 },
-        denied_by_reason: { no_quota: { units: 7, messages: 6 }, cap_reached: none, quota_exhausted: none },
+        denied_by_reason: {
+          no_quota: { units: 7, messages: 6 },
+          destination_paused: none,
+          cap_reached: none,
+          quota_exhausted: none,
+        },
       })
     }
     expect(of('event').map(({ type, sequence }) => [type, sequence])).toEqual([

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { updateProfile } from '../../src/admin/change-profile.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
+import { createPauseOnce } from '../../src/admin/pauses.ts'
 import { transferOnce } from '../../src/admin/transfer.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
@@ -90,6 +91,8 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     await give(hourly.id, other.user_id)
     const received = await give(other.id, user)
     const made = received.outcome === 'transferred' ? received.transfer.to_quota_id : null
+    const paused = { country: 'FR', message_types: null, until: null, reason: 'a branch', evidence: null }
+    await createPauseOnce(db, { user_id: user, origin: 'person', ...paused }, bench.author(), `pause ${user}`)
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
   }
   await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).removeOnce(clock.now)
@@ -219,6 +222,8 @@ describe('erases', () => {
       quota_alert: 1,
       event: 5,
       event_sequence: 1,
+      pause: 1,
+      pause_change: 1,
     }
     const usage = { usage: 4, usage_day: 1, usage_month: 1, usage_busy: 1, usage_busy_range: 1, usage_top: 2 }
     expect(await findErasure(db, user)).toEqual({
@@ -228,7 +233,7 @@ describe('erases', () => {
       request_id: 'test',
       force: false,
       finished_at: clock.now,
-      removed: { ...gone, ...usage, denial: 1, idempotency: 3, principal_name: 1, user_profile: 1, profile_change: 1 },
+      removed: { ...gone, ...usage, denial: 1, idempotency: 4, principal_name: 1, user_profile: 1, profile_change: 1 },
     })
     // The pending usage of the shard was rolled up.
     const kept = before.filter(place => !place.startsWith('usage_pending'))
@@ -524,8 +529,8 @@ describe('other jobs meanwhile', () => {
       text: sql`update usage_upkeep set until = '2100-01-01' where shard <> $1`,
       values: [shardOf(user)],
     })
-    // After each page one more of these 14 days is old enough.
-    let at = clock.now + (USAGE_DETAIL_DAYS - 14) * DAY_MS
+    // After each page one more of these 16 days is old enough.
+    let at = clock.now + (USAGE_DETAIL_DAYS - 16) * DAY_MS
     await request(user)
     const compaction = createUsageCompaction({ db, log: console, now: () => clock.now, timeZone: 'UTC' })
     const eraser = eraserOn({

@@ -31,6 +31,8 @@ const NO_DENIALS = {
   cap_reached_messages: 0,
   quota_exhausted: 0,
   quota_exhausted_messages: 0,
+  destination_paused: 0,
+  destination_paused_messages: 0,
 }
 export const NOTHING: UsageSums = {
   committed: 0,

@@ -70,6 +70,7 @@ const COLORS: ReadonlyMap<string, Color> = new Map([
     'no_quota',
     'cap_reached',
     'quota_exhausted',
+    'destination_paused',
   ]),
 ])
 

@@ -11,7 +11,14 @@ import { ledgerStatement, type Scalar } from './statement.ts'
 export type BookedUsage = Omit<UsageEntry, 'sender'> & { sender: number | null }
 
 /** The codes of `usage_pending.kinds`. 2 is a denial without a reason, which earlier versions wrote. */
-export const USAGE_KIND_CODES = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
+export const USAGE_KIND_CODES = {
+  committed: 0,
+  refunded: 1,
+  no_quota: 3,
+  cap_reached: 4,
+  quota_exhausted: 5,
+  destination_paused: 6,
+}
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
 const NUMBER: Scalar = () => String(nextNumber())

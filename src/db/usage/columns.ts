@@ -1,4 +1,5 @@
 /** The columns of the tables of usage, and the SQL that follows from them. */
+import { DENIAL_REASONS } from '../../domain/reservation.ts'
 import type { Store } from '../connection/database.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { OF_ALL_SHARDS, USAGE_KIND_CODES } from '../ledger/add-usage.ts'
@@ -21,6 +22,8 @@ const REASONS = [
   'cap_reached_messages',
   'quota_exhausted',
   'quota_exhausted_messages',
+  'destination_paused',
+  'destination_paused_messages',
 ] as const
 
 /** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
@@ -76,10 +79,11 @@ export const LAST_KIND = Math.max(...Object.values(USAGE_KIND_CODES))
 const CODES: Record<keyof typeof USAGE_KIND_CODES | 'denied', Sql> = {
   committed: only('committed'),
   refunded: only('refunded'),
-  denied: sql`between 2 and ${sqlInteger(LAST_KIND)}`,
+  denied: sql`in (2, ${joinSql(DENIAL_REASONS.map(reason => sqlInteger(USAGE_KIND_CODES[reason])))})`,
   no_quota: only('no_quota'),
   cap_reached: only('cap_reached'),
   quota_exhausted: only('quota_exhausted'),
+  destination_paused: only('destination_paused'),
 }
 function only(kind: keyof typeof USAGE_KIND_CODES): Sql {
   return sql`= ${sqlInteger(USAGE_KIND_CODES[kind])}`

@@ -172,7 +172,7 @@ const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...U
 const arrayOf = (name: string) => {
   const column = sqlName(name)
   const array = sql`array_agg(${column})::text`
-  return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
+  return /refunded|denied|no_quota|cap_reached|quota_exhausted|destination_paused/.test(name)
     ? sql`case when bool_or(${column} <> 0) then ${array} end`
     : array
 }

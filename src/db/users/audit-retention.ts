@@ -12,11 +12,18 @@ const KEYS = {
   quota_change: sql`quota_id`,
   webhook_change: sql`webhook_id`,
   plan_change: sql`plan_id`,
+  pause_change: sql`pause_id`,
   profile_change: sql`user_id`,
 }
 
 export type ChangeTable = keyof typeof KEYS
-export const CHANGE_TABLES: readonly ChangeTable[] = ['quota_change', 'webhook_change', 'plan_change', 'profile_change']
+export const CHANGE_TABLES: readonly ChangeTable[] = [
+  'quota_change',
+  'webhook_change',
+  'plan_change',
+  'pause_change',
+  'profile_change',
+]
 
 /**
  * Removes a page of the changes at `cutoff` and before, oldest first. Resolves to how many it removed: fewer than `rows` if

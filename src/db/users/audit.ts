@@ -1,5 +1,5 @@
 /**
- * The list of all administrators' changes, newest first: of quotas, of webhooks, of plans, of users' profiles, and the erasures of users. Each kind is
+ * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, and the erasures of users. Each kind is
  * in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
@@ -11,6 +11,7 @@ import { sliceOf } from '../connection/slice.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { PAUSE_SHARD } from '../pauses/pauses.ts'
 import { PLAN_SHARD } from '../plans/plans.ts'
 
 /** A change's place in the list: by time, then by resource in the order of `AUDITED_RESOURCES`, then by key. */
@@ -18,7 +19,7 @@ export interface AuditKey {
   at: EpochMs
   resource: AuditedResource
   shard: number
-  /** The id of the quota, webhook, plan or user. */
+  /** The id of the quota, webhook, plan, pause or user. */
   id: number
   /** 0 for an erasure, which has none. */
   version: number
@@ -32,7 +33,7 @@ export interface AuditedChange extends AuditKey {
   reason: string | null
   /** The transfer that a change of a quota belongs to. */
   transfer_id: number | null
-  /** The quota, webhook, plan or profile as the API showed it; null for an erasure. */
+  /** The quota, webhook, plan, pause or profile as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
 }
@@ -47,6 +48,7 @@ export interface AuditFilter {
   quota_id?: number
   webhook_id?: number
   plan_id?: number
+  pause_id?: number
   from?: EpochMs
   to?: EpochMs
 }
@@ -92,6 +94,13 @@ const SOURCES: readonly Source[] = [
       null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
   },
   {
+    resource: 'pause',
+    table: sql`pause_change`,
+    key: [sql`at`, sql`shard`, sql`pause_id`, sql`version`],
+    columns: sql`at, 'pause' as resource, shard, pause_id as id, version, action, actor, request_id, user_id, null as reason,
+      null::bigint as transfer_id, before, after`,
+  },
+  {
     resource: 'profile',
     table: sql`profile_change`,
     key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
@@ -132,6 +141,7 @@ function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.quota_id !== undefined && resource !== 'quota') return false
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
   if (filter.plan_id !== undefined && resource !== 'plan') return false
+  if (filter.pause_id !== undefined && resource !== 'pause') return false
   return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan')
 }
 
@@ -205,10 +215,10 @@ async function endOfScan(
   return ends.length === 2 ? (ends[0] ?? null) : null
 }
 
-/** Selects the rows that an index finds, in its order: of a quota, webhook, plan or user, a request, an actor, or all. */
+/** Selects the rows that an index finds, in its order: of a quota, webhook, plan, pause or user, a request, an actor, or all. */
 function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
   const conditions = accessOf(source, filter, values)
-  // The changes of one quota, webhook or plan are in the order of their versions, which is that of the primary key.
+  // The changes of one quota, webhook, plan or pause are in the order of their versions, which is that of the primary key.
   const key = isOfOne(filter) ? [sql`version`] : source.key
   const [time] = source.key
   if (!isOfOne(filter)) {
@@ -225,21 +235,24 @@ function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined
   return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
-/** The quota, webhook or plan of which the list is; undefined: of several. */
-const oneOf = ({ quota_id, webhook_id, plan_id }: AuditFilter) => quota_id ?? webhook_id ?? plan_id
+/** The quota, webhook, plan or pause of which the list is; undefined: of several. */
+const oneOf = ({ quota_id, webhook_id, plan_id, pause_id }: AuditFilter) =>
+  quota_id ?? webhook_id ?? plan_id ?? pause_id
 const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
 function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { user_id, request_id, actor } = filter
   const id = oneOf(filter)
-  const shard = id === undefined || resource === 'plan' ? PLAN_SHARD : shardOfQuota(id)
-  if (id !== undefined)
+  if (id !== undefined) {
+    const shard = resource === 'plan' ? PLAN_SHARD : resource === 'pause' ? PAUSE_SHARD : shardOfQuota(id)
     return [sql`shard = ${bind(values, shard)}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
+  }
   if ((resource === 'user' || resource === 'profile') && user_id !== undefined)
     return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
   if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
+  if (user_id !== undefined && resource === 'pause') return [sql`user_id = ${bind(values, user_id)}`]
   if (user_id !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, user_id)}`]
   return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
 }
@@ -255,7 +268,14 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
   const { action, actor, request_id, user_id, from, to, ...others } = filter
-  const { resource: _resource, quota_id: _quota, webhook_id: _webhook, plan_id: _plan, ...none } = others
+  const {
+    resource: _resource,
+    quota_id: _quota,
+    webhook_id: _webhook,
+    plan_id: _plan,
+    pause_id: _pause,
+    ...none
+  } = others
   none satisfies Record<string, never>
   const conditions: Sql[] = []
   for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {

@@ -9,6 +9,7 @@ import { type Database, inSnapshot, type Transaction } from '../connection/datab
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { removePausesOfUser } from '../pauses/pauses.ts'
 import { removeQuota } from '../quotas/removal.ts'
 import { IS_SETTLED, removalOf, removeReservations } from '../reservations/settled.ts'
 import { ofShard } from '../usage/columns.ts'
@@ -227,6 +228,14 @@ async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<Pag
 
 /** Whether nothing is left behind a page. Of a row that another transaction changed meanwhile, the next page decides. */
 const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && removed === read
+
+/** Removes a page of the user's pauses, and of their changes. Resolves to whether that was all. */
+export function erasePauses(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const removed = await removePausesOfUser(tx, erasure.user_id, rows)
+    return { removed: { ...removed }, result: removed.pause < rows && removed.pause_change < rows }
+  })
+}
 
 /** Blanks a page of the transfers that the user received: the givers keep theirs. Resolves to whether that was all. */
 export function eraseReceived(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {

@@ -1,6 +1,7 @@
 /** Everything of one user, in pages, for an export. What lists of quotas and reservations read, and usage (`usage-export.ts`), is not repeated here. */
 import type { DenialKey } from '../../domain/denial.ts'
 import type { ExplanationView } from '../../domain/explanation.ts'
+import type { Pause } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { shardOf } from '../../domain/shard.ts'
 import type { Database, SqlValue } from '../connection/database.ts'
@@ -9,6 +10,7 @@ import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { DENIAL_COLUMNS } from '../ledger/add-denials.ts'
 import type { StoredEvent } from '../outbox/outbox.ts'
+import { PAUSE_COLUMNS, PAUSE_SHARD } from '../pauses/pauses.ts'
 import { QUOTA_COLUMNS } from '../quotas/quotas.ts'
 import type { LoggedDenial } from '../reservations/denials.ts'
 
@@ -53,6 +55,21 @@ export function eventsAfter(db: Database, userId: number, after: number, size: n
     sql`select shard, number, type, at, user_id, sequence, data from event
      where shard = $1 and user_id = $2 and sequence > $3 order by sequence limit $4`,
     [shardOf(userId), userId, after, size],
+  )
+}
+
+/** The user's pauses behind `after`, by country and id. */
+export function pausesAfter(
+  db: Database,
+  userId: number,
+  after: Pick<Pause, 'country' | 'id'>,
+  size: number,
+): Promise<Pause[]> {
+  return read(
+    db,
+    sql`select ${PAUSE_COLUMNS} from pause where shard = $1 and user_id = $2 and (country, id) > ($3, $4)
+     order by country, id limit $5`,
+    [PAUSE_SHARD, userId, after.country, after.id, size],
   )
 }
 

@@ -11,12 +11,14 @@ import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quotas/lists.ts'
 import { quotasOfUser } from '../../db/quotas/quotas.ts'
 import { pastUsage } from '../../db/usage/sums.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import { pausesOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { ownViewOf, viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
 import { keyMismatch, unknownValue } from '../platform/problems.ts'
 import { alertCursors, etagOf, listRequestOf } from './requests.ts'
 
@@ -27,9 +29,9 @@ export function taggedView(reply: FastifyReply, { quota, at }: Answered) {
 }
 
 /** A user's summary as of `at`. */
-export async function summaryOf(db: Database, userId: number, at: EpochMs) {
+export async function summaryOf({ db, pauses }: Pick<RouteContext, 'db' | 'pauses'>, userId: number, at: EpochMs) {
   const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
-  return summarize(userId, quotas, expired, past, at)
+  return summarize(userId, quotas, expired, past, pausesOf(pauses.known, userId, at), at)
 }
 
 /** A page of quotas as of `at`. @throws Problem `invalid_request` if parameters contradict each other, or the page is too deep */

@@ -18,7 +18,7 @@ import { identifyUser } from '../users/named-users.ts'
 import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
-export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function userQuotaRoutes(server: FastifyInstance, { db, pauses, now }: RouteContext): void {
   get(server, '/list', {
     ...operation('User', 'listMyQuotas', 'List my quotas'),
     query: UserListQuery,
@@ -29,12 +29,12 @@ export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteConte
   get(server, '/summary', {
     ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
     answer: 'QuotaSummary',
-    handler: request => summaryOf(db, userIdOf(request), now()),
+    handler: request => summaryOf({ db, pauses }, userIdOf(request), now()),
   })
 }
 
 /** What administrators read of all quotas: `/api/sms/admin/quota…`. */
-export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function adminQuotaRoutes(server: FastifyInstance, { db, pauses, now }: RouteContext): void {
   get(server, '/list', {
     ...operation('Administrator', 'listQuotas', 'List the quotas of all users'),
     query: AdminListQuery,
@@ -46,7 +46,7 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
     ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
     query: SummaryQuery,
     answer: 'QuotaSummary',
-    handler: request => summaryOf(db, request.query.user_id, now()),
+    handler: request => summaryOf({ db, pauses }, request.query.user_id, now()),
   })
 
   get(server, '/:id', {

@@ -84,7 +84,7 @@ function grantable(call: SenderCall, { reservation, remaining, would_deny, expla
 
 function denied(call: SenderCall, outcome: Denied) {
   const { command, measure, userRef } = call
-  const { reason, remaining, limiting_quota_id, retry_at, explanation } = outcome
+  const { reason, remaining, limiting_quota_id, retry_at, pause, explanation } = outcome
   // A denial that is logged is explained in any case.
   const isAsked = 'explain' in command && command.explain
   return {
@@ -95,6 +95,7 @@ function denied(call: SenderCall, outcome: Denied) {
     remaining,
     limiting_quota_id,
     retry_at: formatTimestampOrNull(retry_at),
+    ...(pause === undefined ? undefined : { pause: { ...pause, until: formatTimestampOrNull(pause.until) } }),
     ...findingsOf(measure),
     ...(isAsked ? explained(explanation) : undefined),
   }

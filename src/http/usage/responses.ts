@@ -128,6 +128,8 @@ const ZERO: UsageSums = {
   cap_reached_messages: 0,
   quota_exhausted: 0,
   quota_exhausted_messages: 0,
+  destination_paused: 0,
+  destination_paused_messages: 0,
 }
 
 function totalOf(rows: readonly UsageSums[]): UsageSums {
@@ -147,6 +149,7 @@ export function countsOf(sums: UsageSums) {
     denied: { units: sums.denied, messages: sums.denied_messages },
     denied_by_reason: {
       no_quota: { units: sums.no_quota, messages: sums.no_quota_messages },
+      destination_paused: { units: sums.destination_paused, messages: sums.destination_paused_messages },
       cap_reached: { units: sums.cap_reached, messages: sums.cap_reached_messages },
       quota_exhausted: { units: sums.quota_exhausted, messages: sums.quota_exhausted_messages },
     },

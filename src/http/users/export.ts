@@ -6,8 +6,9 @@ import { listReservations, type ReservationKey } from '../../db/reservations/lis
 import { exportUsage } from '../../db/usage/export.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
 import { findProfile, profileChangesOf } from '../../db/users/profiles.ts'
-import { denialsAfter, eventsAfter, quotasAfter } from '../../db/users/user-data.ts'
+import { denialsAfter, eventsAfter, pausesAfter, quotasAfter } from '../../db/users/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
+import { pauseViewOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { closedWindowViewOf, profileViewOf, viewOf } from '../../domain/view.ts'
@@ -44,6 +45,7 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   yield* usagePages(db, userId, now)
   yield* eventPages(db, userId)
   yield* transferPages(db, userId)
+  yield* pausePages(db, userId, now)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
 }
@@ -139,6 +141,15 @@ async function* transferPages(db: Database, userId: number): AsyncGenerator<Expo
     yield transfers.map(transfer => ({ record: 'transfer', ...transferView(transfer) }))
     if (transfers.length < PAGE) return
     before = transfers.at(-1)?.id ?? before
+  }
+}
+
+async function* pausePages(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  for (let after = { country: '', id: 0 }; ; ) {
+    const pauses = await pausesAfter(db, userId, after, PAGE)
+    yield pauses.map(pause => ({ record: 'pause', ...pauseViewOf(pause, now) }))
+    if (pauses.length < PAGE) return
+    after = pauses.at(-1) ?? after
   }
 }
 

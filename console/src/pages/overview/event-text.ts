@@ -1,7 +1,7 @@
 import { CONTINUED_BY, RAISED_FROM } from '../../../../src/domain/raised-cap.ts'
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
-import { formatTimestamp } from '../../formats.ts'
+import { countryLabel, formatTimestamp } from '../../formats.ts'
 import { purposeOf } from '../../model/events.ts'
 import { raiseOf } from '../../model/raised-cap.ts'
 import { useNames } from '../../queries/names.ts'
@@ -68,6 +68,13 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       const { units, direction } = data
       const text = events.transferred[type][direction](units)
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.transferred[type] }
+    }
+    case 'pause.made':
+    case 'pause.lifted': {
+      const { country, user_id, until } = data.pause
+      const text = events.paused[type](user_id === null, until && formatTimestamp(until))
+      const tone = type === 'pause.made' ? 'bad' : 'over'
+      return { subject: countryLabel(country), tone, text, kind: kinds.paused[type] }
     }
     case 'webhook.disabled': {
       const { id, description, disabled_reason } = data.webhook

@@ -29,16 +29,19 @@ export const denials: typeof english = {
     no_quota: 'Kein Paket galt für diese Nachricht.',
     cap_reached: 'Eine Obergrenze ließ zu wenig Raum.',
     quota_exhausted: 'Die Pakete für diese Nachricht hatten zu wenige Einheiten übrig.',
+    destination_paused: 'Das Ziel dieser Nachricht war angehalten.',
   },
   ownReasons: {
     no_quota: 'Nicht enthalten',
     cap_reached: 'Limit erreicht',
     quota_exhausted: 'Aufgebraucht',
+    destination_paused: 'Angehalten',
   },
   ownReasonSentences: {
     no_quota: 'Keines der eigenen Pakete galt für diese Nachricht.',
     cap_reached: 'Eines der eigenen Limits ließ zu wenig Raum.',
     quota_exhausted: 'Die eigenen Pakete für diese Nachricht hatten zu wenige Einheiten übrig.',
+    destination_paused: 'Das Ziel dieser Nachricht war angehalten.',
   },
 
   filters: {

@@ -37,6 +37,7 @@ export const messageCheck: typeof english = {
     no_quota: 'kein Paket gilt für diese Nachricht',
     cap_reached: 'eine Obergrenze hat zu wenig Platz',
     quota_exhausted: 'die Pakete dafür haben zu wenige Einheiten',
+    destination_paused: 'ihr Ziel ist angehalten',
   },
   left: units =>
     units === null

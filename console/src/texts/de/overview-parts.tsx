@@ -120,6 +120,7 @@ export const overviewParts: typeof english = {
         'transfer.made': 'Einheiten übertragen',
         'transfer.returned': 'Einheiten zurückgegeben',
       },
+      paused: { 'pause.made': 'Ziel angehalten', 'pause.lifted': 'Ziel freigegeben' },
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
@@ -152,6 +153,11 @@ export const overviewParts: typeof english = {
         in: units => `hat ${values.units(units)} zurückbekommen`,
         out: units => `hat ${values.units(units)} zurückgegeben`,
       },
+    },
+    paused: {
+      'pause.made': (isForAll, until) =>
+        `angehalten${isForAll ? ' für alle Benutzer' : ''} ${until === null ? 'bis zur Freigabe' : `bis ${until}`}`,
+      'pause.lifted': isForAll => `nicht mehr angehalten${isForAll ? ' für alle Benutzer' : ''}`,
     },
     expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
     expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,

@@ -37,11 +37,13 @@ export const usage: typeof english = {
     no_quota: units => `kein Kontingent für die Nachricht ${units}`,
     cap_reached: units => `eine Obergrenze ${units}`,
     quota_exhausted: units => `zu wenige Einheiten übrig ${units}`,
+    destination_paused: units => `ein angehaltenes Ziel ${units}`,
   },
   ownReasons: {
     no_quota: units => `kein Paket für die Nachricht ${units}`,
     cap_reached: units => `eine Obergrenze ${units}`,
     quota_exhausted: units => `zu wenige Einheiten übrig ${units}`,
+    destination_paused: units => `ein angehaltenes Ziel ${units}`,
   },
   period: 'Zeitraum',
   lastDays: days => `Letzte ${days} Tage`,

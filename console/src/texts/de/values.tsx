@@ -24,6 +24,7 @@ export const values: typeof english = {
     no_quota: 'Kein Kontingent',
     cap_reached: 'Obergrenze erreicht',
     quota_exhausted: 'Kontingent aufgebraucht',
+    destination_paused: 'Ziel angehalten',
   },
   ownKinds: { grant: 'Ein Paket', cap: 'Ein Limit' },
   unnamed: (kind, id, isOwn) =>

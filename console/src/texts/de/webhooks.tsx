@@ -122,6 +122,8 @@ export const webhooks: typeof english = {
     'reservation.expired': 'Eine Reservierung ist abgelaufen; ihre Einheiten wurden freigegeben oder bestätigt.',
     'transfer.made': 'Einheiten wurden an einen anderen Benutzer übertragen.',
     'transfer.returned': 'Übertragene Einheiten wurden zurückgegeben.',
+    'pause.made': 'Ein Ziel wurde angehalten, für einen Benutzer oder für alle.',
+    'pause.lifted': 'Ein angehaltenes Ziel wurde freigegeben.',
     'webhook.disabled':
       'Ein Webhook wurde abgeschaltet, weil alle Zustellungen fehlschlugen oder sein Empfänger 410 Gone antwortete.',
     'user.erased': 'Die Daten eines Benutzers wurden gelöscht.',

@@ -32,17 +32,20 @@ export const denials = {
     no_quota: 'No grant covered this message.',
     cap_reached: 'A cap had too little room.',
     quota_exhausted: 'The grants for this message had too few units left.',
+    destination_paused: 'The destination of this message was paused.',
   },
   /** Labels and sentences for the user whose messages they are. */
   ownReasons: {
     no_quota: 'Not covered',
     cap_reached: 'Limit reached',
     quota_exhausted: 'Used up',
+    destination_paused: 'Paused',
   },
   ownReasonSentences: {
     no_quota: 'None of your packages covered this message.',
     cap_reached: 'One of your limits had too little room.',
     quota_exhausted: 'Your packages for this message had too few units left.',
+    destination_paused: 'The destination of this message was paused.',
   },
 
   filters: {

@@ -37,6 +37,7 @@ export const messageCheck = {
     no_quota: 'no grant covers this message',
     cap_reached: 'a cap has too little room',
     quota_exhausted: 'the grants that cover it have too few units',
+    destination_paused: 'its destination is paused',
   },
   left: (units: number | null) =>
     units === null

@@ -125,6 +125,7 @@ export const overviewParts = {
         'transfer.made': 'units transferred',
         'transfer.returned': 'units given back',
       },
+      paused: { 'pause.made': 'destination paused', 'pause.lifted': 'pause lifted' },
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
@@ -159,6 +160,11 @@ export const overviewParts = {
         in: (units: number) => `got ${values.units(units)} back`,
         out: (units: number) => `gave ${values.units(units)} back`,
       },
+    },
+    paused: {
+      'pause.made': (isForAll: boolean, until: string | null) =>
+        `paused${isForAll ? ' for all users' : ''} ${until === null ? 'until lifted' : `until ${until}`}`,
+      'pause.lifted': (isForAll: boolean) => `no longer paused${isForAll ? ' for all users' : ''}`,
     },
     expiredCommitted: (units: number) => `expired, ${values.units(units)} committed`,
     expiredReleased: (units: number) => `expired, ${values.units(units)} released`,

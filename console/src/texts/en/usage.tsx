@@ -30,11 +30,13 @@ export const usage = {
     no_quota: (units: string) => `no quota for the message ${units}`,
     cap_reached: (units: string) => `a cap ${units}`,
     quota_exhausted: (units: string) => `too few units left ${units}`,
+    destination_paused: (units: string) => `a paused destination ${units}`,
   },
   ownReasons: {
     no_quota: (units: string) => `no package for the message ${units}`,
     cap_reached: (units: string) => `a limit ${units}`,
     quota_exhausted: (units: string) => `too few units left ${units}`,
+    destination_paused: (units: string) => `a paused destination ${units}`,
   },
   period: 'Period',
   lastDays: (days: string) => `Last ${days} days`,

@@ -26,6 +26,7 @@ export const values = {
     no_quota: 'No quota',
     cap_reached: 'Cap reached',
     quota_exhausted: 'Quota exhausted',
+    destination_paused: 'Destination paused',
   },
   /** What a user's own quotas are called, where their names are not known. */
   ownKinds: { grant: 'A package', cap: 'A limit' },

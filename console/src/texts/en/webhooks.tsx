@@ -120,6 +120,8 @@ export const webhooks = {
     'reservation.expired': 'A reservation expired, and its units were released or committed.',
     'transfer.made': 'Units of a user became a grant of another one.',
     'transfer.returned': 'Units of a transfer were given back.',
+    'pause.made': 'A destination was paused, for a user or for all.',
+    'pause.lifted': 'A pause of a destination was lifted.',
     'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
     'user.erased': "A user's data was erased.",
   } satisfies Record<EventType, string>,

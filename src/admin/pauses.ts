@@ -1,0 +1,96 @@
+/** What administrators and the breaker do with pauses of destinations. */
+import type { Database, Transaction } from '../db/connection/database.ts'
+import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
+import { findPause, insertPause, insertPauseChange, lockPauses, PAUSE_SHARD, setLifted } from '../db/pauses/pauses.ts'
+import { lockAccounts } from '../db/quotas/quotas.ts'
+import { usersBeingErased } from '../db/users/erasure.ts'
+import { isActive, type Pause, type PauseDraft, pauseViewOf } from '../domain/pause.ts'
+import type { ValidationIssue } from '../errors.ts'
+import type { Author } from './author.ts'
+import { once, type Repeated } from './idempotency.ts'
+import { unlessRefused } from './refused.ts'
+
+type NotMade =
+  | { outcome: 'invalid'; issues: ValidationIssue[] }
+  | { outcome: 'too_many_pauses' }
+  | { outcome: 'being_erased' }
+
+export type PauseMade = { outcome: 'created'; pause: Pause } | NotMade
+
+export type PauseLifted =
+  /** `unchanged`: it had ended, or was lifted before. */
+  { outcome: 'lifted' | 'unchanged'; pause: Pause } | { outcome: 'not_found' }
+
+/** Makes a pause; with an idempotency key, makes it only once. */
+export async function createPauseOnce(
+  db: Database,
+  draft: PauseDraft,
+  author: Author,
+  key: string | undefined,
+): Promise<PauseMade | Repeated<Pause>> {
+  const call = { key, request: { operation: 'createPause', ...draft }, answerOf: pauseOf }
+  const ended = await unlessRefused<PauseMade | Repeated<Pause>, NotMade>(refuse =>
+    once<PauseMade, Pause>(db, call, author, async tx => {
+      const made = await createPause(tx, draft, author)
+      return made.outcome === 'created' ? made : refuse(made)
+    }),
+  )
+  if ('done' in ended) return ended.done
+  // The first call under the key may have committed meanwhile, and may be what this one is refused for.
+  return once<PauseMade, Pause>(db, call, author, async () => ended.refused)
+}
+
+const pauseOf = (done: PauseMade): Pause | undefined => (done.outcome === 'created' ? done.pause : undefined)
+
+/**
+ * Makes a pause as the last step of a transaction. It locks the account of its user, and makes it if need be: an erasure then finds the
+ * pause. What is refused is to be undone.
+ */
+export async function createPause(tx: Transaction, draft: PauseDraft, author: Author): Promise<PauseMade> {
+  const { user_id, until } = draft
+  if (until !== null && until <= author.now)
+    return { outcome: 'invalid', issues: [{ path: '/until', message: 'must be in the future' }] }
+  if (user_id !== null) {
+    await lockAccounts(tx, [user_id])
+    const erased = await usersBeingErased(tx, [user_id])
+    if (erased.size > 0) return { outcome: 'being_erased' }
+  }
+  await lockPauses(tx)
+  const pause = await insertPause(tx, draft, author)
+  if (pause === undefined) return { outcome: 'too_many_pauses' }
+  await record(tx, null, pause, author)
+  return { outcome: 'created', pause }
+}
+
+/** Lifts a pause. One that has ended, or was lifted, stays as it is. */
+export function liftPause(db: Database, id: number, author: Author): Promise<PauseLifted> {
+  return db.transaction(async tx => {
+    await lockPauses(tx)
+    const before = await findPause(tx, id)
+    if (before === undefined) return { outcome: 'not_found' }
+    if (!isActive(before, author.now)) return { outcome: 'unchanged', pause: before }
+    const pause = { ...before, lifted_at: author.now, lifted_by: author.actor }
+    await setLifted(tx, pause)
+    await record(tx, before, pause, author)
+    return { outcome: 'lifted', pause }
+  })
+}
+
+/** Writes the audit entry and the event of a change. */
+async function record(tx: Transaction, before: Pause | null, after: Pause, author: Author): Promise<void> {
+  const { now, actor, requestId } = author
+  const isMade = before === null
+  const pause = pauseViewOf(after, now)
+  await insertPauseChange(tx, after, {
+    version: isMade ? 1 : 2,
+    action: isMade ? 'created' : 'lifted',
+    at: now,
+    actor,
+    request_id: requestId,
+    before: before && pauseViewOf(before, now),
+    after: pause,
+  })
+  const event = { type: isMade ? 'pause.made' : 'pause.lifted', data: { pause } } as const
+  if (after.user_id === null) await appendSystemEvent(tx, PAUSE_SHARD, event, now)
+  else await appendEvents(tx, [{ user_id: after.user_id, ...event }], now)
+}
