@@ -338,6 +338,23 @@ test('units change hands once under a key, are listed, and go back', async () =>
   })
 })
 
+test('a destination is paused once under a key, for a user or for all, listed and lifted', async () => {
+  const line = 'pause make FR --user-id 62 --message-types otp --reason "Pumped codes" --idempotency-key pause-1'
+  const [made] = await json(line)
+  expect(made).toMatchObject({ user_id: 62, country: 'FR', message_types: ['otp'], until: null, active: true })
+  expect(await json(line)).toEqual([made])
+  const [ofAll] = await json('pause make LV --user-id null')
+  expect(ofAll).toMatchObject({ user_id: null, country: 'LV' })
+  const { stdout } = await quota('pause list --user-id 62 --active true')
+  expect(stdout).toMatch(/^ *\d+ +all +LV +- +active +lifted +person .*\n *\d+ +62 +FR +otp +active +lifted +person /m)
+  expect(await quota(`pause lift ${made.id}`)).toMatchObject({ code: 0, stdout: `Pause ${made.id} is lifted.\n` })
+  await quota(`pause lift ${ofAll.id}`)
+  expect(await json('pause list --user-id 62 --active false --country FR')).toMatchObject([
+    { id: made.id, active: false },
+  ])
+  expect(await quota('pause make FR')).toMatchObject({ code: 2, stderr: expect.stringContaining('--user-id') })
+})
+
 describe('what another system calls a user', () => {
   const ref = 'k/1?a=b#%41&ü'
   const named = `ref:${ref}`

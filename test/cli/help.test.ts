@@ -49,6 +49,7 @@ test('a change that can be repeated takes a key', () => {
     'quota give',
     'transfer',
     'transfer return',
+    'pause make',
   ])
 })
 

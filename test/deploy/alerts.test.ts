@@ -269,6 +269,8 @@ const PROVOCATIONS: Record<string, Provocation> = {
     await untilShown(other, /^sms_quota_clock_offset_seconds [45]/m)
   }, other),
 
+  SmsQuotaPausesUnread: lasting(async () => metrics.watchPauses(() => 31_000)),
+
   // A process that was busy for five minutes, as Node.js would report it.
   SmsQuotaCoreBusy: {
     read: metricsOf(service),

@@ -23,6 +23,15 @@ class Draw(TypedDict):
     window_start: str
 
 
+class Pause(TypedDict):
+    """What pauses messages to a country."""
+
+    id: int
+    #: None: until it is lifted.
+    until: str | None
+    reason: str | None
+
+
 class Denied(TypedDict):
     """A denial is an answer, not an error. The same id may ask again."""
 
@@ -31,11 +40,13 @@ class Denied(TypedDict):
     user_id: NotRequired[int]
     #: As the request named the user.
     user_ref: NotRequired[str]
-    reason: Literal["no_quota", "cap_reached", "quota_exhausted"]
+    reason: Literal["no_quota", "destination_paused", "cap_reached", "quota_exhausted"]
     remaining: int | None
     limiting_quota_id: int | None
     #: It cannot be granted before this time; None if waiting alone does not help.
     retry_at: str | None
+    #: With the reason "destination_paused": the pause that lasts longest.
+    pause: NotRequired[Pause]
 
 
 class Settled(TypedDict):

@@ -2,6 +2,7 @@
 import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
+import { type Pause, PauseParams, PauseReq, PausesQuery } from '../../contract/pauses.ts'
 import { HistoryQuery, type QuotaAsShown, type QuotaChange } from '../../contract/quota-history.ts'
 import { SummaryQuery } from '../../contract/quota-summary.ts'
 import {
@@ -203,6 +204,52 @@ const TRANSFER_COMMANDS: readonly Command[] = [
   }),
 ]
 
+const PAUSE_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'pause list',
+    summary: 'Lists paused destinations, newest first, with those that have ended.',
+    operation: 'listPauses',
+    requests: [PausesQuery],
+    show: list(
+      columns<Pause>(
+        'id',
+        withNone('user_id', 'all'),
+        USER,
+        'country',
+        'message_types',
+        { title: 'state', value: row => (row.active ? 'active' : row.lifted_at === null ? 'ended' : 'lifted') },
+        withNone('until', 'lifted'),
+        'origin',
+        'created_by',
+        'reason',
+      ),
+    ),
+    examples: ['sms-quota pause list --active true', 'sms-quota pause list --user-id 7 --country FR'],
+  }),
+  remoteCommand({
+    name: 'pause make',
+    summary: 'Denies messages to a country, of a user or of all (--user-id null).',
+    more: LOCAL_TIMES,
+    operation: 'createPause',
+    requests: [PauseReq],
+    operands: { country: 'COUNTRY' },
+    show: record,
+    examples: [
+      'sms-quota pause make FR --user-id 7 --message-types otp --until 2027-01-31 --reason "Pumped codes"',
+      'sms-quota pause make LV --user-id null',
+    ],
+  }),
+  remoteCommand({
+    name: 'pause lift',
+    summary: 'Lifts a pause.',
+    operation: 'liftPause',
+    requests: [PauseParams],
+    operands: { id: 'PAUSE' },
+    show: done(({ request }) => `Pause ${request.id} is lifted.`),
+    examples: ['sms-quota pause lift 12'],
+  }),
+]
+
 const READ_COMMANDS: readonly Command[] = [
   remoteCommand({
     name: 'users',
@@ -323,7 +370,7 @@ const READ_COMMANDS: readonly Command[] = [
         'at',
         'actor',
         'resource',
-        { title: 'id', value: row => row.quota_id ?? row.plan_id ?? row.webhook_id },
+        { title: 'id', value: row => row.quota_id ?? row.plan_id ?? row.pause_id ?? row.webhook_id },
         'user_id',
         USER,
         'action',
@@ -471,6 +518,7 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   IMPORT_COMMAND,
   EXPORT_COMMAND,
   ...TRANSFER_COMMANDS,
+  ...PAUSE_COMMANDS,
   ...READ_COMMANDS,
   ...SENDER_COMMANDS,
   AGENT_COMMAND,
