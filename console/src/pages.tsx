@@ -105,6 +105,13 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/denials/denials.tsx')),
   },
   {
+    path: '/pauses',
+    label: texts.shell.pages.pauses,
+    icon: 'pause',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/pauses/pauses.tsx')),
+  },
+  {
     path: '/users',
     label: texts.shell.pages.users,
     icon: 'users',

@@ -190,8 +190,9 @@ test('shows what needs a decision, and leads to it', async () => {
   const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })
   await who.getByRole('row').filter({ hasText: 'User 1042' }).getByText('200').waitFor()
   expect(await who.getByRole('row').count()).toBe(2)
-  await who.getByRole('link', { name: 'Block Nigeria for user 1042' }).click()
-  await page.waitForURL(`${site.url}/console/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG`)
+  const pause = who.getByRole('link', { name: 'Pause Nigeria for user 1042' })
+  expect(await pause.getAttribute('href')).toBe('/console/pauses?pause=NG&for=1042')
+  await goTo(page, '/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG')
   // The form says what it does.
   await page.getByRole('heading', { level: 1, name: 'Block Nigeria for user 1042' }).waitFor()
   expect(await page.getByRole('group', { name: 'Start from' }).count()).toBe(0)
@@ -213,7 +214,7 @@ test('shows what needs a decision, and leads to it', async () => {
   const blockedLink = who.getByRole('link', { name: 'Blocked: Nigeria for user 1042' })
   expect(await blockedLink.getAttribute('href')).toBe(cap)
   await page.getByText('Blocked for 1 user', { exact: true }).waitFor()
-  expect(await who.getByRole('link', { name: /^Block / }).count()).toBe(0)
+  expect(await who.getByRole('link', { name: /^(?:Block|Pause) Nigeria / }).count()).toBe(0)
 })
 
 test('users who are blocked on purpose stand apart from those who are not', async () => {
@@ -411,24 +412,21 @@ test('all users who send to a destination are listed, however little they send, 
   await dialog.getByRole('button', { name: 'Next' }).click()
   await dialog.getByText('51–58 of 58').waitFor()
   expect((await users()).at(-1)).toBe('10055')
-  await dialog.getByRole('button', { name: 'Block Tonga for all 57 users…' }).click()
-  await dialog.getByText('Each of these 57 users gets a cap of 0 for Tonga').waitFor()
-  await dialog.getByRole('button', { name: 'Block for 57 users' }).click()
-  await dialog.getByText('Give a reason, for those who meet the block later.').waitFor()
+  await dialog.getByRole('button', { name: 'Pause Tonga for all 58 users…' }).click()
+  await dialog.getByText('A pause of Tonga for each of these 58 users').waitFor()
+  await dialog.getByRole('button', { name: 'Pause for 58 users' }).click()
+  await dialog.getByText('Enter a reason.').waitFor()
   await expectAccessibleInEachLayout(dialog)
-  await dialog.getByLabel('Reason for the block').fill('Pumped codes')
-  await dialog.getByRole('button', { name: 'Block for 57 users' }).click()
-  await dialog.getByText('57 created').waitFor()
-  await dialog.getByRole('link', { name: 'Blocked: Tonga for user 10055' }).waitFor()
-  await expectAccessibleInEachLayout(dialog)
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('Pumped codes')
+  await dialog.getByRole('button', { name: 'Pause for 58 users' }).click()
+  await dialog.getByText('Tonga is paused for 58 users.').waitFor()
+  await dialog.getByRole('link', { name: 'Paused: Tonga for user 10055' }).waitFor()
   for (const user_id of [301, 321, 10_001, 10_055]) {
-    const { body } = await call('GET', `/api/sms/admin/quota/list?kind=cap&country=TO&user_id=${user_id}`)
-    expect(body.items).toMatchObject([{ name: 'Block Tonga', limit: 0, metadata: { reason: 'Pumped codes' } }])
+    const { body } = await call('GET', `/api/sms/admin/pauses?country=TO&active=true&user_id=${user_id}`)
+    expect(body.items).toMatchObject([{ user_id, message_types: null, until: null, reason: 'Pumped codes' }])
   }
-  for (const user_id of [301, 322]) {
-    const { body } = await ask('check', { user_id, units: 1, country: 'TO' })
-    expect(body).toMatchObject({ granted: false, reason: 'cap_reached' })
-  }
+  const { body } = await ask('check', { user_id: 301, units: 1, country: 'TO' })
+  expect(body).toMatchObject({ granted: false, reason: 'destination_paused' })
 })
 
 test('of too many users, those who send most to a destination are listed, and how much the others send is said', async () => {
@@ -446,8 +444,6 @@ test('of too many users, those who send most to a destination are listed, and ho
     )
     .waitFor()
   expect((await dialog.getByRole('rowheader').allTextContents()).slice(0, 2)).toEqual(['User 402', 'User 401'])
-  await dialog.getByRole('button', { name: 'Block Fiji for these 100 users…' }).click()
-  await dialog
-    .getByText('Users who are not listed here, such as those who have not sent there yet, are not blocked.')
-    .waitFor()
+  await dialog.getByRole('button', { name: 'Pause Fiji for these 100 users…' }).click()
+  await dialog.getByText('To stop all users, also those who have not sent there yet, pause it for all.').waitFor()
 })

@@ -7,6 +7,7 @@ import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
 import type { GIVE_COMPONENTS } from '../../../src/contract/give.ts'
 import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
 import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
+import type { PAUSE_COMPONENTS } from '../../../src/contract/pauses.ts'
 import type { PLAN_COMPONENTS } from '../../../src/contract/plans.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
 import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-history.ts'
@@ -28,6 +29,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof RESERVATION_COMPONENTS &
   typeof QUOTA_SUMMARY_COMPONENTS &
   typeof QUOTA_HISTORY_COMPONENTS &
+  typeof PAUSE_COMPONENTS &
   typeof PLAN_COMPONENTS &
   typeof PROBLEM_COMPONENTS &
   typeof EVENT_COMPONENTS &

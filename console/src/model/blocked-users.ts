@@ -1,5 +1,6 @@
 import type { Api } from '../api/types.ts'
 import type { NamedUser } from './addresses.ts'
+import { holdsFor } from './pauses.ts'
 import { isBlock } from './quota-status.ts'
 import { type Answer, covers, generalAnswer } from './scopes.ts'
 
@@ -57,7 +58,7 @@ export interface Blocking {
   usedUp: Quota[]
   /** Caps that were made to block, and are not among the used-up quotas: nothing counts towards them. */
   blocks: Pick<Quota, 'id' | 'kind' | 'name'>[]
-  /** Whether a denial is the work of a cap that was made to block. */
+  /** Whether a denial is the work of a cap that was made to block, or of a pause. */
   isByBlock: (denial: Denial) => boolean
   /** Whether all of it is. */
   isOnPurpose: boolean
@@ -68,7 +69,8 @@ export function stillBlocking(user: BlockedUser, summary: Summary | undefined): 
   const { denials, usedUp } = summary === undefined ? user : confirmedBy(summary, user)
   const closed = (summary?.caps ?? []).filter(({ limit }) => limit === 0)
   const ids = new Set([...user.usedUp.filter(isBlock).map(({ id }) => id), ...closed.map(({ quota_id }) => quota_id)])
-  const isByBlock = ({ limiting_quota_id }: Denial) => limiting_quota_id !== null && ids.has(limiting_quota_id)
+  const isByBlock = ({ reason, limiting_quota_id }: Denial) =>
+    reason === 'destination_paused' || (limiting_quota_id !== null && ids.has(limiting_quota_id))
   const blocks = closed
     .map(({ quota_id, name }) => ({ id: quota_id, kind: 'cap' as const, name }))
     .filter(({ id }) => denials.some(denial => denial.limiting_quota_id === id))
@@ -86,9 +88,13 @@ function confirmedBy(summary: Summary, { denials, usedUp }: BlockedUser): Pick<B
   const answers = answersOf(summary)
   return {
     // A denial after the summary was read is news.
-    denials: denials.filter(denial => denial.at > summary.as_of || isDenied(denial, answerTo(denial, answers))),
+    denials: denials.filter(denial => denial.at > summary.as_of || isStillDenied(denial, summary, answers)),
     usedUp: usedUp.filter(quota => answers.some(answer => answer.denial !== null && covers(quota, answer))),
   }
+}
+
+function isStillDenied(denial: Denial, { paused }: Summary, answers: readonly [Answer, ...Answer[]]): boolean {
+  return paused.some(pause => holdsFor(pause, denial)) || isDenied(denial, answerTo(denial, answers))
 }
 
 /** The first answer is for messages that name neither country nor type. */
@@ -127,7 +133,7 @@ export function whyBlocked(
 ): 'block' | 'exhausted' | Denial {
   if (latest === null) return usedUp.every(isBlock) ? 'block' : 'exhausted'
   // The cap of a block may block more than the latest message.
-  return isByBlock(latest) ? 'block' : latest
+  return isByBlock(latest) && latest.reason !== 'destination_paused' ? 'block' : latest
 }
 
 /** When the latest denied message could be sent, or when the first used-up quota has units again; null: waiting does not help. */

@@ -1,20 +1,24 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
+import { holdsFor } from '../../model/pauses.ts'
 import { isBlock } from '../../model/quota-status.ts'
 import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
+import { activePausesQuery } from '../../queries/pauses.ts'
 import { quotaQuery } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { type Caller, useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { StatusBadge } from '../badge.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
+import { LiftPause } from '../lift-pause.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
+import { PausedText } from '../paused-text.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { UserLink } from '../user-link.tsx'
 import { Sender, Timestamp } from '../values.tsx'
@@ -174,8 +178,30 @@ function remedyFor(denial: Denial, caller: Caller, onAction: RemedyProps['onActi
       </Anchor>
     )
   }
+  if (denial.reason === 'destination_paused' && denial.country !== null)
+    return <Pauses country={denial.country} denial={denial} />
   if (denial.limiting_quota_id === null) return null
   return <LimitingQuota id={denial.limiting_quota_id} units={denial.units} onAction={onAction} />
+}
+
+/** The pauses that would deny the message now, and the way to lift them. */
+function Pauses({ country, denial }: { country: string; denial: Denial }) {
+  const { data, error } = useQuery(activePausesQuery(country, denial.user_id))
+  const [done, setDone] = useState('')
+  const mayLift = changesQuotas(useCaller())
+  if (error !== null) return <ErrorNotice variant="action" error={error} />
+  if (data === undefined) return <Loading rows={1} height={34} />
+  const holding = data.filter(pause => holdsFor(pause, denial))
+  return (
+    <>
+      {holding.map(pause => (
+        <p key={pause.id}>
+          <PausedText pause={pause} /> {mayLift && <LiftPause pause={pause} onDone={setDone} />}
+        </p>
+      ))}
+      <p role="status">{done === '' && holding.length === 0 ? texts.pauses.noLonger : done}</p>
+    </>
+  )
 }
 
 interface LimitingQuotaProps extends Pick<RemedyProps, 'onAction'> {

@@ -22,6 +22,7 @@ import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { Icon } from '../icon.tsx'
+import { PausedText } from '../paused-text.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
@@ -64,6 +65,11 @@ export function Status({ summary, raises, user }: StatusProps) {
           )}
         </p>
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
+        {summary.paused.map(pause => (
+          <p key={pause.id} className={classes.about}>
+            <PausedText pause={pause} />
+          </p>
+        ))}
         <RaisedCaps summary={summary} raises={raises} isOwn={user.isOwn} />
         {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />}
         <ErrorNotice variant="action" error={opening.error} />

@@ -4,31 +4,27 @@ import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { BlockReason } from '../../components/block-reason.tsx'
 import classes from '../../components/data-table.module.css'
-import type { DestinationGroup } from '../../model/traffic.ts'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import { refetchDependents } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { JobView } from '../quotas/jobs/job-view.tsx'
 
 interface BlockAllProps {
-  group: DestinationGroup
-  /** A country or a message type, and its name. */
-  destination: string
-  name: string
+  type: string
   /** Users who are not blocked there. */
   users: readonly number[]
   /** Whether no other user sends there. */
   isAll: boolean
 }
 
-/** Blocks a destination for several users at once: a cap of 0 for each, with one reason. */
-export function BlockAll({ group, destination, name, users, isAll }: BlockAllProps) {
+/** Blocks a message type for several users at once: a cap of 0 for each, with one reason. */
+export function BlockAll({ type: name, users, isAll }: BlockAllProps) {
   const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
   const [lines, setLines] = useState<readonly ImportLine[] | null>(null)
   // Names the caps, so that one is made for each user however often the job is continued.
-  const [reference] = useState(() => `block-${destination}-${newIdempotencyKey()}`)
+  const [reference] = useState(() => `block-${name}-${newIdempotencyKey()}`)
   const queryClient = useQueryClient()
   const { blockAll } = texts.overviewParts.senders
   const text = reason.trim()
@@ -37,8 +33,13 @@ export function BlockAll({ group, destination, name, users, isAll }: BlockAllPro
     event.preventDefault()
     setTried(true)
     if (text === '') return
-    const scope = group === 'country' ? { countries: [destination] } : { message_types: [destination] }
-    const cap = { kind: 'cap', limit: 0, name: texts.quota.form.blockName(name), external_ref: reference, ...scope }
+    const cap = {
+      kind: 'cap',
+      limit: 0,
+      name: texts.quota.form.blockName(name),
+      external_ref: reference,
+      message_types: [name],
+    }
     setLines(
       users.map(user_id => {
         const json = JSON.stringify({ ...cap, user_id, metadata: { reason: text } })
@@ -52,7 +53,7 @@ export function BlockAll({ group, destination, name, users, isAll }: BlockAllPro
       <JobView
         job={importJob(lines, { isDryRun: false })}
         total={lines.length}
-        reportName={`sms-quota-block-${destination}`}
+        reportName={`sms-quota-block-${name}`}
         onEnd={() => void refetchDependents(queryClient)}
       >
         {() => null}

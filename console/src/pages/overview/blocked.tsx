@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
@@ -44,9 +44,14 @@ export function Blocked() {
       isFramed
       title={blocked.title}
       aside={
-        <Anchor component={Link} href="/quotas?status=exhausted" size="sm">
-          {blocked.exhaustedQuotas}
-        </Anchor>
+        <Group gap="md">
+          <Anchor component={Link} href="/pauses" size="sm">
+            {texts.shell.pages.pauses}
+          </Anchor>
+          <Anchor component={Link} href="/quotas?status=exhausted" size="sm">
+            {blocked.exhaustedQuotas}
+          </Anchor>
+        </Group>
       }
     >
       {outcome}

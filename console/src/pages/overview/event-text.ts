@@ -74,7 +74,13 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       const { country, user_id, until } = data.pause
       const text = events.paused[type](user_id === null, until && formatTimestamp(until))
       const tone = type === 'pause.made' ? 'bad' : 'over'
-      return { subject: countryLabel(country), tone, text, kind: kinds.paused[type] }
+      return {
+        subject: countryLabel(country),
+        href: `/pauses?country=${country}`,
+        tone,
+        text,
+        kind: kinds.paused[type],
+      }
     }
     case 'webhook.disabled': {
       const { id, description, disabled_reason } = data.webhook

@@ -1,4 +1,5 @@
 import { Anchor, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { unitsColumn } from '../../components/columns.tsx'
@@ -13,11 +14,13 @@ import { denialsUrl } from '../../model/denial-filters.ts'
 import { lastDay } from '../../model/time-ranges.ts'
 import type { DestinationGroup, DestinationUser } from '../../model/traffic.ts'
 import { useBlocksOfDestination } from '../../queries/overview.ts'
+import { pausedUsersQuery } from '../../queries/pauses.ts'
 import { useUsersOfDestination } from '../../queries/senders.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { BlockAll } from './block-all.tsx'
+import { PauseAll } from './pause-all.tsx'
 import { deniedColumn } from './user-columns.tsx'
 
 interface SendersProps {
@@ -35,6 +38,7 @@ export default function Senders({ group, destination }: SendersProps) {
   const [page, setPage] = useState(1)
   const { all, top, none, table } = texts.overviewParts.senders
   const mayCap = changesQuotas(useCaller())
+  const paused = usePausedUsers({ group, destination })
   return (
     <>
       <Loaded query={users} loading={<Loading rows={4} height={34} />}>
@@ -57,12 +61,17 @@ export default function Senders({ group, destination }: SendersProps) {
           </>
         )}
       </Loaded>
-      {mayCap && users.data !== undefined && blocks.data !== undefined && (
+      {mayCap && users.data !== undefined && blocks.data !== undefined && group === 'message_type' && (
         <BlockAll
-          group={group}
-          destination={destination}
-          name={nameOf(group, destination)}
+          type={destination}
           users={users.data.users.map(({ user_id }) => user_id).filter(user_id => !blocks.data.has(user_id))}
+          isAll={users.data.others === null}
+        />
+      )}
+      {mayCap && users.data !== undefined && paused !== undefined && !paused.all && group === 'country' && (
+        <PauseAll
+          country={destination}
+          users={users.data.users.map(({ user_id }) => user_id).filter(user_id => !paused.users.has(user_id))}
           isAll={users.data.others === null}
         />
       )}
@@ -94,12 +103,30 @@ function columnsOf(to: SendersProps, mayCap: boolean): Column<DestinationUser>[]
   ]
 }
 
-/** Leads to the cap that blocks the user's messages there, else to the form of one. */
+/** The users whose messages to a country are paused; undefined until it is read, and for a type. */
+function usePausedUsers({ group, destination }: SendersProps) {
+  return useQuery({ ...pausedUsersQuery(destination), enabled: group === 'country' }).data
+}
+
+/** Leads to the pause or the cap that stops the user's messages there, else to the form of one. */
 function CapLink({ user_id, group, destination }: SendersProps & { user_id: number }) {
+  const paused = usePausedUsers({ group, destination })
   const blocks = useBlocksOfDestination(group, destination)
   const { cap, capFor, blocked, blockedFor } = texts.overviewParts.senders
   const name = nameOf(group, destination)
   const block = blocks.data?.get(user_id)
+  const { senders } = texts.pauses
+  if (paused !== undefined && (paused.all || paused.users.has(user_id)))
+    return (
+      <Anchor
+        component={Link}
+        href={`/pauses?country=${destination}`}
+        size="sm"
+        aria-label={senders.pausedFor(name, user_id)}
+      >
+        {senders.paused}
+      </Anchor>
+    )
   if (blocks.isPending) return null
   if (block !== undefined)
     return (
@@ -107,10 +134,21 @@ function CapLink({ user_id, group, destination }: SendersProps & { user_id: numb
         {blocked}
       </Anchor>
     )
+  if (group === 'country')
+    return (
+      <Button
+        component={Link}
+        href={`/pauses?pause=${destination}&for=${user_id}`}
+        size="compact-xs"
+        aria-label={senders.pauseFor(name, user_id)}
+      >
+        {senders.pause(name)}
+      </Button>
+    )
   return (
     <Button
       component={Link}
-      href={blockUrl({ user_id, [group === 'country' ? 'countries' : 'message_types']: destination })}
+      href={blockUrl({ user_id, message_types: destination })}
       size="compact-xs"
       aria-label={capFor(name, user_id)}
     >

@@ -12,6 +12,7 @@ export const shell: typeof english = {
     quotas: 'Kontingente',
     plans: 'Tarife',
     denials: 'Ablehnungen',
+    pauses: 'Angehaltene Ziele',
     webhooks: 'Webhooks',
     mine: 'Meine Kontingente',
     cost: 'Nachrichtenkosten',

@@ -11,6 +11,7 @@ export const shell = {
     quotas: 'Quotas',
     plans: 'Plans',
     denials: 'Denials',
+    pauses: 'Paused destinations',
     webhooks: 'Webhooks',
     mine: 'My quotas',
     cost: 'Message cost',

@@ -1,0 +1,147 @@
+import { Button, MultiSelect, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { newIdempotencyKey } from '../api/http.ts'
+import { countryName, formatList } from '../formats.ts'
+import { countryOptions } from '../model/countries.ts'
+import { type PauseField, type PauseValues, pauseTerms, wrongFields } from '../model/pauses.ts'
+import { useMakePauses, usersOf } from '../queries/pauses.ts'
+import { texts } from '../texts/texts.ts'
+import { useDialogInput } from './dialog.tsx'
+import { ErrorNotice } from './error-notice.tsx'
+import { TextField } from './text-field.tsx'
+
+const { form: words } = texts.pauses
+
+interface PauseFormProps {
+  initial: Partial<PauseValues>
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
+}
+
+/** Pauses countries, for one user or for all: a pause for each. */
+export default function PauseForm({ initial, onDone }: PauseFormProps) {
+  const [values, setValues] = useState<PauseValues>({ ...EMPTY, ...initial })
+  const [isTried, setTried] = useState(false)
+  const [key, setKey] = useState(newIdempotencyKey)
+  const { who, countries } = values
+  const making = useMakePauses(key, () => onDone(words.done(formatList(countries.map(countryName)))))
+  const wrong = isTried ? wrongFields(values, Date.now()) : []
+  const errorOf = (field: PauseField) => wrong.includes(field) && words.errors[field]
+  useDialogInput(values.user !== '' || values.reason !== '' || countries.length > 0)
+
+  function change(part: Partial<PauseValues>) {
+    // Other pauses are no repetition of those that were tried.
+    if (making.isError) setKey(newIdempotencyKey())
+    setValues({ ...values, ...part })
+  }
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    setTried(true)
+    if (making.isPending || wrongFields(values, Date.now()).length > 0) return
+    making.mutate({ users: () => usersOf(values), countries, terms: pauseTerms(values) })
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        {making.error !== null && (
+          <ErrorNotice variant="form" error={making.error}>
+            {words.part}
+          </ErrorNotice>
+        )}
+        <Radio.Group
+          label={words.who}
+          value={who}
+          onChange={value => change({ who: value === 'all' ? 'all' : 'one' })}
+          description={who === 'all' && words.forAll}
+        >
+          <Stack gap={4} mt={4}>
+            <Radio value="one" label={words.whoLabels.one} />
+            <Radio value="all" label={words.whoLabels.all} />
+          </Stack>
+        </Radio.Group>
+        {who === 'one' && (
+          <TextField
+            label={words.user}
+            value={values.user}
+            onChange={user => change({ user })}
+            error={errorOf('user_id')}
+            isRequired
+          />
+        )}
+        <Destination values={values} change={change} errorOf={errorOf} />
+        <PauseReason value={values.reason} onChange={reason => change({ reason })} isWrong={wrong.includes('reason')} />
+        <Text size="sm">
+          <Button type="submit" color="red" loading={making.isPending}>
+            {words.submit(Math.max(1, countries.length))}
+          </Button>
+        </Text>
+      </Stack>
+    </form>
+  )
+}
+
+interface DestinationProps {
+  values: PauseValues
+  change: (part: Partial<PauseValues>) => void
+  errorOf: (field: PauseField) => string | false
+}
+
+/** What is paused, and until when. */
+function Destination({ values, change, errorOf }: DestinationProps) {
+  return (
+    <>
+      <MultiSelect
+        label={words.countries}
+        description={words.countriesAbout}
+        data={countryOptions(values.countries)}
+        value={values.countries}
+        onChange={chosen => change({ countries: chosen })}
+        error={errorOf('country')}
+        required
+        searchable
+        hidePickedOptions
+        limit={40}
+      />
+      <TagsInput
+        label={words.types}
+        description={words.typesAbout}
+        value={values.message_types}
+        onChange={message_types => change({ message_types })}
+        error={errorOf('message_types')}
+        splitChars={[',', ' ']}
+        acceptValueOnBlur
+      />
+      <TextInput
+        type="datetime-local"
+        label={words.until}
+        description={words.untilAbout}
+        value={values.until}
+        onChange={event => change({ until: event.currentTarget.value })}
+        error={errorOf('until')}
+      />
+    </>
+  )
+}
+
+const EMPTY: PauseValues = { who: 'one', user: '', countries: [], message_types: [], until: '', reason: '' }
+
+interface PauseReasonProps {
+  value: string
+  onChange: (reason: string) => void
+  isWrong: boolean
+}
+
+/** Why a destination is paused. The API does not require it; people who meet the pause later need it. */
+export function PauseReason({ value, onChange, isWrong }: PauseReasonProps) {
+  return (
+    <TextInput
+      label={words.reason}
+      description={words.reasonAbout}
+      required
+      maxLength={500}
+      value={value}
+      onChange={event => onChange(event.currentTarget.value)}
+      error={isWrong && words.errors.reason}
+    />
+  )
+}

@@ -1,0 +1,73 @@
+import { Anchor, Button, Group } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import { newIdempotencyKey } from '../../api/http.ts'
+import classes from '../../components/data-table.module.css'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { PauseReason } from '../../components/pause-form.tsx'
+import { countryName } from '../../formats.ts'
+import { useMakePauses } from '../../queries/pauses.ts'
+import { texts } from '../../texts/texts.ts'
+
+interface PauseAllProps {
+  country: string
+  /** Users whose messages there are not paused. */
+  users: readonly number[]
+  /** Whether no other user sends there. */
+  isAll: boolean
+}
+
+/** Pauses a country for several users at once, with one reason; or leads to a pause for all users. */
+export function PauseAll({ country, users, isAll }: PauseAllProps) {
+  const [isOpen, setOpen] = useState(false)
+  const [reason, setReason] = useState('')
+  const [isTried, setTried] = useState(false)
+  const [key] = useState(newIdempotencyKey)
+  const [done, setDone] = useState('')
+  const { senders: words, form } = texts.pauses
+  const name = countryName(country)
+  const making = useMakePauses(key, () => setDone(words.done(name, users.length)))
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setTried(true)
+    if (reason.trim() === '' || making.isPending) return
+    const terms = { message_types: null, until: null, reason: reason.trim() }
+    making.mutate({ users: async () => users, countries: [country], terms })
+  }
+
+  if (done !== '') return <p role="status">{done}</p>
+  if (!isOpen || users.length < 2) {
+    return (
+      <Group gap="sm" mt="sm">
+        {users.length > 1 && (
+          <Button size="xs" color="red" onClick={() => setOpen(true)}>
+            {(isAll ? words.open : words.openTop)(name, users.length)}
+          </Button>
+        )}
+        <Anchor component={Link} href={`/pauses?pause=${country}`} size="sm">
+          {words.all}
+        </Anchor>
+      </Group>
+    )
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
+      <p className={classes.more}>{words.about(name, users.length)}</p>
+      {making.error !== null && (
+        <ErrorNotice variant="form" error={making.error}>
+          {form.part}
+        </ErrorNotice>
+      )}
+      <Group gap="xs">
+        <Button type="submit" color="red" size="xs" loading={making.isPending}>
+          {words.confirm(users.length)}
+        </Button>
+        <Button variant="default" size="xs" onClick={() => setOpen(false)}>
+          {texts.quota.form.cancel}
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,173 @@
+import { Button, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ChoiceFilter, CountryFilter, UserFilter } from '../../components/filter-fields.tsx'
+import { LiftPause } from '../../components/lift-pause.tsx'
+import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { useUrlState } from '../../components/url-state.ts'
+import { UserLink } from '../../components/user-link.tsx'
+import { Actor, Timestamp } from '../../components/values.tsx'
+import { countryLabel } from '../../formats.ts'
+import type { Pause } from '../../model/pauses.ts'
+import { cursor, matching, oneOf, type StateOf, uint } from '../../model/url-parameters.ts'
+import { pausesQuery } from '../../queries/pauses.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+
+const PauseForm = lazy(() => import('../../components/pause-form.tsx'))
+
+const words = texts.pauses
+const SHOWN = ['active', 'over', 'all'] as const
+const ORIGINS = ['person', 'breaker'] as const
+const COUNTRY = /^(?:[A-Z]{2}|001)$/
+const STATE = {
+  show: oneOf(SHOWN, 'active'),
+  country: matching(COUNTRY),
+  user_id: uint,
+  origin: oneOf(ORIGINS, null),
+  cursor,
+  /** A country, or `new`: the form is open. `for` is the user that it begins with. */
+  pause: matching(/^(?:[A-Z]{2}|001|new)$/),
+  for: uint,
+}
+type State = StateOf<typeof STATE>
+
+const ACTIVE = { active: 'true', over: 'false', all: null } as const
+
+/** Paused destinations: those that hold now, and those that are over. */
+export default function Pauses() {
+  const [state, change] = useUrlState(STATE)
+  const [done, setDone] = useState('')
+  const mayChange = may(useCaller(), 'change')
+  const { show, country, user_id, origin } = state
+  const pauses = useQuery(pausesQuery({ active: ACTIVE[show], country, user_id, origin }, state.cursor))
+  const close = () => change({ pause: null, for: null })
+  return (
+    <>
+      <PageTitle title={words.title} about={words.about}>
+        {mayChange && (
+          <Button size="xs" aria-haspopup="dialog" onClick={() => change({ pause: 'new' })}>
+            {words.make}
+          </Button>
+        )}
+      </PageTitle>
+      <Filters state={state} onChange={part => change({ cursor: null, ...part })} />
+      <p role="status">{done}</p>
+      <Loaded query={pauses} loading={<Loading rows={4} height={44} />}>
+        {({ items, next_cursor }) => (
+          <>
+            {items.length > 0 ? (
+              <DataTable
+                look="records"
+                label={words.title}
+                columns={columnsOf(mayChange ? setDone : null)}
+                rows={items}
+                keyOf={({ id }) => id}
+                isStale={pauses.isPlaceholderData}
+              />
+            ) : (
+              <NoPauses state={state} hasMore={next_cursor !== null} />
+            )}
+            <CursorPager
+              cursor={state.cursor}
+              next={pauses.isPlaceholderData ? null : next_cursor}
+              onCursor={next => change({ cursor: next })}
+            />
+          </>
+        )}
+      </Loaded>
+      {mayChange && (
+        <Dialog title={words.form.title} isOpen={state.pause !== null} onClose={close}>
+          <Suspense fallback={<Loading rows={6} height={44} />}>
+            <PauseForm
+              initial={{
+                countries: state.pause === null || state.pause === 'new' ? [] : [state.pause],
+                user: state.for === null ? '' : String(state.for),
+              }}
+              onDone={message => {
+                setDone(message)
+                close()
+              }}
+            />
+          </Suspense>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Filters({ state, onChange }: { state: State; onChange: (part: Partial<State>) => void }) {
+  return (
+    <search>
+      <Group gap="sm" mb="md" align="flex-start">
+        <ChoiceFilter
+          label={words.show}
+          all={words.shown.active}
+          choices={['over', 'all'] as const}
+          labels={words.shown}
+          value={state.show === 'active' ? null : state.show}
+          onApply={show => onChange({ show: show ?? 'active' })}
+        />
+        <CountryFilter value={state.country} onApply={country => onChange({ country })} />
+        <UserFilter
+          label={words.user}
+          placeholder={words.allUsers}
+          value={state.user_id}
+          onApply={user_id => onChange({ user_id })}
+        />
+        <ChoiceFilter
+          label={words.origin}
+          all={words.allOrigins}
+          choices={ORIGINS}
+          labels={words.origins}
+          value={state.origin}
+          onApply={origin => onChange({ origin })}
+        />
+      </Group>
+    </search>
+  )
+}
+
+function NoPauses({ state, hasMore }: { state: State; hasMore: boolean }) {
+  if (hasMore) return <EmptyState title={words.searching} />
+  const isFiltered = state.country !== null || state.user_id !== null || state.origin !== null || state.cursor !== null
+  if (isFiltered) return <EmptyState title={words.noneFound} />
+  return <EmptyState title={words.none[state.show]}>{words.noneAbout}</EmptyState>
+}
+
+/** @param onLifted receives a confirmation; null: the caller lifts none */
+function columnsOf(onLifted: ((message: string) => void) | null): Column<Pause>[] {
+  const { columns } = words
+  const action: Column<Pause> = {
+    label: columns.action,
+    cardLabel: () => '',
+    cell: pause => pause.active && onLifted !== null && <LiftPause pause={pause} onDone={onLifted} />,
+  }
+  return [
+    { label: columns.country, kind: 'name', cell: ({ country }) => <strong>{countryLabel(country)}</strong> },
+    { label: columns.user, kind: 'user', cell: pause => <For pause={pause} /> },
+    { label: columns.types, cell: ({ message_types }) => message_types?.join(', ') ?? words.allTypes },
+    { label: columns.until, cell: pause => <Until pause={pause} /> },
+    { label: columns.reason, kind: 'name', cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+    {
+      label: columns.made,
+      cell: ({ created_by, created_at }) => words.by(<Actor subject={created_by} />, <Timestamp at={created_at} />),
+    },
+    ...(onLifted === null ? [] : [action]),
+  ]
+}
+
+function For({ pause: { user_id, ...names } }: { pause: Pause }) {
+  return user_id === null ? words.allUsers : <UserLink user={{ user_id, ...names }} />
+}
+
+/** When it ends, or who ended it. */
+function Until({ pause: { until, lifted_at, lifted_by } }: { pause: Pause }) {
+  if (lifted_at !== null) return words.lifted(<Actor subject={lifted_by ?? ''} />, <Timestamp at={lifted_at} />)
+  return <Timestamp at={until} none={words.untilLifted} />
+}

@@ -1,0 +1,96 @@
+import { formatUnits } from '../../formats.ts'
+import type { pauses as english } from '../en/pauses.tsx'
+
+export const pauses: typeof english = {
+  title: 'Angehaltene Ziele',
+  about:
+    'Nachrichten in diese Länder werden abgelehnt, welche Kontingente ein Benutzer auch hat. Das gilt nach höchstens zwei Sekunden.',
+  make: 'Ziel anhalten…',
+  show: 'Anzeigen',
+  shown: { active: 'Jetzt angehalten', over: 'Abgelaufen oder freigegeben', all: 'Alle' },
+  origin: 'Angehalten durch',
+  origins: { person: 'Eine Person', breaker: 'Die Sicherung' },
+  allOrigins: 'Alle',
+  user: 'Benutzer-ID oder ref:',
+  allUsers: 'Alle Benutzer',
+  none: { active: 'Kein Ziel ist angehalten', over: 'Noch nichts ist abgelaufen', all: 'Noch nichts angehalten' },
+  noneAbout: 'Anhalten stoppt Nachrichten in ein Land sofort, für einen Benutzer oder für alle.',
+  noneFound: 'Nichts passt zu den Filtern',
+  searching: 'Keine auf dieser Seite',
+  columns: {
+    country: 'Land',
+    user: 'Für',
+    types: 'Arten',
+    until: 'Bis',
+    made: 'Angehalten',
+    reason: 'Grund',
+    action: 'Aktion',
+  },
+  allTypes: 'Alle',
+  untilLifted: 'Bis zur Freigabe',
+  by: (actor, at) => (
+    <>
+      {actor}, {at}
+    </>
+  ),
+  lifted: (actor, at) => (
+    <>
+      Freigegeben durch {actor}, {at}
+    </>
+  ),
+  lift: 'Freigeben…',
+  liftFor: (country, user) => `${country} freigeben für ${user === null ? 'alle Benutzer' : `Benutzer ${user}`}`,
+  lifting: {
+    title: 'Ziel freigeben?',
+    about: (country, isForAll) =>
+      `Nachrichten nach ${country} gehen wieder hinaus${isForAll ? ', für alle Benutzer' : ''}, soweit Kontingente es erlauben und das Ziel nicht anders angehalten ist.`,
+    submit: 'Freigeben',
+    close: 'Abbrechen',
+    done: country => `Nachrichten nach ${country} sind nicht mehr angehalten.`,
+  },
+  form: {
+    title: 'Ziele anhalten',
+    who: 'Für',
+    whoLabels: { one: 'Einen Benutzer', all: 'Alle Benutzer' },
+    user: 'Benutzer-ID oder ref: und die Referenz',
+    countries: 'Länder',
+    countriesAbout: 'Jedes lässt sich einzeln freigeben.',
+    types: 'Nachrichtenarten',
+    typesAbout: 'Leer: Nachrichten aller Arten und ohne Art.',
+    until: 'Bis',
+    untilAbout: 'Leer: bis zur Freigabe.',
+    reason: 'Grund',
+    reasonAbout: 'Absender und Administratoren lesen ihn, Benutzer nicht.',
+    errors: {
+      user_id: 'Eine ID eingeben, oder ref: und eine Referenz.',
+      country: 'Mindestens ein Land auswählen.',
+      message_types: 'Je bis zu 64 Kleinbuchstaben, Ziffern, _ und -.',
+      until: 'Einen Zeitpunkt in der Zukunft eingeben.',
+      reason: 'Einen Grund eingeben.',
+    },
+    forAll: 'Das lehnt die Nachrichten jedes Benutzers ab.',
+    submit: count => (count === 1 ? 'Anhalten' : `${formatUnits(count)} Ziele anhalten`),
+    done: countries => `Angehalten: ${countries}.`,
+    part: 'Ein Teil kann schon angehalten sein. Noch einmal versuchen: Nichts geschieht doppelt.',
+  },
+  paused: (country, types, until) => (
+    <>
+      Nachrichten{types === null ? '' : ` der Art ${types.join(', ')}`} nach {country} sind{' '}
+      {until === null ? 'bis auf Weiteres' : <>bis {until}</>} angehalten.
+    </>
+  ),
+  noLonger: 'Das Ziel ist nicht mehr angehalten.',
+  senders: {
+    pause: name => `${name} anhalten…`,
+    pauseFor: (name, user) => `${name} anhalten für Benutzer ${user}`,
+    paused: 'Angehalten',
+    pausedFor: (name, user) => `Angehalten: ${name} für Benutzer ${user}`,
+    open: (name, count) => `${name} für alle ${formatUnits(count)} Benutzer anhalten…`,
+    openTop: (name, count) => `${name} für diese ${formatUnits(count)} Benutzer anhalten…`,
+    about: (name, count) =>
+      `${name} wird für jeden dieser ${formatUnits(count)} Benutzer angehalten und lässt sich einzeln freigeben. Wer alle stoppen will, auch Benutzer, die noch nicht dorthin gesendet haben, hält es für alle an.`,
+    confirm: count => `Für ${formatUnits(count)} Benutzer anhalten`,
+    all: 'Für alle Benutzer anhalten…',
+    done: (name, count) => `${name} ist für ${formatUnits(count)} Benutzer angehalten.`,
+  },
+}

@@ -1,0 +1,101 @@
+import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
+
+/** Paused destinations. */
+export const pauses = {
+  title: 'Paused destinations',
+  about:
+    'Messages to these countries are denied, whichever quotas a user has. A pause takes effect within two seconds.',
+  make: 'Pause a destination…',
+  show: 'Show',
+  shown: { active: 'Paused now', over: 'Ended or lifted', all: 'All' },
+  origin: 'Made by',
+  origins: { person: 'A person', breaker: 'The breaker' },
+  allOrigins: 'All',
+  user: 'User id or ref:',
+  allUsers: 'All users',
+  none: { active: 'No destination is paused', over: 'No pause has ended', all: 'No pauses yet' },
+  noneAbout: 'A pause stops messages to a country at once, for one user or for all.',
+  noneFound: 'No pause matches the filters',
+  searching: 'None on this page',
+  columns: {
+    country: 'Country',
+    user: 'For',
+    types: 'Types',
+    until: 'Until',
+    made: 'Made',
+    reason: 'Reason',
+    action: 'Action',
+  },
+  allTypes: 'All',
+  untilLifted: 'Until lifted',
+  by: (actor: ReactNode, at: ReactNode) => (
+    <>
+      {actor}, {at}
+    </>
+  ),
+  lifted: (actor: ReactNode, at: ReactNode) => (
+    <>
+      Lifted by {actor}, {at}
+    </>
+  ),
+  lift: 'Lift…',
+  liftFor: (country: string, user: number | null) =>
+    `Lift the pause of ${country} for ${user === null ? 'all users' : `user ${user}`}`,
+  lifting: {
+    title: 'Lift the pause?',
+    about: (country: string, isForAll: boolean) =>
+      `Messages to ${country} go again${isForAll ? ' for all users' : ''}, as far as quotas allow and no other pause holds.`,
+    submit: 'Lift the pause',
+    close: 'Cancel',
+    done: (country: string) => `Messages to ${country} are no longer paused.`,
+  },
+  form: {
+    title: 'Pause destinations',
+    who: 'For',
+    whoLabels: { one: 'One user', all: 'All users' },
+    user: 'User id or ref: and the reference',
+    countries: 'Countries',
+    countriesAbout: 'A pause for each, which can be lifted by itself.',
+    types: 'Message types',
+    typesAbout: 'Empty pauses messages of all types, and of none.',
+    until: 'Until',
+    untilAbout: 'Empty: until it is lifted.',
+    reason: 'Reason',
+    reasonAbout: 'Senders and administrators read it, users do not.',
+    errors: {
+      user_id: 'Enter an id, or ref: and a reference.',
+      country: 'Choose at least one country.',
+      message_types: 'Up to 64 lower-case letters, digits, _ and - each.',
+      until: 'Enter a time in the future.',
+      reason: 'Enter a reason.',
+    },
+    forAll: 'This denies the messages of every user.',
+    submit: (count: number) => (count === 1 ? 'Pause' : `Make ${formatUnits(count)} pauses`),
+    done: (countries: string) => `Paused: ${countries}.`,
+    part: 'Some may have been made. Try again: none is made twice.',
+  },
+  /** In sentences about one user's messages. */
+  paused: (country: string, types: readonly string[] | null, until: ReactNode) => (
+    <>
+      Messages{types === null ? '' : ` of type ${types.join(', ')}`} to {country} are paused{' '}
+      {until === null ? 'until further notice' : <>until {until}</>}.
+    </>
+  ),
+  /** Of a denied message whose destination is not paused any more. */
+  noLonger: 'The destination is not paused any more.',
+  /** On the list of a country's senders. */
+  senders: {
+    pause: (name: string) => `Pause ${name}…`,
+    pauseFor: (name: string, user: number) => `Pause ${name} for user ${user}`,
+    paused: 'Paused',
+    pausedFor: (name: string, user: number) => `Paused: ${name} for user ${user}`,
+    open: (name: string, count: number) => `Pause ${name} for all ${formatUnits(count)} users…`,
+    openTop: (name: string, count: number) => `Pause ${name} for these ${formatUnits(count)} users…`,
+    about: (name: string, count: number) =>
+      `A pause of ${name} for each of these ${formatUnits(count)} users, which can be lifted one by one. To stop all users, also those who have not sent there yet, pause it for all.`,
+    confirm: (count: number) => `Pause for ${formatUnits(count)} users`,
+    all: 'Pause for all users…',
+    done: (name: string, count: number) => `${name} is paused for ${formatUnits(count)} users.`,
+  },
+}
