@@ -87,14 +87,14 @@ test('usage of an unknown kind stays until a newer version adds it up', async ()
     await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'u1', 3))
   }
-  await db.query({ text: sql`update usage_pending set kinds = '{6}' where $1 = any(users)`, values: [newer] })
+  await db.query({ text: sql`update usage_pending set kinds = '{99}' where $1 = any(users)`, values: [newer] })
   await rollUpAll()
   const sums = (user: number) =>
     db.query({ text: sql`select committed, denied from usage where user_id = $1`, values: [user] })
   expect(await sums(other)).toEqual([{ committed: 3, denied: 0 }])
   expect(await sums(newer)).toEqual([])
   expect(await db.query({ text: sql`select kinds from usage_pending where $1 = any(users)`, values: [newer] })).toEqual(
-    [{ kinds: [6] }],
+    [{ kinds: [99] }],
   )
 })
 
