@@ -150,7 +150,8 @@ test('shows each role its pages, also without a user id', async () => {
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
   }
-  expect(await links.allTextContents()).toEqual(['Overview', 'Quotas', 'Plans', 'Denials', 'Users', 'Webhooks'])
+  const titles = ['Overview', 'Quotas', 'Plans', 'Denials', 'Paused destinations', 'Users', 'Webhooks']
+  expect(await links.allTextContents()).toEqual(titles)
 })
 
 test('leads administrators of an empty service to the first message', async () => {
