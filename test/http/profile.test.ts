@@ -203,6 +203,7 @@ test('a profile and its changes are in the audit and in the export', async () =>
         quota_id: null,
         webhook_id: null,
         plan_id: null,
+        pause_id: null,
         user_id: user,
         user_ref: after.ref,
         user_name: after.name,
