@@ -1,18 +1,8 @@
 import type { Command, ExpireCommand, FindCommand, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
-import { draw } from './drawing.ts'
-import type { PausesByCountry } from './pause.ts'
+import { draw, type Enforcement } from './drawing.ts'
 import { expireIfDue, settle } from './settling.ts'
 import type { EpochMs } from './time.ts'
-
-/**
- * How strictly limits are enforced. In observe mode everything is granted, and `would_deny` says what would be denied.
- */
-export interface Enforcement {
-  readonly observe: boolean
-  /** Destinations that are paused; left out: none. */
-  readonly pauses?: PausesByCountry
-}
 
 /**
  * Decides one command on its user's state, and updates the draft. The same draft, command and time always give the same

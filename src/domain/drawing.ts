@@ -10,16 +10,20 @@ import { expireIfDue } from './settling.ts'
 import type { EpochMs } from './time.ts'
 import { addDenial } from './usage.ts'
 
-/**
- * Checks, reserves or consumes units. A command whose id exists already changes nothing.
- *
- * @param mode `observe`: grant what would be denied, book it as force, and say so in `would_deny`
- */
+/** How strictly limits are enforced. */
+export interface Enforcement {
+  /** Grants what would be denied, books it as force, and says so in `would_deny`. */
+  readonly observe: boolean
+  /** Destinations that are paused; left out: none. */
+  readonly pauses?: PausesByCountry
+}
+
+/** Checks, reserves or consumes units. A command whose id exists already changes nothing. */
 export function draw(
   draft: Draft,
   command: DrawCommand,
   now: EpochMs,
-  mode: { readonly observe: boolean; readonly pauses?: PausesByCountry },
+  { observe, pauses = NO_PAUSES }: Enforcement,
 ): Outcome {
   if (command.op !== 'check') {
     const earlier = expireIfDue(draft, command.id, now)
@@ -27,10 +31,10 @@ export function draw(
   }
   const matches = matchQuotas(draft, command, now)
   const capacity = capacityOf(matches)
-  const pause = matches.grants.length === 0 ? undefined : pausedBy(mode.pauses ?? NO_PAUSES, command, now)
+  const pause = matches.grants.length === 0 ? undefined : pausedBy(pauses, command, now)
   const grantable = pause === undefined ? grantableUnits(command, capacity) : 0
   const reason = grantable > 0 ? null : denialReasonOf(matches, command, capacity, pause)
-  const ignoresLimits = command.force || mode.observe
+  const ignoresLimits = command.force || observe
   if (reason !== null && !ignoresLimits) {
     if (command.op !== 'check') addDenial(draft.usage, command, reason)
     const explains = command.explain || (draft.explainsDenials && command.op !== 'check')

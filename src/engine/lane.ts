@@ -1,7 +1,7 @@
 import type { Log } from '../db/connection/database.ts'
 import { SQLSTATE, sqlStateOf } from '../db/connection/errors.ts'
 import type { Command, Outcome } from '../domain/command.ts'
-import type { Enforcement } from '../domain/decide.ts'
+import type { Enforcement } from '../domain/drawing.ts'
 import { NO_PAUSES } from '../domain/pause.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch.ts'

@@ -1,8 +1,9 @@
 /** Which messages a pause denies, and how. */
 import { expect, test } from 'vitest'
 import type { DrawCommand } from '../../src/domain/command.ts'
-import { decide, type Enforcement } from '../../src/domain/decide.ts'
+import { decide } from '../../src/domain/decide.ts'
 import { createDraft } from '../../src/domain/draft.ts'
+import type { Enforcement } from '../../src/domain/drawing.ts'
 import { pausedBy, pausesByCountry, pausesOf, type UnliftedPause } from '../../src/domain/pause.ts'
 import { aQuota, at } from './fixture.ts'
 

@@ -168,11 +168,13 @@ const ROLL_UP = sql`with ${TAKEN}, k as (select * from summed), accounts as (${a
 /** The columns of the sums of a page of batches: an array of each. */
 const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...USAGE_COUNTS] as const
 
+const isCount = (name: string) => USAGE_COUNTS.some(count => count === name)
+
 /** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
 const arrayOf = (name: string) => {
   const column = sqlName(name)
   const array = sql`array_agg(${column})::text`
-  return /refunded|denied|no_quota|cap_reached|quota_exhausted|destination_paused/.test(name)
+  return isCount(name) && !name.startsWith('committed')
     ? sql`case when bool_or(${column} <> 0) then ${array} end`
     : array
 }
