@@ -1,6 +1,6 @@
 /** How the slices of a lease end: what was spent is committed, the rest is released, again and again until the service answers. */
 import type { Settled } from './api.ts'
-import { hasCode, UnavailableError } from './errors.ts'
+import { hasCode, isNotFound, UnavailableError } from './errors.ts'
 import { giveBack } from './giving-back.ts'
 import type { Timers } from './timers.ts'
 import type { MessageName, UserName } from './user.ts'
@@ -81,12 +81,12 @@ export function createSettlements(
     const { number, units, spent, messages } = slice
     const id = idOf(number)
     const rest = units - spent
-    const [, refunded] = await Promise.all([
-      spent > 0 ? calls.commit({ ...user, id, totalUnits: spent, messages }) : undefined,
+    const [charged, refunded] = await Promise.all([
+      spent > 0 ? commit(calls, { ...user, id, totalUnits: spent, messages }) : 0,
       rest > 0 ? release(calls, { ...user, id, totalUnits: rest }) : 0,
     ])
     // It may have been settled twice at a time, which changes nothing.
-    if (open.delete(slice)) charges.add(number, { charged: spent, refunded }, mayForget)
+    if (open.delete(slice)) charges.add(number, { charged, refunded }, mayForget)
   }
 
   const settleAll = () => [...Array.from(open, settle), ...lost.close()]
@@ -127,7 +127,7 @@ export function createSettlements(
       cancel?.()
       cancel = undefined
       await Promise.all(settleAll())
-      await charges.refund(given, (number, totalUnits) => calls.refund({ ...user, id: idOf(number), totalUnits }))
+      await charges.refund(given, (number, totalUnits) => refund(calls, { ...user, id: idOf(number), totalUnits }))
     },
   }
 }
@@ -200,14 +200,38 @@ class Charges {
   }
 }
 
+/** @returns the units that are charged: none if the service has no such reservation any more, of an erased user */
+async function commit(
+  calls: SettlementCalls,
+  part: Settling & { totalUnits: number; messages: number },
+): Promise<number> {
+  try {
+    await calls.commit(part)
+    return part.totalUnits
+  } catch (error) {
+    if (isNotFound(error)) return 0
+    throw error
+  }
+}
+
 /** @returns the units that were refunded, because the reservation had expired, which committed them */
 async function release(calls: SettlementCalls, rest: Settling & { totalUnits: number }): Promise<number> {
   try {
     await calls.release(rest)
     return 0
   } catch (error) {
+    // Of an erased user, there is nothing to release.
+    if (isNotFound(error)) return 0
     if (!hasCode(error, 'reservation_closed')) throw error
-    await calls.refund(rest)
+    await refund(calls, rest)
     return rest.totalUnits
+  }
+}
+
+async function refund(calls: SettlementCalls, part: Settling): Promise<void> {
+  try {
+    await calls.refund(part)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
   }
 }

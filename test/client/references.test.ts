@@ -6,6 +6,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createClientOn } from '../../client/src/client.ts'
 import { createClient, UnavailableError } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
+import { createEraser } from '../../src/jobs/erasure.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startService } from '../support/service.ts'
 import { FAST } from '../support/timers.ts'
@@ -59,6 +60,16 @@ test('in a lease', async () => {
   for (let n = 0; n < 7; n++) expect(await lease.spend()).toMatchObject({ granted: true })
   await lease.close()
   expect(await used(userRef)).toBe(7)
+})
+
+test('in a lease of a user who is erased meanwhile: there is nothing left to settle, so it closes', async () => {
+  const { userId, userRef } = await named(100)
+  const lease = sender.lease({ userRef, units: 10 })
+  expect(await lease.spend()).toMatchObject({ granted: true })
+  await admin.eraseUser({ userId, force: 'true' })
+  const eraser = createEraser({ ...service, now: () => service.clock.now })
+  while ((await eraser.eraseOnce()).left !== null);
+  await lease.close()
 })
 
 /** A client whose service is away at first, with a journal, and what the service has answered. */
