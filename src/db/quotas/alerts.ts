@@ -153,11 +153,13 @@ export function removeEndedAlerts(db: Database, shard: Shard, endedBy: EpochMs, 
   return db.transaction(async tx => {
     await tx.query({ text: LISTS })
     const removed = await tx.query({
-      text: sql`delete from quota_alert
-             where shard = $1 and ends_at <= $2 and (quota_id, percent) in (
+      // Materialized: read again for each row, it would pass over those that it has locked, and remove more than a page.
+      text: sql`with page as materialized (
                select quota_id, percent from quota_alert where shard = $1 and ends_at <= $2
                order by shard, ends_at limit $3 for update skip locked
              )
+             delete from quota_alert a using page
+             where a.shard = $1 and a.quota_id = page.quota_id and a.percent = page.percent
              returning 1`,
       values: [shard, timestampParam(endedBy), rows],
     })
