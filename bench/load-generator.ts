@@ -117,28 +117,37 @@ interface LoadConnection {
   inFlight(): number
 }
 
+/** Calls that a connection sends ahead of their answers, at most: the service closes one with more than twice as many. */
+const MAX_AHEAD = 16
+
 /**
- * Sends each call when it is due, or as soon as the timer fires, on an idle connection if there is one: on a busy one its
- * response would wait for those before it. Latency counts from the due time.
+ * Sends each call when it is due, or as soon as the timer fires and a connection has room, on an idle connection if there is one: on a
+ * busy one its response would wait for those before it. Latency counts from the due time.
  */
 function pace(connections: readonly LoadConnection[], rate: number, begin: number, until: number): NodeJS.Timeout {
   let sent = 0
   return setInterval(() => {
     const now = Math.min(performance.now(), until)
     for (let dueAt = begin + (sent * 1000) / rate; dueAt <= now; dueAt = begin + (sent * 1000) / rate) {
-      idleConnection(connections, sent % connections.length)?.send(1, dueAt)
+      const connection = leastBusy(connections, sent % connections.length)
+      if (connection === undefined) return
+      connection.send(1, dueAt)
       sent += 1
     }
   }, 1)
 }
 
-/** The first idle connection from `from` on, in rotation; the one at `from` if none is idle. */
-function idleConnection(connections: readonly LoadConnection[], from: number): LoadConnection | undefined {
-  for (let n = 0; n < connections.length; n++) {
+/** The first idle connection from `from` on, in rotation, else the one with the fewest calls in flight; undefined if all are full. */
+function leastBusy(connections: readonly LoadConnection[], from: number): LoadConnection | undefined {
+  let least: LoadConnection | undefined
+  let fewest = MAX_AHEAD
+  for (let n = 0; n < connections.length && fewest > 0; n++) {
     const connection = connections[(from + n) % connections.length]
-    if (connection?.inFlight() === 0) return connection
+    if (connection === undefined || connection.inFlight() >= fewest) continue
+    least = connection
+    fewest = connection.inFlight()
   }
-  return connections[from]
+  return least
 }
 
 function quantilesOf(latencies: Histogram): { p50: number; p99: number } {
