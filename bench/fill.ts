@@ -72,6 +72,26 @@ export interface UserRange {
   count: number
 }
 
+/** Gives users the account and the quotas of another one, with ids of their own, as if each had got the same plan. */
+export async function fillUsersLike(db: Database, user: number, users: UserRange): Promise<void> {
+  const values = [shardsOf(users), users.first, user]
+  const copied = rawSql`from unnest($1::smallint[]) with ordinality u (shard, nth), lateral (select $2::bigint + nth - 1 as user_id) i`
+  await db.query({
+    text: rawSql`insert into account select r.* ${copied}, account a,
+      lateral jsonb_populate_record(a, jsonb_build_object('shard', u.shard, 'user_id', i.user_id)) r where a.user_id = $3`,
+    values,
+  })
+  await withoutIndexes(db, 'quota', () =>
+    db.query({
+      text: rawSql`insert into quota select r.* ${copied}, quota q,
+        lateral jsonb_populate_record(q, jsonb_build_object('shard', u.shard, 'user_id', i.user_id, 'id',
+          nextval('quota_number') * ${SHARD_COUNT} + u.shard)) r where q.user_id = $3`,
+      values,
+    }),
+  )
+  await db.query({ text: sql`vacuum (analyze) account, quota` })
+}
+
 /** The ledger of years: settled reservations, one a second back from `now`. None draws on a current window. */
 export async function fillReservations(db: Database, count: number, users: UserRange, now: EpochMs): Promise<void> {
   const step = 500_000

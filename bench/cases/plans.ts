@@ -6,9 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
-import { MAX_BULK_IDS } from '../../src/domain/bounds.ts'
 import { quantile, timeOf } from '../compare.ts'
-import { fillUsers } from '../fill.ts'
+import { fillUsers, fillUsersLike } from '../fill.ts'
 import type { Job, LoadResult } from '../load-generator/job.ts'
 import { measureRounds, median, type Sample } from '../measure.ts'
 import { megabytes, peakBytes } from '../servers/processes.ts'
@@ -26,6 +25,8 @@ import { type Bench, cpuRow, detailsOf, type Findings, ratioRow } from './bench.
 
 /** The senders' load, in calls per second. */
 const SENDERS = { connections: 64, depth: 1, operations: 1, rate: 1_000, users: USERS }
+/** Unknown users, at most: beyond that the figures stay as they are. */
+const MAX_STRANGERS = 100_000
 /** Beyond the users of the test bed. */
 const FIRST_USER = 1_000_000
 const TRANSFERS = 500
@@ -93,10 +94,8 @@ async function rollOutCase(bench: Bench): Promise<Pick<Findings, 'rows' | 'notes
   const admin = await adminOf(service, secret)
   const plan = await admin.createPlan()
   say(`giving a plan to ${count} users`)
-  for (let from = 0; from < users; from += MAX_BULK_IDS) {
-    const ids = Array.from({ length: Math.min(MAX_BULK_IDS, users - from) }, (_, n) => FIRST_USER + from + n)
-    await admin.rollOut(plan, { users: ids }, `give-${from}`)
-  }
+  await admin.rollOut(plan, { users: [FIRST_USER] }, 'give')
+  await fillUsersLike(db, FIRST_USER, { first: FIRST_USER + 1, count: users - 1 })
 
   let jobs = 0
   const send = () => {
@@ -266,10 +265,11 @@ async function newcomersCase(bench: Bench): Promise<Findings> {
   // What is looked for is a few percent, so that more turns are compared.
   const known = await measureRounds(candidates, settings.rounds * TURNS_OF_ROUND, say)
 
-  say(`${settings.planUsers.toLocaleString('en')} unknown users`)
+  const asked = Math.min(settings.planUsers, MAX_STRANGERS)
+  say(`${asked.toLocaleString('en')} unknown users`)
   const samples: Sample[] = []
   let made = 0
-  for (let job = 0; made < settings.planUsers; job++) {
+  for (let job = 0; made < asked; job++) {
     const firstUser = 2 ** 40 + job * STRANGERS_OF_JOB
     const strangers = { ...FULL_LOAD, users: STRANGERS_OF_JOB, firstUser }
     samples.push(await candidate({ ...having, name: NEW }, strangers).run(job))
