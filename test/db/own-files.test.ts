@@ -1,9 +1,12 @@
 /** What a process does in a data folder that belongs to another account, which may put links and files of others there. */
 import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { openDataFolder } from '../../src/db/embedded/folders.ts'
 import { giveTree, removeTree } from '../../src/db/embedded/own-files.ts'
+import { giveFolderToAccount } from '../../src/db/embedded/owner.ts'
 import { whileRestoring } from '../../src/db/embedded/restoring.ts'
 import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { copyDataFolder, scratchFolder } from '../support/database-server.ts'
@@ -152,4 +155,15 @@ test('a folder is given by root only, with its content and its modes, and a link
   expect((await stat(join(tree, 'deep'))).mode & 0o777).toBe(0o750)
   expect(await readlink(join(tree, 'link'))).toBe(kept)
   expect(await look(kept)).toEqual(before)
+})
+
+test('a new folder is given while others give it, and its account can enter it from then on', async () => {
+  for (let round = 0; round < 100; round++) {
+    const folders = await openDataFolder(join(root, `new-${round}`))
+    const calls = [0, 1, 2, 3].map(async n => {
+      for (let tick = 0; tick < n * (round % 10); tick++) await immediate()
+      await giveFolderToAccount(folders, log)
+    })
+    await Promise.all(calls)
+  }
 })

@@ -31,15 +31,26 @@ export async function giveFolderToAccount(folders: Folders, log: Log): Promise<v
   if (process.getuid?.() !== 0) return
   const { dataDir } = folders
   const account = await accountUnderRoot(dataDir)
+  // Before the owner: what is there while the folder still is another's was not put there by a start that gave it meanwhile.
+  const isNew = (await readdir(dataDir)).length === 0
   const { uid } = await stat(dataDir)
-  if (uid !== account.uid) {
-    if ((await readdir(dataDir)).length > 0)
-      log.info({ folder: dataDir, account: account.name }, 'embedded database: giving the data folder to the account')
-    await endUnused(folders)
-    await withFolder(dataDir, handle => handle.chmod(0o700))
-    await giveTree(dataDir, account)
-  }
+  if (uid !== account.uid) await (isNew ? giveNewFolder(dataDir, account) : giveUsedFolder(folders, account, log))
   assertReachable(dataDir, account)
+}
+
+/** Never takes the folder from its account, which another start may have made its owner meanwhile and which may be at work in it. */
+const giveNewFolder = (dataDir: string, { uid, gid }: Account) =>
+  withFolder(dataDir, async handle => {
+    await handle.chmod(0o700)
+    await handle.chown(uid, gid)
+  })
+
+async function giveUsedFolder(folders: Folders, account: Account, log: Log): Promise<void> {
+  const { dataDir } = folders
+  log.info({ folder: dataDir, account: account.name }, 'embedded database: giving the data folder to the account')
+  await endUnused(folders)
+  await withFolder(dataDir, handle => handle.chmod(0o700))
+  await giveTree(dataDir, account)
 }
 
 /** Ends a server that a killed service left behind: it runs as the account of before. */
