@@ -53,6 +53,7 @@ function reservationOf(userId: number, quotaId: number, id: string, now: number)
     refunded: 0,
     on_expiry: 'release',
     expired: false,
+    verified: false,
     draws: [{ quota_id: quotaId, kind: 'grant', window_no: 0, window_start: now, from: 0, to: 1 }],
     created_at: now,
     expires_at: now + 300_000,

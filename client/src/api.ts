@@ -1287,6 +1287,8 @@ export type UsageRecord = {
   readonly messageType: string | null
   /** Committed, at the time of the commit. A message counts with its first unit. */
   readonly committed: { readonly units: number; readonly messages: number }
+  /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
+  readonly verifiedMessages: number
   /** Given back, at the time of the refund. Not subtracted from `committed`. */
   readonly refunded: { readonly units: number; readonly messages: number }
   /** The part of `committed` that no grant paid for. */
@@ -1395,6 +1397,8 @@ export type CommitReq = {
   readonly force?: boolean
   /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
   readonly messages?: number
+  /** The message's code was entered, as `feedback` says it; of a commit that is a repetition, too. */
+  readonly verified?: true
 }
 
 export type ReleaseReq = {
@@ -1415,6 +1419,16 @@ export type RefundReq = {
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
   readonly totalUnits?: number
+}
+
+export type FeedbackReq = {
+  /** The user whose message it is. Either this or `user_ref` is required. */ readonly userId?: number
+  /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+  readonly userRef?: string
+  /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
+  readonly id: string
+  /** The message's code was entered. */
+  readonly verified: true
 }
 
 /** Independent operations: one that fails does not affect the others. */
@@ -1516,6 +1530,8 @@ export type BatchReq = {
         readonly force?: boolean
         /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
         readonly messages?: number
+        /** The message's code was entered, as `feedback` says it; of a commit that is a repetition, too. */
+        readonly verified?: true
       }
     | {
         readonly op: 'release'
@@ -1539,6 +1555,17 @@ export type BatchReq = {
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
         readonly totalUnits?: number
       }
+    | {
+        readonly op: 'feedback'
+        /** The user whose message it is. Either this or `user_ref` is required. */
+        readonly userId?: number
+        /** Instead of `user_id`: what your system calls the user, the `ref` of the profile. */
+        readonly userRef?: string
+        /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
+        readonly id: string
+        /** The message's code was entered. */
+        readonly verified: true
+      }
   >
 }
 
@@ -1559,6 +1586,8 @@ export type Settled = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1594,6 +1623,8 @@ export type Granted = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1770,6 +1801,8 @@ export type Reservation = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1800,6 +1833,8 @@ export type AuthoredReservation = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1847,6 +1882,8 @@ export type ReservationRecord = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1896,6 +1933,8 @@ export type ReservationDetail = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1923,7 +1962,7 @@ export type ReservationDetail = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  /** When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered. */
   readonly changedAt: string
 }
 
@@ -1943,6 +1982,8 @@ export type AuthoredRecord = {
   readonly refunded: number
   /** Units booked by force that no grant pays for. */
   readonly unfunded: number
+  /** Whether the sender said that the code of the message was entered. */
+  readonly verified: boolean
   /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
   readonly draws: ReadonlyArray<{
     readonly quotaId: number
@@ -1970,7 +2011,7 @@ export type AuthoredRecord = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  /** When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered. */
   readonly changedAt: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null
@@ -2118,6 +2159,8 @@ export type Usage = {
   readonly total: {
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
+    readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
     readonly refunded: { readonly units: number; readonly messages: number }
     /** The part of `committed` that no grant paid for. */
@@ -2155,6 +2198,8 @@ export type Usage = {
     readonly sender?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
+    readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
     readonly refunded: { readonly units: number; readonly messages: number }
     /** The part of `committed` that no grant paid for. */
@@ -2192,6 +2237,8 @@ export type TopUsers = {
     readonly userName?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
+    /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
+    readonly verifiedMessages: number
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
     readonly refunded: { readonly units: number; readonly messages: number }
     /** The part of `committed` that no grant paid for. */
@@ -3822,6 +3869,12 @@ export interface Api<Options> {
    */
   refund(input: RefundReq, options?: Options): Promise<Settled>
   /**
+   * Say that a message's code was entered.
+   *
+   * Counts the message as verified in usage: once for each reservation, however often it is repeated (`replayed`), in any `state`. A reservation that is not stored any more is not found.
+   */
+  feedback(input: FeedbackReq, options?: Options): Promise<Settled>
+  /**
    * List my open reservations.
    *
    * Those that this sender, the subject of the token, made and has not settled: what became of them only the sender knows. `commit` what was sent and `release` the rest; otherwise they expire.
@@ -4140,6 +4193,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   commit: { method: 'POST', path: '/api/sms/sender/quota/commit', hasBody: true },
   release: { method: 'POST', path: '/api/sms/sender/quota/release', hasBody: true },
   refund: { method: 'POST', path: '/api/sms/sender/quota/refund', hasBody: true },
+  feedback: { method: 'POST', path: '/api/sms/sender/quota/feedback', hasBody: true },
   listReservationsOfSender: {
     method: 'GET',
     path: '/api/sms/sender/quota/reservations',

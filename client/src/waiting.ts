@@ -6,7 +6,7 @@ import type { Input } from './transport.ts'
 import { keyOfReference, type UserKey } from './user.ts'
 
 /** The operations that a batch can hold. */
-export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund'] as const
+export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback'] as const
 
 export type SenderOperation = (typeof SENDER_OPERATIONS)[number]
 

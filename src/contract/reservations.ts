@@ -35,6 +35,7 @@ export const reservationFields = {
   released: uint({ description: 'Units of these given back uncommitted, by the sender or at expiry.' }),
   refunded: uint({ description: 'Committed units given back.' }),
   unfunded,
+  verified: Type.Boolean({ description: 'Whether the sender said that the code of the message was entered.' }),
   draws,
   expires_at: nullable(time(), {
     description:
@@ -160,7 +161,8 @@ export const ReservationRecord = Type.Object(
 )
 
 const changedAt = time({
-  description: 'When units of it were last reserved, committed, released or refunded, or when it expired.',
+  description:
+    'When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered.',
 })
 
 export const ReservationDetail = Type.Object(

@@ -122,6 +122,8 @@ const settleFields = {
 
 const force = (description: string) => ({ force: Type.Optional(Type.Boolean({ default: false, description })) })
 
+const verified = (description: string) => Type.Literal(true, { description })
+
 const FIELDS = {
   check: drawFields,
   reserve: reserveFields,
@@ -143,30 +145,28 @@ const FIELDS = {
           'How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does.',
       }),
     ),
+    verified: Type.Optional(
+      verified("The message's code was entered, as `feedback` says it; of a commit that is a repetition, too."),
+    ),
   },
   release: settleFields,
   refund: settleFields,
+  feedback: { ...user, id: reservationId, verified: verified("The message's code was entered.") },
 } satisfies Record<string, TProperties>
 
 export type SenderOp = keyof typeof FIELDS
 export const SENDER_OPS = Object.keys(FIELDS) as SenderOp[]
 
-const CheckReq = Type.Object(FIELDS.check, { ...closed, $id: 'CheckReq' })
-const ReserveReq = Type.Object(FIELDS.reserve, { ...closed, $id: 'ReserveReq' })
-const ConsumeReq = Type.Object(FIELDS.consume, { ...closed, $id: 'ConsumeReq' })
-const CommitReq = Type.Object(FIELDS.commit, { ...closed, $id: 'CommitReq' })
-const ReleaseReq = Type.Object(FIELDS.release, { ...closed, $id: 'ReleaseReq' })
-const RefundReq = Type.Object(FIELDS.refund, { ...closed, $id: 'RefundReq' })
-
 /** The body of each operation's own path. */
-export const REQUESTS: Record<SenderOp, TSchema> = {
-  check: CheckReq,
-  reserve: ReserveReq,
-  consume: ConsumeReq,
-  commit: CommitReq,
-  release: ReleaseReq,
-  refund: RefundReq,
-}
+export const REQUESTS = {
+  check: Type.Object(FIELDS.check, { ...closed, $id: 'CheckReq' }),
+  reserve: Type.Object(FIELDS.reserve, { ...closed, $id: 'ReserveReq' }),
+  consume: Type.Object(FIELDS.consume, { ...closed, $id: 'ConsumeReq' }),
+  commit: Type.Object(FIELDS.commit, { ...closed, $id: 'CommitReq' }),
+  release: Type.Object(FIELDS.release, { ...closed, $id: 'ReleaseReq' }),
+  refund: Type.Object(FIELDS.refund, { ...closed, $id: 'RefundReq' }),
+  feedback: Type.Object(FIELDS.feedback, { ...closed, $id: 'FeedbackReq' }),
+} satisfies Record<SenderOp, TSchema>
 
 const ofEachOp = <T>(make: (fields: TProperties, op: SenderOp) => T) =>
   Object.fromEntries(SENDER_OPS.map(op => [op, make(FIELDS[op], op)])) as Record<SenderOp, T>
@@ -198,6 +198,7 @@ export interface SenderRequest {
   total_units?: number
   force?: boolean
   messages?: number
+  verified?: true
 }
 
 const batchOf = (operation: TSchema) =>
@@ -312,12 +313,13 @@ export const BatchResult = Type.Object(
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const SENDER_COMPONENTS = {
-  CheckReq,
-  ReserveReq,
-  ConsumeReq,
-  CommitReq,
-  ReleaseReq,
-  RefundReq,
+  CheckReq: REQUESTS.check,
+  ReserveReq: REQUESTS.reserve,
+  ConsumeReq: REQUESTS.consume,
+  CommitReq: REQUESTS.commit,
+  ReleaseReq: REQUESTS.release,
+  RefundReq: REQUESTS.refund,
+  FeedbackReq: REQUESTS.feedback,
   BatchReq: batchOf(Type.Union(SENDER_OPS.map(op => OPERATIONS[op]))),
   Settled,
   Granted,
@@ -326,19 +328,14 @@ export const SENDER_COMPONENTS = {
   BatchResult,
 } satisfies Record<string, TSchema>
 
-export type CheckReq = Static<typeof CheckReq>
-export type ReserveReq = Static<typeof ReserveReq>
-export type ConsumeReq = Static<typeof ConsumeReq>
-export type CommitReq = Static<typeof CommitReq>
-export type ReleaseReq = Static<typeof ReleaseReq>
-export type RefundReq = Static<typeof RefundReq>
-export type BatchOperation =
-  | ({ op: 'check' } & CheckReq)
-  | ({ op: 'reserve' } & ReserveReq)
-  | ({ op: 'consume' } & ConsumeReq)
-  | ({ op: 'commit' } & CommitReq)
-  | ({ op: 'release' } & ReleaseReq)
-  | ({ op: 'refund' } & RefundReq)
+export type CheckReq = Static<typeof REQUESTS.check>
+export type ReserveReq = Static<typeof REQUESTS.reserve>
+export type ConsumeReq = Static<typeof REQUESTS.consume>
+export type CommitReq = Static<typeof REQUESTS.commit>
+export type ReleaseReq = Static<typeof REQUESTS.release>
+export type RefundReq = Static<typeof REQUESTS.refund>
+export type FeedbackReq = Static<typeof REQUESTS.feedback>
+export type BatchOperation = { [Op in SenderOp]: { op: Op } & Static<(typeof REQUESTS)[Op]> }[SenderOp]
 /** The body of a batch as clients write it. */
 export type BatchReq = { operations: BatchOperation[] }
 export type ReservationParams = Static<typeof ReservationParams>

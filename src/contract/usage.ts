@@ -70,6 +70,9 @@ const exact = Type.Boolean({
 /** What users sent, gave back and were denied. */
 export const counts = {
   committed: count('Committed, at the time of the commit. A message counts with its first unit.'),
+  verified_messages: uint({
+    description: 'Messages whose code was entered, at the time of the feedback. Each reservation counts once.',
+  }),
   refunded: count('Given back, at the time of the refund. Not subtracted from `committed`.'),
   unfunded: count('The part of `committed` that no grant paid for.'),
   denied: count('Asked for with `reserve` or `consume` and denied. Each attempt counts.'),

@@ -5,7 +5,7 @@ import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 /** What senders and the sweeper ask the engine to do. */
-export type Command = DrawCommand | SettleCommand | ExpireCommand | FindCommand
+export type Command = DrawCommand | SettleCommand | FeedbackCommand | ExpireCommand | FindCommand
 
 /** Who asks for a command, and in which request. Commands of the service itself have no origin. */
 export interface Origin {
@@ -49,6 +49,15 @@ export interface SettleCommand extends Asked {
   force: boolean
   /** How many messages a commit of the first units counts in usage; 1 if left out. */
   messages?: number
+  /** A commit that also says that the message's code was entered. */
+  verified?: boolean
+}
+
+/** Says that the code of a message was entered. */
+export interface FeedbackCommand extends Asked {
+  op: 'feedback'
+  user_id: number
+  id: string
 }
 
 /** Closes a reservation that is past its `expires_at`. */

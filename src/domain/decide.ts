@@ -1,7 +1,7 @@
 import type { Command, ExpireCommand, FindCommand, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { draw, type Enforcement } from './drawing.ts'
-import { expireIfDue, settle } from './settling.ts'
+import { expireIfDue, settle, verify } from './settling.ts'
 import type { EpochMs } from './time.ts'
 
 /**
@@ -18,6 +18,8 @@ export function decide(draft: Draft, command: Command, now: EpochMs, enforcement
     case 'release':
     case 'refund':
       return settle(draft, command, now)
+    case 'feedback':
+      return verify(draft, command, now)
     case 'expire':
     case 'find':
       return find(draft, command, now)

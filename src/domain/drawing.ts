@@ -118,6 +118,7 @@ function reservationOf(
     refunded: 0,
     on_expiry: command.on_expiry,
     expired: false,
+    verified: false,
     draws: [...drawsOnGrants(matches.grants, units), ...matches.caps.map(cap => drawOn(cap, 0, units))],
     created_at: now,
     expires_at: isConsumption ? now : now + command.ttl_ms,

@@ -33,6 +33,8 @@ export interface Reservation {
   on_expiry: (typeof ON_EXPIRY)[number]
   /** Whether it expired with units outstanding. */
   expired: boolean
+  /** Whether the sender said that the code of the message was entered. */
+  verified: boolean
   /** The grants that pay, in burn order, then every matching cap. */
   draws: readonly Draw[]
   created_at: EpochMs
@@ -130,6 +132,7 @@ export function openingOf(quota: Quota): Reservation | null {
     refunded: 0,
     on_expiry: 'release',
     expired: false,
+    verified: false,
     draws: [{ quota_id: id, kind, window_no, window_start, from: 0, to: used }],
     created_at,
     expires_at: created_at,

@@ -1,4 +1,4 @@
-import type { Outcome, SettleCommand } from './command.ts'
+import type { FeedbackCommand, Outcome, SettleCommand } from './command.ts'
 import { type Draft, putReservation } from './draft.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
@@ -24,13 +24,29 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
     const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in total; ${done} already are.`
     return { outcome: 'reservation_closed', reservation, detail }
   }
-  if (target <= done) return { outcome: 'settled', reservation, replayed: true }
+  const isVerifying = command.verified === true && !reservation.verified
+  const verified = isVerifying ? { ...reservation, verified: true } : reservation
+  if (target <= done) {
+    // A repetition of the commit: the code was entered meanwhile.
+    if (isVerifying) putReservation(draft, verified, now, command)
+    return { outcome: 'settled', reservation: verified, replayed: true }
+  }
 
-  const settled = settledTo(reservation, command.op, target)
+  const settled = settledTo(verified, command.op, target)
   putReservation(draft, settled, now, command)
   // Only a forced commit lowers what was released.
   if (settled.released < reservation.released && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }
+}
+
+/** Marks a reservation whose message's code was entered, once. The units do not matter: the code arrived in any case. */
+export function verify(draft: Draft, command: FeedbackCommand, now: EpochMs): Outcome {
+  const reservation = expireIfDue(draft, command.id, now)
+  if (reservation === undefined) return { outcome: 'not_found' }
+  if (reservation.verified) return { outcome: 'settled', reservation, replayed: true }
+  const verified = { ...reservation, verified: true }
+  putReservation(draft, verified, now, command)
+  return { outcome: 'settled', reservation: verified, replayed: false }
 }
 
 const PAST = { commit: 'committed', release: 'released', refund: 'refunded' }

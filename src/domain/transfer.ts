@@ -167,6 +167,7 @@ function bookingOf({
     refunded: returned,
     on_expiry: 'release',
     expired: false,
+    verified: false,
     draws: [{ quota_id, kind: 'grant', window_no, window_start, from: 0, to: units }],
     created_at: at,
     expires_at: at,

@@ -11,9 +11,9 @@ export const USAGE_GROUPS = [...USER_USAGE_GROUPS, 'sender'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 /** What happened to units: a denial is of the kind of its reason. */
-type UsageKind = 'committed' | 'refunded' | DenialReason
+type UsageKind = 'committed' | 'refunded' | 'verified' | DenialReason
 
-/** Units and messages of one user that one batch committed, refunded or denied. */
+/** Units and messages of one user that one batch committed, refunded, verified or denied. */
 export interface UsageEntry {
   user_id: number
   kind: UsageKind
@@ -25,6 +25,8 @@ export interface UsageEntry {
   sender: string | null
   units: number
   messages: number
+  /** When the message that was verified was reserved; null for all other kinds. */
+  sent_at: EpochMs | null
 }
 
 /**
@@ -72,12 +74,13 @@ function firstAfter(timestamps: readonly EpochMs[], at: EpochMs): number {
 /** Adds to the entry of the same kind, or appends one. A draft has a handful of entries: a scan is cheaper than a key. */
 function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
   const same = entries.find(
-    ({ kind, quota_id, country, message_type, sender }) =>
+    ({ kind, quota_id, country, message_type, sender, sent_at }) =>
       kind === entry.kind &&
       quota_id === entry.quota_id &&
       country === entry.country &&
       message_type === entry.message_type &&
-      sender === entry.sender,
+      sender === entry.sender &&
+      sent_at === entry.sent_at,
   )
   if (same === undefined) return void entries.push(entry)
   same.units += entry.units
@@ -98,7 +101,7 @@ export interface Cause {
  * commits less its refunds equal what its windows count as used. Caps pay nothing and do not appear.
  *
  * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit.
- * It counts for the grant that pays that unit.
+ * It counts for the grant that pays that unit. As verified it counts once, for the grant that pays the first unit.
  */
 export function addReservationUsage(
   entries: UsageEntry[],
@@ -119,6 +122,23 @@ export function addReservationUsage(
     const counted = (before?.refunded ?? 0) === 0 ? 1 : 0
     addRange(entries, after, { kind: 'refunded', sender, start: end - refunded, end, messages: counted })
   }
+  if (after.verified && before?.verified !== true) addVerified(entries, after, sender)
+}
+
+function addVerified(entries: UsageEntry[], reservation: Reservation, sender: string | null): void {
+  const { user_id, country, message_type, draws, created_at: sent_at } = reservation
+  const quota_id = draws.find(({ kind }) => kind === 'grant')?.quota_id ?? null
+  addUsage(entries, {
+    user_id,
+    kind: 'verified',
+    quota_id,
+    country,
+    message_type,
+    sender,
+    units: 0,
+    messages: 1,
+    sent_at,
+  })
 }
 
 /** The units [start, end) of a reservation. */
@@ -135,7 +155,7 @@ function addRange(
 ): void {
   const add = (quota_id: number | null, units: number) => {
     if (units > 0 || messages > 0)
-      addUsage(entries, { user_id, kind, quota_id, country, message_type, sender, units, messages })
+      addUsage(entries, { user_id, kind, quota_id, country, message_type, sender, units, messages, sent_at: null })
     messages = 0
   }
   let paid = 0
@@ -155,5 +175,6 @@ export function addDenial(
   reason: DenialReason,
 ): void {
   const sender = origin?.principal ?? null
-  addUsage(entries, { user_id, kind: reason, quota_id: null, country, message_type, sender, units, messages: 1 })
+  const message = { user_id, country, message_type, sender, units, messages: 1, sent_at: null }
+  addUsage(entries, { ...message, kind: reason, quota_id: null })
 }

@@ -90,6 +90,7 @@ export function reservationViewOf(reservation: Reservation) {
     released: reservation.released,
     refunded: reservation.refunded,
     unfunded: unfundedOf(reservation),
+    verified: reservation.verified,
     draws: reservation.draws.map(drawViewOf),
     // Without outstanding units nothing can expire.
     expires_at: outstandingOf(reservation) > 0 ? formatTimestamp(reservation.expires_at) : null,

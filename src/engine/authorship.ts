@@ -39,7 +39,8 @@ export function authorshipOf(
   for (const [index, command] of commands.entries()) {
     const outcome = outcomes[index]
     const { origin, op, user_id, id } = command
-    if (origin === undefined || op === 'check' || !isNew(outcome)) continue
+    // Feedback settles no units.
+    if (origin === undefined || op === 'check' || op === 'feedback' || !isNew(outcome)) continue
     const principal = idOf(origin.principal)
     const key = keyOf(command)
     const { made_by, settled_by } = authors.get(key) ?? NO_AUTHORS

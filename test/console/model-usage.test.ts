@@ -15,6 +15,7 @@ const item = (start: string, units: number, group: Partial<Item> = {}): Item => 
   end: start,
   exact: true,
   committed: { units, messages: 1 },
+  verified_messages: 0,
   refunded: NONE,
   denied: NONE,
   unfunded: NONE,

@@ -93,7 +93,7 @@ export function judgeOf(bench: Bench) {
           () => sent.submit({ ...settle('commit', user, id, pick([null, 1, 4])), force: random() < 0.5 }),
           () => sent.submit(settle('refund', user, id, pick([null, 1, 2]))),
           () => sent.submit(settle('release', user, id, pick([null, 1]))),
-          () => sent.submit({ op: 'expire', user_id: user, id }),
+          () => sent.submit({ op: pick(['expire', 'feedback'] as const), user_id: user, id }),
           alter,
           alter,
           () => (quotas.length < 6 ? add() : deleteQuota(db, pick(quotas), bench.author(), () => true)),

@@ -580,6 +580,27 @@ describe('usage', () => {
     await change('update usage_pending set units[1] = 0 where $1 = any(users)', user)
   })
 
+  test('finds verified messages that are lost or counted twice', async () => {
+    const { user, quota } = await used()
+    await engine.submit({ op: 'feedback', user_id: user, id: 'a' })
+    await rollUp(user)
+    const message = (messages: number) =>
+      `usage: Quota ${quota} of user ${user}: usage reports ${messages} verified messages, and 1 of its reservations were verified.`
+    for (const counted of [0, 2]) {
+      await change(
+        'update usage set verified_messages = $2 where user_id = $1 and verified_messages is not null',
+        user,
+        counted,
+      )
+      expect((await judge(user)).messages).toEqual([message(counted)])
+    }
+    clock.now += 1
+    await retire(user)
+    expect((await judge(user)).messages).toEqual([message(2)])
+    await change('update usage set verified_messages = 1 where user_id = $1 and verified_messages is not null', user)
+    expect(await judge(user)).toEqual(RIGHT)
+  })
+
   test('finds usage that is lost before its rollup', async () => {
     const { user } = await used()
     await change('delete from usage_pending where $1 = any(users)', user)

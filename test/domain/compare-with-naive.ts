@@ -57,8 +57,8 @@ function lineOf(outcome: Outcome): string {
 }
 
 function stateLineOf(reservation: Reservation): string {
-  const { units, committed, released, refunded } = reservation
-  return `${stateOf(reservation)} ${units} ${committed}/${released}/${refunded}`
+  const { units, committed, released, refunded, verified } = reservation
+  return `${stateOf(reservation)} ${units} ${committed}/${released}/${refunded}${verified ? ' verified' : ''}`
 }
 
 /** For each unit the windows that count it: that of the paying grant, if any, and those of the caps. */

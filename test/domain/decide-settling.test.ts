@@ -233,3 +233,45 @@ describe('a quota’s status does not affect settling', () => {
   // 1768046400000 is 2026-01-10 12:00.
   table('expired', quotas, [...reserved, ['set 1 {"expires_at":1768046400000}', 'done'], ...settled])
 })
+
+describe('feedback', () => {
+  table(
+    'counts once, in any state of the units',
+    [grant(1, 20)],
+    [
+      ['feedback a', 'not_found'],
+      ['reserve a 3', 'granted 3 verified false'],
+      ['feedback a', 'settled state reserved outstanding 3 verified true'],
+      ['feedback a', 'replayed verified true'],
+      ['commit a', 'settled state committed verified true'],
+      ['refund a', 'settled state refunded verified true'],
+      ['consume b 2', 'granted 2 verified false'],
+      ['refund b', 'settled state refunded verified false'],
+      ['feedback b', 'settled state refunded verified true'],
+      ['reserve c 2', 'granted 2'],
+      ['release c', 'settled'],
+      ['feedback c', 'settled state released verified true'],
+      ['reserve d 2 ttl 60', 'granted 2'],
+      ['@01-10T12:05 feedback d', 'settled state expired verified true'],
+      ['quota 1', 'window 0 used 0 reserved 0'],
+    ],
+  )
+
+  table(
+    'comes with a commit, its repetition too, and not with one that is refused',
+    [grant(1, 20)],
+    [
+      ['reserve a 3', 'granted 3'],
+      ['commit a 2 verified', 'settled committed 2 verified true'],
+      ['commit a 2 verified', 'replayed committed 2 verified true'],
+      ['commit a', 'settled committed 3 verified true'],
+      ['consume b 3', 'granted 3'],
+      ['commit b verified', 'replayed committed 3 verified true'],
+      ['feedback b', 'replayed verified true'],
+      ['reserve c 3', 'granted 3'],
+      ['release c 1', 'settled'],
+      ['commit c 3 verified', 'closed verified false'],
+      ['commit c 4 verified', 'exceeds verified false'],
+    ],
+  )
+})

@@ -121,17 +121,20 @@ export function drawing(userId: number, force: boolean, reserving = true): fc.Ar
 }
 
 function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
-  return fc.record({
-    op: fc.constantFrom('commit', 'commit', 'release', 'refund', 'refund'),
-    user_id: fc.constant(userId),
-    id,
-    total_units: fc.constantFrom(null, null, null, 0, 1, 1, 2, 2, 3, 4, 6),
-    force: force ? fc.boolean() : fc.constant(false),
-  })
+  return fc
+    .record({
+      op: fc.constantFrom('commit', 'commit', 'release', 'refund', 'refund'),
+      user_id: fc.constant(userId),
+      id,
+      total_units: fc.constantFrom(null, null, null, 0, 1, 1, 2, 2, 3, 4, 6),
+      force: force ? fc.boolean() : fc.constant(false),
+      verified: fc.constantFrom(false, false, true),
+    })
+    .map(({ verified, ...command }) => (command.op === 'commit' ? { ...command, verified } : command))
 }
 
 function reading(userId: number): fc.Arbitrary<Command> {
-  return fc.record({ op: fc.constantFrom('expire', 'find'), user_id: fc.constant(userId), id })
+  return fc.record({ op: fc.constantFrom('expire', 'find', 'feedback'), user_id: fc.constant(userId), id })
 }
 
 function changing(lowering: boolean): fc.Arbitrary<Step['action']> {

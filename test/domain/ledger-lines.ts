@@ -13,7 +13,7 @@ import { audit, change, commit, draftOf, openStore, type Store } from './ledger-
  *     @02-01T12:00 …                          sets the clock (in 2026; it starts at 01-10T12:00)
  *     reserve a 5 to DE type otp ttl 60 on_expiry commit partial force explain
  *     check 5 …    consume a 5 …              draws; a check has no id
- *     commit a 3 force    release a    refund a    expire a    find a
+ *     commit a 3 force verified    release a    refund a    feedback a    expire a    find a
  *     quota 1      window 1 0                 a quota's counters now, and those of its closed window 0
  *     set 1 {"enabled":false}                 an administrator's change; null deletes
  *
@@ -101,9 +101,11 @@ function commandOf(op: string, words: string[]): Command {
       return allRead(draw, words)
     }
     case 'commit':
+      return allRead({ ...command, op, total_units: units, verified: takeFlag(words, 'verified') }, words)
     case 'release':
     case 'refund':
       return allRead({ ...command, op, total_units: units }, words)
+    case 'feedback':
     case 'expire':
     case 'find':
       return allRead({ op, user_id: 7, id }, words)
@@ -181,7 +183,7 @@ function factsOf(outcome: Outcome): Facts {
 }
 
 function reservationFacts(reservation: Reservation) {
-  const { committed, released, refunded, expires_at, draws } = reservation
+  const { committed, released, refunded, verified, expires_at, draws } = reservation
   return {
     state: stateOf(reservation),
     committed,
@@ -189,6 +191,7 @@ function reservationFacts(reservation: Reservation) {
     refunded,
     outstanding: outstandingOf(reservation),
     unfunded: unfundedOf(reservation),
+    verified,
     draws: draws.map(shownDraw).join('+') || 'none',
     until: formatTime(expires_at),
   }

@@ -24,6 +24,7 @@ interface NaiveReservation {
   refunded: number
   expires_at: number
   expired: boolean
+  verified: boolean
 }
 
 interface Token {
@@ -67,6 +68,8 @@ export function runNaive(ledger: NaiveLedger, command: Command, now: number): st
     case 'release':
     case 'refund':
       return reservation === undefined ? 'not_found' : settle(reservation, command)
+    case 'feedback':
+      return reservation === undefined ? 'not_found' : enter(reservation)
   }
 }
 
@@ -201,6 +204,7 @@ function add(ledger: NaiveLedger, command: DrawCommand, units: number, now: numb
     refunded: 0,
     expires_at,
     expired: false,
+    verified: false,
   }
   if (consumed) reservation.committed = units
   ledger.reservations.push(reservation)
@@ -219,7 +223,13 @@ function add(ledger: NaiveLedger, command: DrawCommand, units: number, now: numb
 
 /* ── Settling ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function settle(reservation: NaiveReservation, { op, total_units, force }: SettleCommand): string {
+function enter(reservation: NaiveReservation): string {
+  const word = reservation.verified ? 'replayed' : 'settled'
+  reservation.verified = true
+  return `${word} ${stateOf(reservation)}`
+}
+
+function settle(reservation: NaiveReservation, { op, total_units, force, verified }: SettleCommand): string {
   const outstanding = reservation.tokens.filter(({ state }) => state === 'reserved').length
   const done = { commit: reservation.committed, release: reservation.released, refund: reservation.refunded }[op]
   const more = { commit: outstanding + (force ? reservation.released : 0), release: outstanding }
@@ -230,6 +240,7 @@ function settle(reservation: NaiveReservation, { op, total_units, force }: Settl
     const mayBecome = op === 'refund' && outstanding > 0 && target <= reservation.tokens.length - reservation.released
     return `${mayBecome ? 'uncommitted' : 'closed'} ${stateOf(reservation)}`
   }
+  if (verified) reservation.verified = true
   if (target <= done) return `replayed ${stateOf(reservation)}`
 
   let left = outstanding
@@ -261,8 +272,8 @@ function setStates({ tokens, committed, refunded }: NaiveReservation, outstandin
   })
 }
 
-function stateOf({ tokens, committed, released, refunded, expired }: NaiveReservation): string {
-  const counts = `${tokens.length} ${committed}/${released}/${refunded}`
+function stateOf({ tokens, committed, released, refunded, expired, verified }: NaiveReservation): string {
+  const counts = `${tokens.length} ${committed}/${released}/${refunded}${verified ? ' verified' : ''}`
   if (tokens.some(({ state }) => state === 'reserved')) return `reserved ${counts}`
   if (committed > 0) return `${refunded === committed ? 'refunded' : 'committed'} ${counts}`
   return `${expired ? 'expired' : 'released'} ${counts}`

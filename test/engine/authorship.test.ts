@@ -59,6 +59,8 @@ describe('a reservation names', () => {
       draw('consume', user, 'm', 6),
       settle('commit', user, 'm', 5),
       settle('refund', user, 'm', 9),
+      { ...settle('commit', user, 'm', 5), verified: true },
+      { op: 'feedback' as const, user_id: user, id: 'n' },
     ]) {
       await engine.submit(by('second', command))
     }

@@ -21,6 +21,7 @@ const reservation = (id: string, committed = 0): Stored<Reservation> => ({
   refunded: 0,
   on_expiry: 'release',
   expired: false,
+  verified: false,
   draws: [],
   created_at: 0,
   expires_at: 0,

@@ -94,7 +94,20 @@ describe('every update is guarded by count', () => {
     'mark-alerted': [shards, ids, '{0,9}', '{"{80}","{80}"}', '2'],
     'correct-windows': [shards, ids, '{0,0}', '{1,1}', '{0,0}', '2'],
     'mark-retaken': [shards, '{1,1}', '{a,c}', '2'],
-    'settle-reservations': [shards, '{1,1}', '{a,b}', '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{f,f}', '{1,1}', at, '2'],
+    'settle-reservations': [
+      shards,
+      '{1,1}',
+      '{a,b}',
+      '{0,9}',
+      '{1,1}',
+      '{0,0}',
+      '{0,0}',
+      '{f,f}',
+      '{f,f}',
+      '{1,1}',
+      at,
+      '2',
+    ],
   }
 
   test('every update has a guard, and the cases cover every guard', () => {

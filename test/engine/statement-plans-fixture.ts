@@ -134,6 +134,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
       refunded: 0,
       on_expiry: 'release',
       expired: false,
+      verified: false,
       draws: [],
       created_at: NOW,
       expires_at: NOW,
@@ -152,7 +153,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
 
   const usage = reservations.map(({ user_id }): BookedUsage => {
     const grant = { quota_id: 64, country: 'DE', message_type: null }
-    return { user_id, kind: 'committed', ...grant, sender: null, units: 1, messages: 1 }
+    return { user_id, kind: 'committed', ...grant, sender: null, units: 1, messages: 1, sent_at: null }
   })
 
   const denials = reservations.map(

@@ -64,6 +64,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   commit: { body: settlement },
   release: { body: settlement },
   refund: { body: settlement },
+  feedback: { body: { ...settlement, verified: true } },
   batch: { body: { operations: [{ op: 'reserve', ...draw }] } },
 }
 const IN_PATHS: Record<string, string> = { id: '64', delivery: 'evt_1_1', user_id: '7', denial_id: 'den_7_1_1' }

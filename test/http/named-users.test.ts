@@ -83,9 +83,14 @@ describe('a sender names a user by reference', () => {
   })
 
   test('that no user has', async () => {
-    for (const op of ['check', 'reserve', 'consume', 'commit', 'release', 'refund']) {
+    for (const op of ['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback']) {
       const units = ['check', 'reserve', 'consume'].includes(op) ? { units: 1 } : {}
-      const body = { user_ref: 'no-user', ...(op === 'check' ? {} : { id: 'm' }), ...units }
+      const body = {
+        user_ref: 'no-user',
+        ...(op === 'check' ? {} : { id: 'm' }),
+        ...units,
+        ...(op === 'feedback' ? { verified: true } : {}),
+      }
       const { status, body: problem } = await ask(op, body)
       expect([op, status, problem.code]).toEqual([op, 404, 'unknown_user'])
     }

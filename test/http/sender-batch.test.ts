@@ -50,6 +50,11 @@ test('each operation is answered exactly like its single call, in order', async 
     { op: 'check', message: { to: '+49', text: 5 }, country: 'DE' },
     { op: 'reserve', id: 'e', untis: 3, units: 0 },
     { op: 'release', id: 'b', total_units: 1, force: true },
+    { op: 'feedback', id: 'a', verified: true },
+    { op: 'feedback', id: 'a', verified: true },
+    { op: 'feedback', id: 'a', verified: false },
+    { op: 'commit', id: 'd', verified: true },
+    { op: 'feedback', id: 'nowhere', verified: true },
   ]
   const [alone, together] = [await userWithQuotas(), await userWithQuotas()]
   const answers = []
@@ -62,7 +67,9 @@ test('each operation is answered exactly like its single call, in order', async 
   // The accepted fields inside a batch include `op`.
   const expected = JSON.parse(JSON.stringify(answers).replaceAll('accepted are user_id', 'accepted are op, user_id'))
   expect(comparable(results, together)).toEqual(comparable(expected, alone))
-  const statuses = [200, 200, 200, 409, 200, 200, 200, 200, 422, 200, 200, 409, 404, 200, 200, 400, 400, 400]
+  const statuses = [
+    200, 200, 200, 409, 200, 200, 200, 200, 422, 200, 200, 409, 404, 200, 200, 400, 400, 400, 200, 200, 400, 200, 404,
+  ]
   expect(results.map(({ status }: { status: number }) => status)).toEqual(statuses)
 })
 

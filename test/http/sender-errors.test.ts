@@ -61,6 +61,10 @@ const BAD: BadCall[] = [
   ['null for an unknown field', 'check', { ...one, from: null }, 400, 'invalid_request', ['/from']],
   ['a negative total', 'commit', { user_id: 7, id: 'open', total_units: -1 }, 400, 'invalid_request', ['/total_units']],
   ['a total that is too large', 'commit', { user_id: 7, id: 'open', total_units: 1e9 + 1 }, 400, 'invalid_request', ['/total_units']],
+  ['feedback without what it says', 'feedback', { user_id: 7, id: 'open' }, 400, 'invalid_request', ['/verified']],
+  ['feedback that no code was entered', 'feedback', { user_id: 7, id: 'open', verified: false }, 400, 'invalid_request', ['/verified']],
+  ['a commit that no code was entered', 'commit', { user_id: 7, id: 'open', verified: false }, 400, 'invalid_request', ['/verified']],
+  ['a code that was entered before the message left', 'reserve', { ...one, id, verified: true }, 400, 'invalid_request', ['/verified']],
   ['units and a message', 'reserve', { ...one, id, message: { to, text } }, 400, 'invalid_request', ['/units']],
   ['a country and a message', 'check', { user_id: 7, country: 'DE', message: { to, text } }, 400, 'invalid_request', ['/country']],
   ['units, a country and a message', 'check', { ...one, country: 'DE', message: { to, text } }, 400, 'invalid_request', ['/units', '/country']],
@@ -75,6 +79,7 @@ const BAD: BadCall[] = [
   ['more than 64 KiB', 'check', { user_id: 7, message: { to, text: 'x'.repeat(65_536) } }, 413, 'payload_too_large'],
 
   ['an unknown reservation', 'commit', { user_id: 7, id: 'nowhere' }, 404, 'not_found'],
+  ['feedback of an unknown reservation', 'feedback', { user_id: 7, id: 'nowhere', verified: true }, 404, 'not_found'],
   ["another user's", 'release', { user_id: 8, id: 'open' }, 404, 'not_found'],
   ['more than was reserved', 'commit', { user_id: 7, id: 'open', total_units: 6 }, 422, 'exceeds_reservation'],
   ['a commit of released units', 'commit', { user_id: 7, id: 'returned' }, 409, 'reservation_closed'],
@@ -144,7 +149,7 @@ test('GET of an unknown reservation is 404', async () => {
 
 describe('authorization', () => {
   const CALLS: [string, string, unknown?][] = [
-    ...['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'batch'].map(
+    ...['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'feedback', 'batch'].map(
       op => ['POST', `${SENDER}/${op}`, { ...one, id }] as [string, string, unknown],
     ),
     ['GET', `${SENDER}/reservations/7/open`],

@@ -95,6 +95,7 @@ describe('null', () => {
     commit: { user_id: 7, id: 'm' },
     release: { user_id: 7, id: 'm' },
     refund: { user_id: 7, id: 'm' },
+    feedback: { user_id: 7, id: 'm', verified: true },
   }
 
   test.each(SENDER_OPS)('for any optional field of %s is as if it was not given', async op => {
@@ -134,6 +135,7 @@ const reservation: Reservation = {
   refunded: 1,
   on_expiry: 'release',
   expired: false,
+  verified: false,
   draws: [
     { quota_id: 64, kind: 'grant', window_no: 3, window_start: at, from: 0, to: 3 },
     { quota_id: 192, kind: 'cap', window_no: 0, window_start: at + 1, from: 0, to: 5 },
@@ -150,6 +152,7 @@ const view = {
   released: 1,
   refunded: 1,
   unfunded: 2,
+  verified: false,
   draws: [
     { quota_id: 64, kind: 'grant', units: 3, window_start: '2026-03-15T12:00:00.000Z' },
     { quota_id: 192, kind: 'cap', units: 5, window_start: '2026-03-15T12:00:00.001Z' },
@@ -187,6 +190,7 @@ const REQUESTS: Record<string, object> = {
   reserve: { user_id: 7, id: 'm', units: 9 },
   commit: { user_id: 7, id: 'm', total_units: 6 },
   refund: { user_id: 7, id: 'm', total_units: 6 },
+  feedback: { user_id: 7, id: 'm', verified: true },
 }
 
 /** Operation, outcome → status, body. */
@@ -204,6 +208,7 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['check', { ...denied, limiting_quota_id: null, retry_at: null, explanation }, 200, { ...deniedView, limiting_quota_id: null, retry_at: null, explain: explanation }],
   ['commit', { outcome: 'settled', reservation, replayed: false }, 200, { ...view, replayed: false }],
   ['commit', { outcome: 'settled', reservation, replayed: true }, 200, { ...view, replayed: true }],
+  ['feedback', { outcome: 'settled', reservation: { ...reservation, verified: true }, replayed: true }, 200, { ...view, verified: true, replayed: true }],
   ['commit', { outcome: 'not_found' }, 404, problem(404, 'not_found', { detail: 'User 7 has no reservation "m".' })],
   ['reserve', { outcome: 'idempotency_mismatch', fields: ['op', 'units'] }, 409, problem(409, 'idempotency_mismatch', { errors: [{ path: '/op', message: 'differs' }, { path: '/units', message: 'differs' }] })],
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
@@ -236,7 +241,8 @@ test('omitted fields get their defaults, and the others arrive as they were sent
   await ask('reserve', { user_id: 7, id: 'm', message: { to: '+4915112345678', text: 'я'.repeat(71) } })
   outcome = { outcome: 'settled', reservation, replayed: false }
   await ask('refund', { user_id: 7, id: 'm' })
-  await ask('commit', { user_id: 7, id: 'm', total_units: 0, force: true, messages: 3 })
+  await ask('commit', { user_id: 7, id: 'm', total_units: 0, force: true, messages: 3, verified: true })
+  await ask('feedback', { user_id: 7, id: 'm', verified: true })
   const defaults = {
     country: null,
     message_type: null,
@@ -251,8 +257,9 @@ test('omitted fields get their defaults, and the others arrive as they were sent
     { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
     { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
     { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE' },
-    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, messages: 1 },
-    { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true, messages: 3 },
+    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, messages: 1, verified: false },
+    { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true, messages: 3, verified: true },
+    { op: 'feedback', user_id: 7, id: 'm' },
   ]
   const origin = { principal: 'gateway', requestId: 'request-1' }
   expect(commands).toEqual(expected.map(command => ({ ...command, origin })))

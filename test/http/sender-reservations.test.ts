@@ -67,6 +67,7 @@ describe('the reservations of a sender', async () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      verified: false,
       draws: [{ quota_id: expect.any(Number), kind: 'grant', units: 2, window_start: at(0) }],
       expires_at: at(602),
       op: 'reserve',

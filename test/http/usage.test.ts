@@ -18,7 +18,14 @@ interface Item {
 }
 const zero = { units: 0, messages: 0 }
 const NO_REASON = { no_quota: zero, destination_paused: zero, cap_reached: zero, quota_exhausted: zero }
-const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero, denied_by_reason: NO_REASON }
+const NOTHING = {
+  committed: zero,
+  verified_messages: 0,
+  refunded: zero,
+  unfunded: zero,
+  denied: zero,
+  denied_by_reason: NO_REASON,
+}
 const log = { info() {}, warn() {}, error() {} }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
 
@@ -38,6 +45,7 @@ async function sent(): Promise<{ user: number; quotaId: number }> {
   await ask('consume', { user_id: user, id: 'two', units: 10, country: 'DE' })
   clock.now = Date.parse('2026-03-20T23:10:00.000Z')
   await ask('refund', { user_id: user, id: 'two', total_units: 4 })
+  await ask('feedback', { user_id: user, id: 'one', verified: true })
   await ask('consume', { user_id: user, id: 'three', units: 100, country: 'DE' })
   clock.now = began
   return { user, quotaId }
@@ -57,6 +65,7 @@ test('rows have no gaps and add up to the total', async () => {
   })
   const row = {
     committed: { units: 11, messages: 2 },
+    verified_messages: 1,
     refunded: { units: 4, messages: 1 },
     unfunded: zero,
     denied: { units: 100, messages: 1 },
@@ -129,14 +138,14 @@ test('with group_by, every interval has a row for each value of the period', asy
   }
   expect(await grouped('country')).toMatchObject([
     { country: 'DE', committed: { units: 10, messages: 1 }, denied: { units: 100 } },
-    { country: 'IN', committed: { units: 1, messages: 1 } },
+    { country: 'IN', committed: { units: 1, messages: 1 }, verified_messages: 1 },
   ])
   expect(await grouped('message_type')).toMatchObject([
-    { message_type: 'otp', committed: { units: 1 } },
+    { message_type: 'otp', committed: { units: 1 }, verified_messages: 1 },
     { message_type: null, committed: { units: 10 } },
   ])
   expect(await grouped('quota')).toMatchObject([
-    { quota_id: quotaId, committed: { units: 11 }, denied: zero },
+    { quota_id: quotaId, committed: { units: 11 }, verified_messages: 1, denied: zero },
     { quota_id: null, committed: zero, denied: { units: 100 } },
   ])
   expect(await grouped('user')).toMatchObject([{ user_id: user, committed: { units: 11 } }])
@@ -204,6 +213,7 @@ describe('by sender', () => {
     await askFor('reserve', { user_id: user, id: 'reserved', units: 7 })
     await ask('commit', { user_id: user, id: 'reserved', total_units: 4 })
     await askFor('consume', { user_id: user, id: 'one', units: 20 })
+    await ask('feedback', { user_id: user, id: 'one', verified: true })
     await ask('refund', { user_id: user, id: 'one', total_units: 5 })
     await askFor('consume', { user_id: user, id: 'denied', units: 1_000 })
     await ask('consume', { user_id: someone(), id: 'forced', units: 3, force: true })
@@ -219,7 +229,7 @@ describe('by sender', () => {
       },
       {
         ...{ sender: 'gateway', ...NOTHING, committed: { units: 7, messages: 2 } },
-        ...{ refunded: { units: 5, messages: 1 }, unfunded: { units: 3, messages: 1 } },
+        ...{ verified_messages: 1, refunded: { units: 5, messages: 1 }, unfunded: { units: 3, messages: 1 } },
       },
       { sender: null, ...NOTHING, committed: { units: 2, messages: 1 } },
     ]

@@ -209,6 +209,7 @@ describe('an export', async () => {
         country: 'FR',
         message_type: 'otp',
         committed: { units: 5, messages: 4 },
+        verified_messages: 0,
         refunded: { units: 3, messages: 2 },
         unfunded: none,
         denied: { units: 7, messages: 6 },

@@ -71,7 +71,8 @@ async function write(rows: readonly Row[]): Promise<void> {
   ]
   await db.query({
     text: rawSql`insert into usage
-      select shard, user_id, bucket, quota_id, country, null, ${COUNTS} from ${ROWS} group by 1, 2, 3, 4, 5`,
+      select shard, user_id, bucket, quota_id, country, null, ${COUNTS}, null, null, null, null, nullif(count(*) % 3, 0) from ${ROWS}
+      group by 1, 2, 3, 4, 5`,
     values,
   })
   await db.query({
@@ -354,7 +355,7 @@ describe('sums of busy users', () => {
   async function fill(user: number, days: number): Promise<void> {
     await db.query({
       text: sql`insert into usage select $1::smallint, $2::bigint, date_bin('15 min', $3::timestamptz - n * interval '15 min', 'epoch'),
-          nullif(k, 0), 'C' || k, null, 20 + n % 50, 10, 1 + k % 2, 1, k % 3, k % 2, k % 2, nullif(k % 3, 0)
+          nullif(k, 0), 'C' || k, null, 20 + n % 50, 10, 1 + k % 2, 1, k % 3, k % 2, k % 2, nullif(k % 3, 0), null, null, null, null, nullif(k % 4, 0)
         from generate_series(0, $4::int - 1) n, generate_series(0, 9) k`,
       values: [shardOf(user), user, new Date(NOW).toISOString(), days * 96],
     })

@@ -41,6 +41,7 @@ export const NOTHING: UsageSums = {
   refunded_messages: 0,
   unfunded: 0,
   unfunded_messages: 0,
+  verified_messages: 0,
   ...NO_DENIALS,
 }
 const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
@@ -112,7 +113,8 @@ export function usageOn(bench: Bench) {
         select coalesce(sum(committed), 0)::bigint as committed, count(*) filter (where committed > 0) as committed_messages,
           coalesce(sum(refunded), 0)::bigint as refunded, count(*) filter (where refunded > 0) as refunded_messages,
           coalesce(sum(committed) filter (where is_unfunded), 0)::bigint as unfunded,
-          count(*) filter (where committed > 0 and is_unfunded) as unfunded_messages
+          count(*) filter (where committed > 0 and is_unfunded) as unfunded_messages,
+          count(*) filter (where verified) as verified_messages
         from (select *, not exists (select from generate_series(1, cardinality(draws), 6) i where draws[i + 1] = 0)
                 as is_unfunded from reservation where user_id = $1 and id not like '\\_%') r`,
       values: [user],
@@ -173,7 +175,11 @@ export function usageOn(bench: Bench) {
           () => reserve(user, id, units, { ...more, ...expiry }),
           () => reserve(user, id, units, { ...more, ...expiry }),
           () => draw('consume', user, id, units, { ...more, force: random() < 0.3 }),
-          () => ({ ...settle('commit', user, id, pick([null, 1, 4])), force: random() < 0.3 }),
+          () => ({
+            ...settle('commit', user, id, pick([null, 1, 4])),
+            ...{ force: random() < 0.3, verified: random() < 0.3 },
+          }),
+          () => ({ op: 'feedback', user_id: user, id }),
           () => settle('refund', user, id, pick([null, 1, 2])),
           () => settle('release', user, id),
           () => ({ op: 'expire', user_id: user, id }),

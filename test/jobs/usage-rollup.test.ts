@@ -69,6 +69,47 @@ describe('usage', () => {
     ])
   })
 
+  test('is verified at the time of the feedback, once, for the grant that pays the first unit', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 100 })
+    const began = Date.parse('2026-03-20T11:07:01.234Z')
+    clock.now = began
+    const sent = { country: 'DE', message_type: 'otp' }
+    for (const message of ['a', 'b', 'c']) await engine.submit(draw('consume', user, message, 1, sent))
+    clock.now = began + 15 * MINUTE
+    const feedback = (message: string) => engine.submit({ op: 'feedback', user_id: user, id: message })
+    const answers = await Promise.all(['a', 'a', 'b', 'nowhere'].map(feedback))
+    expect(answers).toMatchObject([
+      { replayed: false },
+      { replayed: true },
+      { replayed: false },
+      { outcome: 'not_found' },
+    ])
+    const pending = await db.query<{ at: number; sent_at: (number | null)[] }>({
+      text: sql`select at, (select array_agg(extract(epoch from s)::numeric * 1000) from unnest(sent_at) s)::text[] as sent_at, kinds
+        from usage_pending where $1 = any(users) order by at, number`,
+      values: [user],
+    })
+    expect(pending.at(-1)).toMatchObject({ at: clock.now })
+    expect(pending.flatMap(batch => batch.sent_at ?? []).map(Number)).toEqual([began])
+    const quarters = [0, 15, 30].map(minutes => usageBucketOf(began) + minutes * MINUTE)
+    const isCounted = async () => {
+      const rows = await sumUsage(db, user, { starts: quarters.slice(0, 2), to: quarters[2] ?? 0 }, 'quota', 10)
+      expect(rows.map(row => [row.key, row.committed_messages, row.denied_messages, row.verified_messages])).toEqual([
+        [id, 3, 0, 0],
+        [id, 0, 0, 2],
+      ])
+      expect((await usageOf(user, 'country')).get('DE')).toMatchObject({ verified_messages: 2 })
+      expect((await usageOf(user, 'message_type')).get('otp')).toMatchObject({ verified_messages: 2 })
+    }
+    await isCounted()
+    await rollUpAll()
+    await isCounted()
+    await engine.submit({ ...settle('commit', user, 'c'), verified: true })
+    await feedback('c')
+    expect(await totalOf(user)).toMatchObject({ committed_messages: 3, verified_messages: 3 })
+  })
+
   test('is unfunded if no grant pays, and a refund reduces that', async () => {
     const user = someone()
     await engine.submit(draw('consume', user, 'm', 5, { force: true }))

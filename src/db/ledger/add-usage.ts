@@ -1,11 +1,11 @@
 import { SHARD_COUNT } from '../../domain/shard.ts'
-import { formatTimestamp } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
 import type { Transaction } from '../connection/database.ts'
 import { joinSql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
-import { bigints, ints, smallints, texts } from './arrays.ts'
+import { bigints, ints, smallints, texts, timestamps, usuallyNull } from './arrays.ts'
 import { nextNumber, USER_SHARD } from './keys.ts'
-import { ledgerStatement, type Scalar } from './statement.ts'
+import { ledgerStatement, NOW, type Scalar } from './statement.ts'
 
 /** Usage as it is stored: with the id of the sender in the dictionary of principals; null if it is not there. */
 export type BookedUsage = Omit<UsageEntry, 'sender'> & { sender: number | null }
@@ -18,6 +18,7 @@ export const USAGE_KIND_CODES = {
   cap_reached: 4,
   quota_exhausted: 5,
   destination_paused: 6,
+  verified: 7,
 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
@@ -32,6 +33,7 @@ const VALUES = {
   units: bigints<BookedUsage>(entry => entry.units),
   messages: ints<BookedUsage>(entry => entry.messages),
   senders: ints<BookedUsage>(entry => entry.sender),
+  sent_at: usuallyNull<BookedUsage, EpochMs>(timestamps, entry => entry.sent_at),
 }
 
 const NAMES = Object.keys(VALUES).map(sqlName)
@@ -46,17 +48,17 @@ export const OF_ALL_SHARDS = SHARD_COUNT
 export const addUsage = ledgerStatement<BookedUsage>(
   'add-usage',
   { ...USER_SHARD, ...VALUES },
-  ({ arrays, bind }) => sql`insert into usage_pending (shards, ${joinSql(NAMES)}, shard, number, bucket)
-    values (${arrays}, ${sqlInteger(OF_ALL_SHARDS)}, ${bind(NUMBER)}::bigint, ${bind(BUCKET)}::timestamptz)`,
+  ({ arrays, bind }) => sql`insert into usage_pending (shards, ${joinSql(NAMES)}, shard, number, bucket, at)
+    values (${arrays}, ${sqlInteger(OF_ALL_SHARDS)}, ${bind(NUMBER)}::bigint, ${bind(BUCKET)}::timestamptz, ${bind(NOW)}::timestamptz)`,
 )
 
 /** The same on a cluster, where a row lies with the other rows of its shard: a row of arrays for each shard. */
 export const addUsageOfShards = ledgerStatement<BookedUsage>(
   addUsage.name,
   { ...USER_SHARD, ...VALUES },
-  ({ k, bind }) => sql`insert into usage_pending (shard, number, ${joinSql(NAMES)}, bucket)
+  ({ k, bind }) => sql`insert into usage_pending (shard, number, ${joinSql(NAMES)}, bucket, at)
     select k.shard, ${bind(NUMBER)}::bigint, ${joinSql(NAMES.map(name => sql`array_agg(k.${name})`))},
-      ${bind(BUCKET)}::timestamptz
+      ${bind(BUCKET)}::timestamptz, ${bind(NOW)}::timestamptz
     from ${k} group by k.shard`,
 )
 
@@ -74,10 +76,10 @@ export async function splitUsage(tx: Transaction, batches: number | null): Promi
       ), taken as (
         delete from usage_pending p using page where p.shard = $1 and p.number = page.number returning p.*
       )
-      insert into usage_pending (shard, number, bucket, ${columns})
-      select e.shard, taken.number, taken.bucket, ${joinSql(NAMES.map(name => sql`array_agg(e.${name})`))}
+      insert into usage_pending (shard, number, bucket, at, ${columns})
+      select e.shard, taken.number, taken.bucket, taken.at, ${joinSql(NAMES.map(name => sql`array_agg(e.${name})`))}
       from taken, unnest(taken.shards, ${joinSql(NAMES.map(name => sql`taken.${name}`))}) e (shard, ${columns})
-      group by 1, 2, 3`,
+      group by 1, 2, 3, 4`,
     values: [OF_ALL_SHARDS, batches],
   })
 }

@@ -19,7 +19,7 @@ import { guardedUpdate, ledgerStatement, NOW } from './statement.ts'
 
 /**
  * Adds reservations. One whose id another process has added meanwhile violates the key and ends the transaction.
- * A message that is asked for as usual sends eleven of the twenty columns as empty arrays.
+ * A message that is asked for as usual sends twelve of the twenty-one columns as empty arrays.
  */
 export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
   'add-reservations',
@@ -51,6 +51,7 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
       texts(reservation => reservation.on_expiry),
     ),
     expired: usuallyFalse(reservation => reservation.expired),
+    verified: usuallyFalse(reservation => reservation.verified),
     draws: bigintLists(reservation => writeDraws(reservation.draws)),
     expires_at: timestamps(reservation => reservation.expires_at),
     made_by: ints(reservation => reservation.made_by),
@@ -60,7 +61,10 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
     select ${values}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz from ${rows}`,
 )
 
-/** Writes what became of reservations' units, and who did it; an expiry has no author. The rest of a reservation never changes. */
+/**
+ * Writes what became of reservations' units, and who did it, and whether the code was entered. An expiry has no author, and
+ * neither has feedback. The rest of a reservation never changes.
+ */
 export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Authors, 'settled_by'>>(
   'settle-reservations',
   {
@@ -70,10 +74,12 @@ export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Autho
     released: usuallyZero(reservation => reservation.released),
     refunded: usuallyZero(reservation => reservation.refunded),
     expired: usuallyFalse(reservation => reservation.expired),
+    verified: usuallyFalse(reservation => reservation.verified),
     settled_by: ints(reservation => reservation.settled_by),
   },
   ({ k, bind }) => sql`update reservation r set committed = k.committed, released = k.released,
-      refunded = k.refunded, expired = k.expired, settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
+      refunded = k.refunded, expired = k.expired, verified = k.verified,
+      settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
       changed_at = ${bind(NOW)}::timestamptz
     from ${k}
     where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,

@@ -7,7 +7,8 @@ import { type Sql, sql } from '../connection/sql.ts'
 export const IS_SETTLED = sql`r.committed + r.released = r.units`
 
 /**
- * SQL: removes the settled reservations of a page with their actions, and sums up what they used of each window. It skips reservations that
+ * SQL: removes the settled reservations of a page with their actions, and sums up what they used of each window, and how many of them
+ * were verified. It skips reservations that
  * another transaction has locked. The condition stands twice because a reservation may change between the read and the
  * lock. What a reservation used of a window is the beginning of its line of units, as in `countsOf`. How much of that was
  * forced is null if it is not known of one of the reservations.
@@ -25,44 +26,49 @@ export function removalOf(page: Sql, condition: Sql, shown: Sql): Sql {
   ), removed as (
     delete from reservation r using settled
     where r.shard = $1 and r.user_id = settled.user_id and r.id = settled.id and ${condition}
-    returning r.user_id, r.id, r.draws, r.committed - r.refunded as spent, r.force or r.retaken as forced
+    returning r.user_id, r.id, r.draws, r.committed - r.refunded as spent, r.force or r.retaken as forced, r.verified
   ), unrecorded as (
     delete from reservation_action a using removed
     where a.shard = $1 and a.user_id = removed.user_id and a.reservation_id = removed.id
   ), counted as (
     select draws[i] as quota_id, draws[i + 2] as window_no, forced,
-      greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used
+      greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
+      (verified and i = 1 and draws[2] = 0)::int as verified
     from removed, generate_series(1, cardinality(draws), 6) i
   ), summed as (
-    select quota_id, window_no, sum(used)::bigint as used,
+    select quota_id, window_no, sum(used)::bigint as used, sum(verified) as verified,
       case when count(forced) = count(*) then coalesce(sum(used) filter (where forced), 0)::bigint end as forced
-    from counted where used > 0 group by 1, 2
+    from counted where used > 0 or verified > 0 group by 1, 2
   )
   select ${shown},
     (select count(*) from removed) as removed,
     array(select quota_id from summed order by quota_id, window_no) as quotas,
     array(select window_no from summed order by quota_id, window_no) as windows,
     array(select used from summed order by quota_id, window_no) as used,
-    array(select forced from summed order by quota_id, window_no) as forced`
+    array(select forced from summed order by quota_id, window_no) as forced,
+    array(select verified from summed order by quota_id, window_no) as verified`
 }
 
-/** The units that removed reservations used, by window: arrays of the same length. */
+/** What removed reservations leave of each window: arrays of the same length. */
 interface ArchivedWindows {
   quotas: number[]
   windows: number[]
   used: number[]
   /** The part of `used` that was booked by force; null if that is not known. */
   forced: (number | null)[]
+  /** How many reservations, whose first unit the window's grant paid, were verified. */
+  verified: number[]
 }
 
 /** In the order of keys, so that two processes that add to the same windows cannot deadlock. */
 const ARCHIVE = sql`
-  insert into archive (shard, quota_id, window_no, used, forced)
-  select h.shard, k.quota_id, k.window_no, k.used, k.forced
-  from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) k (quota_id, window_no, used, forced)
+  insert into archive (shard, quota_id, window_no, used, forced, verified)
+  select h.shard, k.quota_id, k.window_no, k.used, k.forced, k.verified
+  from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) k (quota_id, window_no, used, forced, verified)
   cross join shard_head h where h.shard = $1 order by k.quota_id, k.window_no
   on conflict (shard, quota_id, window_no) do update
-  set used = archive.used + excluded.used, forced = archive.forced + excluded.forced`
+  set used = archive.used + excluded.used, forced = archive.forced + excluded.forced,
+    verified = archive.verified + excluded.verified`
 
 /**
  * Runs a removal, and adds what the removed reservations used to the archive.
@@ -77,8 +83,8 @@ export async function removeReservations<Shown extends object>(
 ): Promise<Shown & { removed: number }> {
   const [row] = await tx.query<Shown & ArchivedWindows & { removed: number }>(removal)
   if (row === undefined) throw new Error('the database returned no row')
-  const { quotas, windows, used, forced } = row
+  const { quotas, windows, used, forced, verified } = row
   if (quotas.length > 0)
-    await tx.query({ name: 'archive-used', text: ARCHIVE, values: [shard, quotas, windows, used, forced] })
+    await tx.query({ name: 'archive-used', text: ARCHIVE, values: [shard, quotas, windows, used, forced, verified] })
   return row
 }

@@ -14,6 +14,9 @@ const COUNTS = [
   'denied_messages',
 ] as const
 
+/** Messages whose code was entered; null if there are none. */
+const VERIFIED = 'verified_messages'
+
 /** Denials by reason, each part of `denied`; null if there are none. */
 const REASONS = [
   'no_quota',
@@ -30,7 +33,7 @@ const REASONS = [
 const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
 
 /** The counts in a row of `usage`, `usage_day` and `usage_month`. */
-export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
+export const USAGE_COUNTS = [...COUNTS, ...REASONS, VERIFIED] as const
 
 /** The counts in a row of `usage_total` and `usage_busy`. */
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
@@ -41,8 +44,8 @@ export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
 /** Units and messages of each kind. */
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 
-/** The columns of reasons are null where there is nothing to count. */
-const isNullable = (name: string) => REASONS.some(reason => reason === name)
+/** Columns that are null where there is nothing to count. */
+const isNullable = (name: string) => [...REASONS, VERIFIED].some(nullable => nullable === name)
 
 /** A list of columns. */
 export const columnsOf = (names: readonly string[]): Sql => joinSql(names.map(sqlName))
@@ -76,7 +79,7 @@ export const UNFUNDED_OF_GRANTS = sql`
 export const LAST_KIND = Math.max(...Object.values(USAGE_KIND_CODES))
 
 /** The codes of `usage_pending.kinds` that a column counts: its own, and `denied` those of all reasons and of none. */
-const CODES: Record<keyof typeof USAGE_KIND_CODES | 'denied', Sql> = {
+const CODES: Record<Exclude<keyof typeof USAGE_KIND_CODES, 'verified'> | 'denied', Sql> = {
   committed: only('committed'),
   refunded: only('refunded'),
   denied: sql`in (2, ${joinSql(DENIAL_REASONS.map(reason => sqlInteger(USAGE_KIND_CODES[reason])))})`,
@@ -88,10 +91,13 @@ const CODES: Record<keyof typeof USAGE_KIND_CODES | 'denied', Sql> = {
 function only(kind: keyof typeof USAGE_KIND_CODES): Sql {
   return sql`= ${sqlInteger(USAGE_KIND_CODES[kind])}`
 }
-const PENDING = Object.entries(CODES).flatMap(([name, codes]) => [
-  { name, counted: sql`units`, codes },
-  { name: `${name}_messages`, counted: sql`messages`, codes },
-])
+const PENDING = [
+  ...Object.entries(CODES).flatMap(([name, codes]) => [
+    { name, counted: sql`units`, codes },
+    { name: `${name}_messages`, counted: sql`messages`, codes },
+  ]),
+  { name: VERIFIED, counted: sql`messages`, codes: only('verified') },
+]
 
 /** The counts of one entry `e` of a pending batch, by the names of `USAGE_COUNTS`. */
 export const PENDING_COUNTS = joinSql(

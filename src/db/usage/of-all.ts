@@ -88,7 +88,7 @@ export function sumSenders(db: Queryable, intervals: Intervals, maxRows: number)
             ${TOTALS} and dimension = $6 union all select bucket, null, ${counts} from pending
           ) u
           union all select interval, ${negated} from named
-        ) r group by 1 having sum(committed) > 0 or sum(refunded) > 0 or sum(denied) > 0
+        ) r group by 1 having sum(committed) > 0 or sum(refunded) > 0 or sum(denied) > 0 or sum(verified_messages) > 0
       )
       select * from named union all select * from rest order by interval, key limit $4`,
     values: [...intervalParams(intervals), maxRows, DIMENSIONS.sender, DIMENSIONS.none],

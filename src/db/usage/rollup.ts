@@ -170,7 +170,7 @@ const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...U
 
 const isCount = (name: string) => USAGE_COUNTS.some(count => count === name)
 
-/** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
+/** Most pages have no refund, no denial and no feedback: an array without any count is null, which costs nothing to pass on. */
 const arrayOf = (name: string) => {
   const column = sqlName(name)
   const array = sql`array_agg(${column})::text`

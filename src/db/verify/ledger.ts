@@ -25,7 +25,8 @@ const OF_QUOTA = sql`user_id, id as quota_id, kind, rollover_limit, deleted_at, 
  * where that of the grant before it ends, and the last one must end with the units, unless force left a rest unfunded. A
  * cap's range is all units. A reservation without draws has one row here too, in which all of that is null.
  *
- * `forced` is null where it is not known: in rows that were written before it was recorded.
+ * `forced` is null where it is not known: in rows that were written before it was recorded. `verified` is how
+ * many reservations were verified whose first unit the grant pays.
  */
 export const TABLES = sql`
   mine as materialized (
@@ -41,7 +42,7 @@ export const TABLES = sql`
       w.overage_limit, w.rolled_over, w.used, w.reserved, w.carried
     from mine join quota_window w on w.shard = $1 and w.quota_id = mine.quota_id
   ), line as (
-    select user_id, id, units, draws, force, force or retaken as forced, committed - refunded as spent,
+    select user_id, id, units, draws, force, force or retaken as forced, verified, committed - refunded as spent,
       units - released - refunded as held,
       least(committed, released, refunded, committed - refunded, units - committed - released, units - 1) >= 0
         and cardinality(draws) % 6 = 0 as is_within_bounds,
@@ -51,7 +52,7 @@ export const TABLES = sql`
     select user_id, id, i = 1 as is_first, draws[i] as quota_id, draws[i + 1] as kind, draws[i + 2] as window_no,
       greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
       greatest(0, least(draws[i + 5], held) - greatest(draws[i + 4], spent)) as reserved,
-      forced,
+      forced, (verified and i = 1 and draws[2] = 0)::int as verified,
       is_within_bounds and case draws[i + 1]
         when 0 then coalesce(draws[i - 5], 0) = 0 and draws[i + 4] = coalesce(draws[i - 1], 0) and draws[i + 4] < draws[i + 5]
           and (draws[i + 7] is not distinct from 0 or draws[i + 5] = units or (force and draws[i + 5] < units))
@@ -60,15 +61,17 @@ export const TABLES = sql`
       end as is_covered
     from line
     union all
-    select mine.user_id, null, false, a.quota_id, null, a.window_no, part.used, 0, part.forced, true
+    select mine.user_id, null, false, a.quota_id, null, a.window_no, part.used, 0, part.forced, part.verified, true
     from mine join archive a on a.shard = $1 and a.quota_id = mine.quota_id,
       lateral (
-        values (a.used - coalesce(a.forced, 0), case when a.forced is not null then false end), (coalesce(a.forced, 0), true)
-      ) part (used, forced)
+        values (a.used - coalesce(a.forced, 0), case when a.forced is not null then false end, a.verified),
+          (coalesce(a.forced, 0), true, 0)
+      ) part (used, forced, verified)
   ), ledger as (
     select user_id, quota_id, window_no, sum(used)::bigint as used, sum(reserved)::bigint as reserved,
       coalesce(sum(used + reserved) filter (where forced), 0)::bigint as forced,
       coalesce(sum(used + reserved) filter (where forced is null), 0)::bigint as uncertain,
+      sum(verified)::bigint as verified,
       count(*) filter (where is_first) as reservations,
       count(*) filter (where not is_covered) as uncovered, min(id) filter (where not is_covered) as first_uncovered,
       min(kind) as lowest_kind, max(kind) as highest_kind
@@ -78,6 +81,7 @@ export const TABLES = sql`
       counted.overage_limit, counted.rolled_over, counted.carried, counted.used, counted.reserved,
       coalesce(ledger.used, 0) as ledger_used, coalesce(ledger.reserved, 0) as ledger_reserved,
       coalesce(ledger.forced, 0) as forced, coalesce(ledger.uncertain, 0) as uncertain,
+      coalesce(ledger.verified, 0) as verified,
       coalesce(ledger.reservations, 0) as reservations, coalesce(ledger.uncovered, 0) as uncovered,
       ledger.first_uncovered, ledger.lowest_kind, ledger.highest_kind
     from counted full join ledger using (user_id, quota_id, window_no)

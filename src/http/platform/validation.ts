@@ -24,6 +24,7 @@ interface Schema {
   type?: string
   anyOf?: Schema[]
   enum?: unknown[]
+  const?: unknown
   properties?: Record<string, Schema>
   additionalProperties?: unknown
   patternProperties?: Record<string, Schema>
@@ -198,6 +199,7 @@ function acceptedNames({ properties = {}, patternProperties }: Schema): string {
 function accepts(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(accepts).join(', or ')
   if (schema.enum !== undefined) return `one of ${schema.enum.map(value => JSON.stringify(value)).join(', ')}`
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
   switch (schema.type) {
     case 'null':
       return 'null'

@@ -85,11 +85,22 @@ export function commandOf(
       const total_units = request.total_units === undefined ? null : integerOf(request.total_units)
       const messages = integerOf(request.messages ?? 1)
       return {
-        command: { op, user_id, id, total_units, force: request.force === true, messages, origin },
+        command: {
+          op,
+          user_id,
+          id,
+          total_units,
+          force: request.force === true,
+          messages,
+          verified: request.verified === true,
+          origin,
+        },
         measure: null,
         userRef: request.user_ref ?? null,
       }
     }
+    case 'feedback':
+      return { command: { op, user_id, id, origin }, measure: null, userRef: request.user_ref ?? null }
   }
 }
 

@@ -64,6 +64,13 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
     answer: Type.Ref('Settled#'),
     errors: ['not_found', 'unknown_user', 'exceeds_reservation', 'exceeds_committed', 'reservation_closed'],
   },
+  feedback: {
+    summary: "Say that a message's code was entered",
+    description:
+      'Counts the message as verified in usage: once for each reservation, however often it is repeated (`replayed`), in any `state`. A reservation that is not stored any more is not found.',
+    answer: Type.Ref('Settled#'),
+    errors: ['not_found', 'unknown_user'],
+  },
 }
 
 /** A sender may make the operations of this time at once. */

@@ -118,6 +118,7 @@ const ZERO: UsageSums = {
   committed_messages: 0,
   refunded: 0,
   refunded_messages: 0,
+  verified_messages: 0,
   unfunded: 0,
   unfunded_messages: 0,
   denied: 0,
@@ -144,6 +145,7 @@ function totalOf(rows: readonly UsageSums[]): UsageSums {
 export function countsOf(sums: UsageSums) {
   return {
     committed: { units: sums.committed, messages: sums.committed_messages },
+    verified_messages: sums.verified_messages,
     refunded: { units: sums.refunded, messages: sums.refunded_messages },
     unfunded: { units: sums.unfunded, messages: sums.unfunded_messages },
     denied: { units: sums.denied, messages: sums.denied_messages },
