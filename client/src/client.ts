@@ -15,6 +15,7 @@ import {
 } from './api.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import { createDebtSettler, type Journal, type OnUnavailable } from './debts.ts'
+import { isNotFound, UnavailableError } from './errors.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import {
   type BulkOptions,
@@ -36,6 +37,7 @@ import { createSettler, type Unsettled } from './settler.ts'
 import { PLATFORM, type Timers } from './timers.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
 import { type CallOptions, createTransport, type Input, type OwnCallOptions, type Transport } from './transport.ts'
+import { type MessageName, messageOf } from './user.ts'
 import { SENDER_OPERATIONS } from './waiting.ts'
 
 export interface ClientOptions {
@@ -101,6 +103,13 @@ export interface Client extends Api<CallOptions> {
     send: (reservation: Granted | null) => Promise<T> | T,
     options?: ReservationOptions,
   ): Promise<Sent<T>>
+  /**
+   * Says that the code of a message was entered: a reservation, or what names one. What the service does not confirm is repeated in the
+   * background, 10,000 messages at a time; `feedback` is the same call without that.
+   *
+   * @throws QuotaError, with the code `not_found` if there is no such reservation, and UnavailableError if there is no room
+   */
+  verified(message: MessageName, options?: CallOptions): Promise<void>
   /** Units of a user that this process reserves ahead and spends without asking the service. Close it at the end. */
   lease(input: LeaseInput): Lease
   /** The items of all pages of a list, for example `client.each('listQuotas', { userId: 7 })`. */
@@ -143,7 +152,7 @@ export interface Client extends Api<CallOptions> {
    */
   follow(input?: FollowInput, options?: { signal?: AbortSignal }): AsyncIterable<EventPage>
   /**
-   * What `withReservation` has left open, because the service did not confirm it. It is settled in the background, and the
+   * What `withReservation` and `verified` have left open, because the service did not confirm it. It is settled in the background, and the
    * process does not end before; 10,000 messages at a time, and then no further one is sent.
    */
   unsettled(): Unsettled[]
@@ -195,13 +204,24 @@ export function createClientOn(timers: Timers, options: ClientOptions): Client {
   const debts = journal && { journal, debtSettler: createDebtSettler(journal, api, timers) }
   debts?.debtSettler.wake()
   const leases = outageLease && createOutageLeases(outageLease, api, timers)
-  const settler = createSettler(api, timers)
+  const isOwed = (message: MessageName) => journal?.find(message) !== undefined
+  const settler = createSettler(api, timers, isOwed)
+  const entered = createSettler(api, timers, isOwed)
   const unsent = createMessages()
   const sends = createSends()
   return {
     ...api,
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
       return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases, settler, unsent, sends })
+    },
+    async verified(message, call) {
+      try {
+        await api.feedback({ ...messageOf(message), verified: true }, call)
+      } catch (error) {
+        if (!(error instanceof UnavailableError) && !(isNotFound(error) && isOwed(message))) throw error
+        entered.assertRoom()
+        entered.verify(message)
+      }
     },
     lease: input => createLease(api, input, timers),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
@@ -210,9 +230,9 @@ export function createClientOn(timers: Timers, options: ClientOptions): Client {
     rollOut: (input, options = {}) => rollOut(api, input, options, { now, sleep }),
     importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),
     follow: (input, options) => follow(api, input, options),
-    unsettled: () => settler.list(),
+    unsettled: () => [...settler.list(), ...entered.list()],
     async close() {
-      const closed = await Promise.allSettled([settler.close(), leases?.close()])
+      const closed = await Promise.allSettled([settler.close(), entered.close(), leases?.close()])
       for (const result of closed) if (result.status === 'rejected') throw result.reason
     },
   }

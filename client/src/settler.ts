@@ -1,10 +1,11 @@
 /**
- * Settles in the background what a send has left open, because the service did not confirm it: again and again until it is certain.
+ * Settles in the background what a send, or feedback, has left open, because the service did not confirm it: again and again until it is certain.
  *
  * - `not-sent`: its units are given back: what is reserved, and what is committed if a call for this message may have done that.
  * - `sent`: its units are committed; by force if the reservation has expired meanwhile.
+ * - `verified`: its code was entered. While it is a debt, the service may not know it yet.
  */
-import type { CommitReq, Settled } from './api.ts'
+import type { CommitReq, FeedbackReq, Settled } from './api.ts'
 import { hasCode, isNotFound, UnavailableError } from './errors.ts'
 import { giveBackUnsent, type Unsent, type UnsentCalls } from './giving-back.ts'
 import type { Timers } from './timers.ts'
@@ -12,13 +13,14 @@ import { type MessageName, messageKey, messageOf } from './user.ts'
 
 /** A message of which the service has not confirmed yet what became of it. */
 export interface Unsettled extends MessageName {
-  readonly outcome: 'sent' | 'not-sent'
+  readonly outcome: 'sent' | 'not-sent' | 'verified'
   /** Since when, in RFC 3339. */
   readonly at: string
 }
 
 export interface SettlerCalls extends UnsentCalls {
   commit(input: CommitReq): Promise<Settled>
+  feedback(input: FeedbackReq): Promise<Settled>
 }
 
 export interface Settler {
@@ -26,6 +28,8 @@ export interface Settler {
   charge(message: MessageName): void
   /** Gives back the units of a message that was not sent, unless another call of this process has sent it. */
   giveBack(message: Unsent): void
+  /** Says that the code of a message was entered. Of a settler of its own: a message may have both open. */
+  verify(message: MessageName): void
   find(message: MessageName): Unsettled | undefined
   list(): Unsettled[]
   /** @throws UnavailableError if there is no room for what a further send may leave open */
@@ -48,14 +52,18 @@ interface Entry extends Unsettled {
   notBefore: number
 }
 
-export function createSettler(calls: SettlerCalls, { now, later }: Timers): Settler {
+/** @param isOwed whether a message is a debt: only its settlement makes the reservation */
+export function createSettler(
+  calls: SettlerCalls,
+  { now, later }: Timers,
+  isOwed: (message: MessageName) => boolean,
+): Settler {
   const open = new Map<string, Entry>()
   let isRunning = false
 
   async function settle(entry: Entry): Promise<void> {
-    const message = messageOf(entry)
     try {
-      await (entry.outcome === 'sent' ? charge(calls, message) : giveBackUnsent(calls, entry))
+      await confirm(calls, entry, isOwed)
       if (open.get(messageKey(entry)) === entry) open.delete(messageKey(entry))
     } catch (error) {
       entry.notBefore = now() + (error instanceof UnavailableError ? AGAIN_MS : REFUSED_AGAIN_MS)
@@ -80,14 +88,8 @@ export function createSettler(calls: SettlerCalls, { now, later }: Timers): Sett
 
   function settleLater(message: Unsent, outcome: Unsettled['outcome']): void {
     const { mayBeCommitted, isMaker = false } = message
-    const entry = {
-      ...messageOf(message),
-      outcome,
-      mayBeCommitted,
-      isMaker,
-      at: new Date().toISOString(),
-      notBefore: now(),
-    }
+    const state = { outcome, mayBeCommitted, isMaker }
+    const entry = { ...messageOf(message), ...state, at: new Date().toISOString(), notBefore: now() }
     open.set(messageKey(entry), entry)
     wake()
   }
@@ -101,21 +103,28 @@ export function createSettler(calls: SettlerCalls, { now, later }: Timers): Sett
       const isMaker = message.isMaker === true || known?.isMaker === true
       settleLater({ ...message, mayBeCommitted, isMaker }, 'not-sent')
     },
+    verify: message => settleLater({ ...messageOf(message), mayBeCommitted: false }, 'verified'),
     find: message => open.get(messageKey(message)),
     list: () => Array.from(open.values(), entry => ({ ...messageOf(entry), outcome: entry.outcome, at: entry.at })),
     assertRoom() {
       if (open.size < MAX_UNSETTLED) return
-      const message = `the service has not confirmed yet what became of ${open.size} messages`
-      throw new UnavailableError(message, { mayHaveTakenEffect: false, isOutage: false })
+      throw new UnavailableError(unconfirmed(open.size), { mayHaveTakenEffect: false, isOutage: false })
     },
     async close() {
       for (const entry of open.values()) entry.notBefore = now()
       for (let left = open.size; left > 0; left -= MAX_AT_ONCE) await run()
       if (open.size === 0) return
-      const message = `the service has not confirmed yet what became of ${open.size} messages`
-      throw new UnavailableError(message, { mayHaveTakenEffect: true })
+      throw new UnavailableError(unconfirmed(open.size), { mayHaveTakenEffect: true })
     },
   }
+}
+
+const unconfirmed = (messages: number) => `the service has not confirmed yet what became of ${messages} messages`
+
+function confirm(calls: SettlerCalls, entry: Entry, isOwed: (message: MessageName) => boolean): Promise<void> {
+  const message = messageOf(entry)
+  if (entry.outcome === 'verified') return verify(calls, message, isOwed)
+  return entry.outcome === 'sent' ? charge(calls, message) : giveBackUnsent(calls, entry)
 }
 
 /** @throws UnavailableError, and QuotaError if the token may not force */
@@ -127,5 +136,19 @@ async function charge({ commit }: Pick<SettlerCalls, 'commit'>, message: Message
     if (isNotFound(error)) return
     if (!hasCode(error, 'reservation_closed')) throw error
     await commit({ ...message, force: true })
+  }
+}
+
+/** @throws UnavailableError, and QuotaError */
+async function verify(
+  { feedback }: Pick<SettlerCalls, 'feedback'>,
+  message: MessageName,
+  isOwed: (message: MessageName) => boolean,
+): Promise<void> {
+  try {
+    await feedback({ ...message, verified: true })
+  } catch (error) {
+    // The reservation is gone.
+    if (!isNotFound(error) || isOwed(message)) throw error
   }
 }

@@ -42,6 +42,12 @@ class Service:
         summary = self._administrator.summary(user_id)
         return summary["used"], summary["reserved"]
 
+    def verified(self, user_id: int) -> int:
+        """The messages whose code was entered."""
+        period = {"from": "2026-01-01T00:00:00Z", "to": "2090-01-01T00:00:00Z", "interval": "month"}
+        usage = self._administrator.request("GET", "/api/sms/admin/quota/usage", params={"user_id": user_id, **period})
+        return int(usage["total"]["verified_messages"])
+
 
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:

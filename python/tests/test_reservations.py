@@ -356,3 +356,29 @@ class TestAsked:
         # One whose commit comes second cannot tell another call's from its own, which the network has repeated.
         assert set(outcomes) <= {True, "before", None}
         assert service.counted(user) == (2, 0)
+
+
+class TestACodeThatWasEntered:
+    def test_is_counted_once(self, quota: Any, service: Service, network: Network) -> None:
+        user = service.user(5)
+        for id in ("a", "b"):
+            assert quota.consume(user_id=user, id=id, units=1)["granted"]
+        network.away = {"feedback", "batch"}
+        quota.verified(user_id=user, id="a", timeout=SHORT)
+        assert [(message.id, message.outcome) for message in quota.unsettled()] == [("a", "verified")]
+        # Feedback that is open keeps no message from being sent.
+        assert quota.with_reservation(send, user_id=user, id="c", units=1).sent is True
+        network.away = set()
+        network.deaf = {"feedback"}
+        quota.verified(user_id=user, id="b", timeout=SHORT)
+        network.deaf = set()
+        # A loop goes on with the background while it is asked.
+        eventually(
+            lambda: (quota.check(user_id=user, units=1), quota.unsettled())[1], lambda unsettled: unsettled == []
+        )
+        assert quota.feedback(user_id=user, id="b")["replayed"] is True
+        assert quota.commit(user_id=user, id="c", verified=True)["verified"] is True
+        assert service.verified(user) == 3
+        with pytest.raises(QuotaError) as refused:
+            quota.verified(user_id=user, id="nowhere")
+        assert refused.value.code == "not_found"

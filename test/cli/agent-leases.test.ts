@@ -151,6 +151,9 @@ describe('a busy user', () => {
     expect((await refund(2)).body).toMatchObject({ refunded: 2, replayed: true })
     expect((await refund(5)).body).toMatchObject({ state: 'refunded', refunded: 5 })
     expect((await consume(address, owner, 'm', { units: 5 })).body).toMatchObject({ code: 'reservation_closed' })
+    // Only the service counts codes, and it knows the slices.
+    for (const op of ['feedback', 'commit'])
+      expect(await post(address, op, { user_id: owner, id: 'm', verified: true })).toMatchObject({ status: 404 })
     await consume(address, owner, 'part', { units: 5 })
     await post(address, 'refund', { user_id: owner, id: 'part', total_units: 2 })
     await agent.close()

@@ -135,6 +135,9 @@ test('answers what the service answers', async () => {
     ['release', { id: 'a' }],
     ['refund', { id: 'a', total_units: 1 }],
     ['refund', { id: 'none' }],
+    ['feedback', { id: 'a', verified: true }],
+    ['commit', { id: 'a', verified: true }],
+    ['feedback', { id: 'a', verified: false }],
     ['batch', { operations: [{ op: 'check', user_id: 7, units: 1 }, { op: 'commit', id: '' }, { op: 'no' }, 3] }],
     ['batch', { operations: [] }],
     ['commit', '{"user_id":'],
@@ -400,7 +403,9 @@ describe('while the service is away', () => {
         status: 409,
         body: { code: 'idempotency_mismatch', errors: [{ path: '/units', message: 'differs' }] },
       })
-      await post(address, 'commit', { ...repeated, id: 'm' })
+      // Its code is not counted before it is booked.
+      for (const op of ['commit', 'feedback'])
+        expect(await post(address, op, { ...repeated, id: 'm', verified: true })).toMatchObject({ status: 503 })
 
       running.expire()
       running.network = 'up'
@@ -419,6 +424,9 @@ describe('while the service is away', () => {
       const answer = unknown === 0 ? { status: 409 } : { status: 200, body: { replayed: true, draws: [{ units: 2 }] } }
       await expect.poll(late, { timeout: 10_000 }).toMatchObject(answer)
       expect(await all()).toEqual([2, 2, 0, unknown, 2, 2])
+      expect(await post(address, 'commit', { ...repeated, id: 'm', verified: true })).toMatchObject({
+        ...{ status: 200, body: { verified: true, replayed: true } },
+      })
     },
   )
 

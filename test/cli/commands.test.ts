@@ -193,6 +193,8 @@ describe('senders', () => {
     expect(await json('commit 7 msg-1 --total-units 2')).toMatchObject([{ committed: 2 }])
     expect(await json('release 7 msg-1')).toMatchObject([{ released: 1, state: 'committed' }])
     expect(await json('refund 7 msg-1 --total-units 1')).toMatchObject([{ refunded: 1 }])
+    expect(await json('commit 7 msg-1 --total-units 2 --verified')).toMatchObject([{ verified: true }])
+    expect(await json('feedback 7 msg-1')).toMatchObject([{ verified: true, replayed: true }])
     expect(await json('consume 7 msg-2 --to +4915112345678 --text "Hello you"')).toMatchObject([
       { granted: true, segments: 1, country: 'DE', state: 'committed' },
     ])
@@ -290,8 +292,8 @@ describe('what a user has', () => {
     const { stdout } = await quota(
       'usage --user-id 7 --from 2026-03-01 --to 2026-03-16 --interval week --group-by country',
     )
-    expect(stdout).toMatch(/^start +country +messages +committed +refunded +unfunded +denied\n/)
-    expect(stdout).toMatch(/\ntotal +- +2 +3 +1 +0 +100\n$/)
+    expect(stdout).toMatch(/^start +country +messages +verified +committed +refunded +unfunded +denied\n/)
+    expect(stdout).toMatch(/\ntotal +- +2 +1 +3 +1 +0 +100\n$/)
   })
 
   test('usage to a destination, and who sent most there', async () => {

@@ -83,7 +83,11 @@ describe('the circuit', () => {
 describe('what this process cannot do is no outage', () => {
   test('10,000 messages that are not settled', async () => {
     const { userId, id } = { userId: 1, id: 'm' }
-    const settler = createSettler(createClient({ url: 'http://service', token: 't', fetch: silence }), createTimers())
+    const settler = createSettler(
+      createClient({ url: 'http://service', token: 't', fetch: silence }),
+      createTimers(),
+      () => false,
+    )
     for (let n = 0; n < 10_000; n++) settler.giveBack({ userId, id: `${id}${n}`, mayBeCommitted: true })
     const refused = { name: 'UnavailableError', isOutage: false, mayHaveTakenEffect: false }
     expect(() => settler.assertRoom()).toThrow(expect.objectContaining(refused))

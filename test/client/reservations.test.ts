@@ -416,3 +416,47 @@ describe('called again', () => {
     await journal.close()
   })
 })
+
+describe('a code that was entered is counted once', () => {
+  async function verified(userId: number): Promise<number> {
+    const period = { from: '2026-01-01T00:00:00Z', to: '2028-01-01T00:00:00Z', interval: 'month' } as const
+    return (await admin.reportUsage({ userId, ...period })).total.verifiedMessages
+  }
+
+  test('by its reservation or its name, if answers are lost and if the service is away', async () => {
+    const network: Network = { deaf: ['feedback', 'batch'] }
+    const client = clientOn(network)
+    const userId = await user()
+    const reservation = await sender.consume({ userId, id: 'm', units: 1 })
+    if (!reservation.granted) expect.unreachable()
+    await client.verified(reservation)
+    expect(client.unsettled()).toMatchObject([{ userId, id: 'm', outcome: 'verified' }])
+    // Feedback that is open keeps no message from being sent, and closes no id.
+    network.deaf = []
+    expect(await client.withReservation({ userId, id: 'n', units: 1 }, () => 'sent')).toMatchObject({ sent: true })
+    network.away = ['feedback', 'batch']
+    await client.verified({ userId, id: 'n' })
+    await expect(client.close()).rejects.toMatchObject(unavailable)
+    network.away = []
+    await Promise.all([client.verified({ userId, id: 'm' }), client.verified({ userId, id: 'n' })])
+    await closed(client)
+    expect(await client.feedback({ userId, id: 'n', verified: true })).toMatchObject({ verified: true, replayed: true })
+    expect(await verified(userId)).toBe(2)
+    await expect(client.verified({ userId, id: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' })
+    expect(client.unsettled()).toEqual([])
+  })
+
+  test('of a debt, which makes its reservation later', async () => {
+    const journal = await openJournal(join(folder, 'entered'), { onUnknown: () => 'charge' })
+    const network: Network = { away: ['reserve', 'consume'] }
+    const client = clientOn(network, { journal, onUnavailable: 'allow-with-debt' })
+    const userId = await user()
+    expect(await client.withReservation({ userId, id: 'm', units: 1 }, () => 'sent')).toMatchObject({ isDebt: true })
+    await client.verified({ userId, id: 'm' })
+    network.away = []
+    await expect.poll(() => journal.debts(), { timeout: 5_000 }).toEqual([])
+    await closed(client)
+    expect(await verified(userId)).toBe(1)
+    await journal.close()
+  })
+})

@@ -63,7 +63,9 @@ class AsyncQuotaClient:
         self._unsent = Memory()
         self._sends = Sends()
         self._settler = Settler()
-        self._background = AsyncBackground(self._settle_due, self._settler.is_any_left)
+        #: Feedback, which keeps no message from being sent.
+        self._entered = Settler()
+        self._background = AsyncBackground(self._settle_due, self._is_any_left)
 
     async def __aenter__(self) -> Self:
         return self
@@ -80,13 +82,14 @@ class AsyncQuotaClient:
 
     async def close(self) -> None:
         """
-        Settles what `with_reservation` has left open. Call it when no send is under way.
+        Settles what `with_reservation` and `verified` have left open. Call it when no send is under way.
 
         Raises UnavailableError if the service does not confirm it; then it is tried further, and `close` may be called again.
         """
-        for _ in range(self._settler.hurry()):
+        for _ in range(max(self._settler.hurry(), self._entered.hurry())):
             await self._settle_due()
         self._settler.assert_none_left()
+        self._entered.assert_none_left()
         self._background.end()
         await self._http.aclose()
 
@@ -136,12 +139,18 @@ class AsyncQuotaClient:
         total_units: int | None = None,
         force: bool = False,
         messages: int | None = None,
+        verified: bool = False,
         timeout: float | None = None,
     ) -> Settled:
-        """:param messages: how many messages the units pay, for usage; one by default"""
+        """
+        :param messages: how many messages the units pay, for usage; one by default
+        :param verified: whether the code of the message was entered
+        """
         more: dict[str, Any] = {"force": True} if force else {}
         if messages is not None:
             more["messages"] = messages
+        if verified:
+            more["verified"] = True
         return await self._settle("commit", one_user(user_id, user_ref), id, total_units, timeout, **more)
 
     async def release(
@@ -165,6 +174,26 @@ class AsyncQuotaClient:
         timeout: float | None = None,
     ) -> Settled:
         return await self._settle("refund", one_user(user_id, user_ref), id, total_units, timeout)
+
+    async def feedback(
+        self, *, user_id: int | None = None, user_ref: str | None = None, id: str, timeout: float | None = None
+    ) -> Settled:
+        """Says that the code of a message was entered."""
+        return await self._settle("feedback", one_user(user_id, user_ref), id, None, timeout, verified=True)
+
+    async def verified(
+        self, *, user_id: int | None = None, user_ref: str | None = None, id: str, timeout: float | None = None
+    ) -> None:
+        """
+        The same. What the service does not confirm is repeated in the background, 10,000 messages at a time; beyond these, it raises
+        UnavailableError.
+        """
+        try:
+            await self.feedback(user_id=user_id, user_ref=user_ref, id=id, timeout=timeout)
+        except UnavailableError:
+            self._entered.assert_room()
+            self._entered.add(user_id, id, "verified", user_ref=user_ref)
+            self._background.wake()
 
     async def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
         """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
@@ -255,10 +284,10 @@ class AsyncQuotaClient:
 
     def unsettled(self) -> list[Unsettled]:
         """
-        What `with_reservation` has left open, because the service did not confirm it. It is settled in the background;
+        What `with_reservation` and `verified` have left open, because the service did not confirm it. It is settled in the background;
         10,000 messages at a time, and then no further one is sent.
         """
-        return self._settler.list()
+        return [*self._settler.list(), *self._entered.list()]
 
     async def _send_committed(self, send: Callable[[Granted], Awaitable[T]], reservation: Granted, settled: Settled) -> Sent[T]:
         committed = committed_as(reservation, settled)
@@ -315,8 +344,15 @@ class AsyncQuotaClient:
         self._settler.add(user_id, reservation["id"], outcome, user_ref=user_ref, **known)
         self._background.wake()
 
+    def _is_any_left(self) -> bool:
+        return self._settler.is_any_left() or self._entered.is_any_left()
+
     async def _settle_due(self) -> None:
-        steps = self._settler.due()
+        for settler in (self._settler, self._entered):
+            await self._settle_due_of(settler)
+
+    async def _settle_due_of(self, settler: Settler) -> None:
+        steps = settler.due()
         while steps:
             try:
                 finds = [step for step in steps if step.operation == "find"]
@@ -328,9 +364,9 @@ class AsyncQuotaClient:
                     body = {"operations": [step.request() for step in of_batch]}
                     answer = await self._run(sender_call("batch", body, None))
                     results.extend(answer["results"])
-                steps = self._settler.note([*finds, *of_batch], results)
+                steps = settler.note([*finds, *of_batch], results)
             except Exception as error:
-                self._settler.postpone(steps, error)
+                settler.postpone(steps, error)
                 return
 
     async def _find(self, message: Unsettled) -> Result:

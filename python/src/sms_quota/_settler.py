@@ -4,6 +4,7 @@ What is settled in the background, because the service did not confirm it: again
 - "not-sent": its units are given back. Released first, because a commit that arrives after the release is refused; what a call
   for this message may have committed is refunded then, unless another sender has committed or booked it.
 - "sent": its units are committed; by force only if the reservation has expired meanwhile.
+- "verified": its code was entered.
 """
 
 import threading
@@ -22,6 +23,7 @@ MAX_AT_ONCE = 500
 AGAIN_SECONDS = 1.0
 #: What the service refuses, for example because the token may not force, is tried again later.
 REFUSED_AGAIN_SECONDS = 60.0
+FIRST_OPERATIONS = {"sent": "commit", "not-sent": "release", "verified": "feedback"}
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class Step:
         return self.entry.message
 
     def request(self) -> Json:
-        force = {"force": True} if self.is_forced else {}
-        return {"op": self.operation, **user_of(vars(self.message)), "id": self.message.id, **force}
+        more = {"force": True} if self.is_forced else {"verified": True} if self.operation == "feedback" else {}
+        return {"op": self.operation, **user_of(vars(self.message)), "id": self.message.id, **more}
 
 
 class Settler:
@@ -60,7 +62,7 @@ class Settler:
 
     def add(
         self,
-        user_id: int,
+        user_id: int | None,
         id: str,
         outcome: Outcome,
         *,
@@ -115,7 +117,7 @@ class Settler:
         now = self._clock()
         with self._lock:
             due = [entry for entry, at in self._open.values() if at <= now][:MAX_AT_ONCE]
-        return [Step(entry, "commit" if entry.message.outcome == "sent" else "release") for entry in due]
+        return [Step(entry, FIRST_OPERATIONS[entry.message.outcome]) for entry in due]
 
     def note(self, steps: Sequence[Step], results: Sequence[Result]) -> Sequence[Step]:
         """Answers the steps that follow at once."""

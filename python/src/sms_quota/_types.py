@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, Mapping, NotRequired, TypedDict, TypeV
 
 T = TypeVar("T")
 
-Operation = Literal["check", "reserve", "consume", "commit", "release", "refund"]
+Operation = Literal["check", "reserve", "consume", "commit", "release", "refund", "feedback"]
 
 
 class Message(TypedDict):
@@ -62,6 +62,8 @@ class Settled(TypedDict):
     released: int
     refunded: int
     unfunded: int
+    #: Whether the code of the message was entered.
+    verified: bool
     draws: list[Draw]
     expires_at: str | None
     replayed: bool
@@ -140,14 +142,16 @@ class Sent(Generic[T]):
 #: What it means that an earlier call with the same id has reserved units and not committed them.
 OnRepeated = Literal["unknown", "send"]
 
-Outcome = Literal["sent", "not-sent"]
+#: "verified": that its code was entered.
+Outcome = Literal["sent", "not-sent", "verified"]
 
 
 @dataclass(frozen=True)
 class Unsettled:
     """A message of which the service has not confirmed yet what became of it."""
 
-    user_id: int
+    #: None if a call of `verified` named the user by reference.
+    user_id: int | None
     id: str
     outcome: Outcome
     #: Since when.

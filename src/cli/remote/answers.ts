@@ -82,6 +82,12 @@ const units = (name: 'committed' | 'refunded' | 'unfunded' | 'denied') => ({
   value: (row: Pick<UsageRow, typeof name>) => row[name].units,
 })
 
+/** A column only where senders say which codes were entered. */
+const verifiedIn = (rows: readonly Pick<UsageRow, 'verified_messages'>[]) =>
+  rows.some(row => row.verified_messages > 0)
+    ? [{ title: 'verified', value: (row: Pick<UsageRow, 'verified_messages'>) => row.verified_messages }]
+    : []
+
 /** A report of usage: a row for each interval, and the total. */
 export const usage: Presentation = {
   async run(call) {
@@ -97,6 +103,7 @@ export const usage: Presentation = {
       'start',
       ...groups,
       { title: 'messages', value: row => row.committed.messages },
+      ...verifiedIn([answer.total]),
       units('committed'),
       units('refunded'),
       units('unfunded'),
@@ -120,6 +127,7 @@ export const topUsers: Presentation = {
       'user_id',
       USER,
       { title: 'messages', value: row => row.committed.messages },
+      ...verifiedIn(answer.items),
       units('committed'),
       units('refunded'),
       units('unfunded'),

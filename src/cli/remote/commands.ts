@@ -34,7 +34,7 @@ import { PLAN_COMMANDS } from './plans/commands.ts'
 import { remoteCommand } from './remote-command.ts'
 import { columns, USER, withNone } from './tables.ts'
 
-const { CheckReq, ReserveReq, ConsumeReq, CommitReq, ReleaseReq, RefundReq } = SENDER_COMPONENTS
+const { CheckReq, ReserveReq, ConsumeReq, CommitReq, ReleaseReq, RefundReq, FeedbackReq } = SENDER_COMPONENTS
 
 const UNLIMITED = 'unlimited'
 const timesIn = (zone: string) => () =>
@@ -507,6 +507,17 @@ const SENDER_COMMANDS: readonly Command[] = [
     operands: { user_id: 'USER', id: 'ID' },
     show: record,
     examples: ['sms-quota refund 7 msg-1042'],
+  }),
+  remoteCommand({
+    name: 'feedback',
+    summary: "Says that a message's code was entered.",
+    operation: 'feedback',
+    requests: [FeedbackReq],
+    operands: { user_id: 'USER', id: 'ID' },
+    hides: ['verified'],
+    complete: request => ({ ...request, verified: true }),
+    show: record,
+    examples: ['sms-quota feedback 7 msg-1042'],
   }),
 ]
 

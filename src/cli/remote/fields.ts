@@ -19,6 +19,7 @@ interface Schema {
   minimum?: number
   maximum?: number
   default?: unknown
+  const?: unknown
   description?: string
 }
 
@@ -92,7 +93,7 @@ export const isGiven = (request: Request, { path: [name = ''], alternative }: Fi
 
 /* ── Options ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** The options for fields. A field that is false by default is a switch. */
+/** The options for fields. A field that is false by default, or can only be true, is a switch. */
 export function optionsOf(fields: readonly Field[]): Options {
   return Object.fromEntries(
     fields.map(field => {
@@ -116,7 +117,7 @@ const ALTERNATIVES: Record<NonNullable<Field['alternative']>, string> = {
   name: 'the name',
 }
 
-const isSwitch = ({ schema }: Field) => schema.type === 'boolean' && schema.default === false
+const isSwitch = ({ schema }: Field) => schema.type === 'boolean' && (schema.default === false || schema.const === true)
 const isRecord = ({ schema }: Field) => schema.patternProperties !== undefined
 
 function valuesOf({ schema, isNullable }: Field): readonly string[] | undefined {

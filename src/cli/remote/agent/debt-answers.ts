@@ -83,15 +83,16 @@ function viewOf({ id, user_id, user_ref }: SenderRequest, state: State, units: n
     released: state === 'released' ? units : 0,
     refunded: 0,
     unfunded: 0,
+    verified: false,
     draws: [],
     expires_at: null,
     debt: true,
   }
 }
 
-export function notBooked(): Problem {
+export function notBooked(done = 'Nothing was done'): Problem {
   return new Problem(
     'unavailable',
-    'The message was allowed while the service was away, and is not booked yet. Nothing was done; repeat the call.',
+    `The message was allowed while the service was away, and is not booked yet. ${done}; repeat the call.`,
   )
 }

@@ -127,9 +127,15 @@ function createSettling(
     return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(held, answers, owed, true)
   }
 
-  async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
-    if (outcome === 'not-sent' && !isForced) throw closed('The message was released.', owed, 'released')
+  async function commit(
+    owed: SenderRequest,
+    outcome: Debt['outcome'],
+    { force = false, verified }: Pick<SenderRequest, 'force' | 'verified'>,
+  ): Promise<object> {
+    if (outcome === 'not-sent' && !force) throw closed('The message was released.', owed, 'released')
     await held.end(owed, 'sent')
+    // The journal holds no codes, and the repeated call reaches the service.
+    if (verified === true) throw notBooked('The message counts as sent, and its code is not counted')
     return debtSettled(owed, 'committed', outcome === 'sent')
   }
 
@@ -150,7 +156,7 @@ function createSettling(
     }
     if (op !== 'commit' && op !== 'release') throw notBooked()
     checkWhole(request, owed)
-    return op === 'commit' ? commit(owed, debt.outcome, request.force === true) : release(owed, debt.outcome)
+    return op === 'commit' ? commit(owed, debt.outcome, request) : release(owed, debt.outcome)
   }
 }
 

@@ -107,6 +107,7 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     answer(op, request) {
       const paid = request.id === undefined ? undefined : known.find(messageNameOf(request))
       if (paid === undefined || paid === null) return undefined
+      if (op === 'feedback' || request.verified === true) throw notKnownThere()
       return answerFor(callOf(op, paid.userId, request, paid.segments), paid)
     },
 
@@ -155,6 +156,14 @@ function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | n
 /** Whether the service requires a country, it says when a slice is reserved. */
 function callOf(op: SenderOp, userId: number, request: SenderRequest, segments: SegmentRules): SenderCall {
   return commandOf(op, userId, request, UNSEEN, { requireCountry: false, segments })
+}
+
+/** Usage counts a code for a reservation, and a slice pays many messages. */
+function notKnownThere(): Problem {
+  return new Problem(
+    'not_found',
+    'A lease paid the message, so the service has no reservation of it, and counts no code.',
+  )
 }
 
 /** The same failure, of a message that no lease has paid. */
