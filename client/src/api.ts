@@ -1962,7 +1962,7 @@ export type ReservationDetail = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered. */
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
   readonly changedAt: string
 }
 
@@ -2011,7 +2011,7 @@ export type AuthoredRecord = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered. */
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
   readonly changedAt: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null

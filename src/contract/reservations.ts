@@ -161,8 +161,7 @@ export const ReservationRecord = Type.Object(
 )
 
 const changedAt = time({
-  description:
-    'When units of it were last reserved, committed, released or refunded, when it expired, or when its code was entered.',
+  description: 'When units of it were last reserved, committed, released or refunded, or when it expired.',
 })
 
 export const ReservationDetail = Type.Object(

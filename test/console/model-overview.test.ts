@@ -107,7 +107,7 @@ test('an estimate within 15 minutes is soon', () => {
   expect(isWithinMinutes(new Date(in15.getTime() - 1).toISOString(), NOW)).toBe(true)
 })
 
-const sum = (asked: number, denied = 0) => ({ asked, denied, sent: asked - denied })
+const sum = (asked: number, denied = 0) => ({ asked, denied, sent: asked - denied, messages: 9, verified: 8 })
 
 test.each([
   ['new', { asked: 20, denied: 0, usual: 0 }, true],
@@ -117,7 +117,7 @@ test.each([
   ['denied altogether', { asked: 300, denied: 300, usual: 0 }, false],
   ['before the week is loaded', { asked: 300, denied: 0, usual: null }, false],
 ])('a destination that is %s', (_title, destination, expected) => {
-  expect(isUnusual({ key: 'NG', ...destination })).toBe(expected)
+  expect(isUnusual(destination)).toBe(expected)
 })
 
 test('unusual destinations come first, then those with most units, beside a day of the week before', () => {
@@ -131,9 +131,9 @@ test('unusual destinations come first, then those with most units, beside a day 
     [null, sum(5_600)],
   ])
   expect(destinationsOf(sums, usual)).toEqual([
-    { key: 'NG', asked: 60, denied: 0, usual: 0 },
-    { key: null, asked: 800, denied: 5, usual: 800 },
-    { key: 'DE', asked: 700, denied: 0, usual: 700 },
+    { key: 'NG', asked: 60, denied: 0, usual: 0, messages: 9, verified: 8 },
+    { key: null, asked: 800, denied: 5, usual: 800, messages: 9, verified: 8 },
+    { key: 'DE', asked: 700, denied: 0, usual: 700, messages: 9, verified: 8 },
   ])
   expect(destinationsOf(sums, undefined).map(({ key, usual }) => [key, usual])).toEqual([
     [null, null],

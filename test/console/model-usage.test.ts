@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { untilNextWindow } from '../../console/src/model/next-window.ts'
 import { lastDay, lastHour, weekBefore, wholeQuarters } from '../../console/src/model/time-ranges.ts'
-import { chartDataOf, daysAhead, maxOf, withForecast } from '../../console/src/model/usage-chart.ts'
+import { chartDataOf, daysAhead, enteredOf, maxOf, withForecast } from '../../console/src/model/usage-chart.ts'
 import { periodOf, shownGroup } from '../../console/src/model/usage-report.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 
@@ -72,6 +72,17 @@ test('six groups are a series each', () => {
 test('a chart without groups has one series, and none without units', () => {
   expect(chartDataOf(report([item(MONDAY, 5)]), 'committed', null, words).series).toMatchObject([{ total: 5 }])
   expect(chartDataOf(report([item(MONDAY, 5)]), 'denied', null, words).series).toEqual([])
+})
+
+test('codes that were entered are counted by group, where there are any', () => {
+  const items = [
+    item(MONDAY, 1, { country: 'FR', verified_messages: 1 }),
+    item(TUESDAY, 1, { country: 'FR' }),
+    item(TUESDAY, 9, { country: 'DE' }),
+  ]
+  expect(enteredOf({ items }, 'country')).toEqual([{ key: 'FR', messages: 2, verified: 1 }])
+  expect(enteredOf({ items }, null)).toEqual([{ key: null, messages: 3, verified: 1 }])
+  expect(enteredOf({ items: items.slice(1) }, null)).toEqual([])
 })
 
 test('the forecast covers a quarter of the period, until the units run out', () => {

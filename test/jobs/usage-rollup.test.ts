@@ -85,6 +85,9 @@ describe('usage', () => {
       { replayed: false },
       { outcome: 'not_found' },
     ])
+    // Feedback changes no units.
+    const changed = sql`select changed_at, verified from reservation where user_id = $1 and id = 'a'`
+    expect(await db.query({ text: changed, values: [user] })).toEqual([{ changed_at: began, verified: true }])
     const pending = await db.query<{ at: number; sent_at: (number | null)[] }>({
       text: sql`select at, (select array_agg(extract(epoch from s)::numeric * 1000) from unnest(sent_at) s)::text[] as sent_at, kinds
         from usage_pending where $1 = any(users) order by at, number`,

@@ -19,10 +19,15 @@ export interface Destination {
   denied: number
   /** Sent or denied on an average day of the 7 days before; null until it is loaded. */
   usual: number | null
+  /** Messages that were sent, and those whose code was entered. */
+  messages: number
+  verified: number
 }
 
+export type GroupSum = { asked: number; denied: number; sent: number; messages: number; verified: number }
+
 /** Sums of the country, message type or sender of a period's messages. */
-export type GroupSums = ReadonlyMap<string | null, { asked: number; denied: number; sent: number }>
+export type GroupSums = ReadonlyMap<string | null, GroupSum>
 
 const USUAL_DAYS = 7
 
@@ -32,10 +37,9 @@ const UNUSUAL_FACTOR = 3
 
 /** @param usual of the week before; undefined until it is loaded */
 export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destination[] {
-  const destinations = [...sums].map(([key, { asked, denied }]) => ({
+  const destinations = [...sums].map(([key, { sent: _, ...sum }]) => ({
     key,
-    asked,
-    denied,
+    ...sum,
     usual: usual === undefined ? null : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
   }))
   const rankOf = (destination: Destination) => Number(isUnusual(destination))
@@ -43,7 +47,7 @@ export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): D
 }
 
 /** What was denied altogether is stopped already, mostly by a block. */
-export function isUnusual({ asked, denied, usual }: Destination): boolean {
+export function isUnusual({ asked, denied, usual }: Pick<Destination, 'asked' | 'denied' | 'usual'>): boolean {
   return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
 }
 

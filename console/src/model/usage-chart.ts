@@ -81,6 +81,28 @@ export function chartDataOf({ items }: Usage, measure: Measure, group: Group | n
   return { series, rows: [...rows.values()] }
 }
 
+/** How many messages of a group were sent, and how many codes of them entered. */
+export interface Entered {
+  key: string | number | null
+  messages: number
+  verified: number
+}
+
+/** The groups with codes that were entered, most messages first; of many, the largest. */
+export function enteredOf({ items }: Pick<Usage, 'items'>, group: Group | null): Entered[] {
+  const sums = new Map<string | number | null, Entered>()
+  for (const item of items) {
+    const key = group === null ? null : keyOf(item, group)
+    const { messages, verified } = sums.get(key) ?? { messages: 0, verified: 0 }
+    const sum = { messages: messages + item.committed.messages, verified: verified + item.verified_messages }
+    sums.set(key, { key, ...sum })
+  }
+  return [...sums.values()]
+    .filter(({ verified }) => verified > 0)
+    .sort((one, other) => other.messages - one.messages)
+    .slice(0, MAX_SERIES)
+}
+
 /** The highest bar or point of the forecast. */
 export function maxOf(rows: readonly DayRow[]): number {
   return rows.reduce((max, row) => {

@@ -14,7 +14,7 @@ import {
   yesterday,
   yesterdayUntilNow,
 } from '../model/time-ranges.ts'
-import { blocksAll, type DestinationGroup, type GroupSums, type TrafficGroup } from '../model/traffic.ts'
+import { blocksAll, type DestinationGroup, type GroupSum, type GroupSums, type TrafficGroup } from '../model/traffic.ts'
 import { request } from '../session/client.ts'
 
 type Usage = Api['Usage']
@@ -125,18 +125,22 @@ export function useLastHour(group: TrafficGroup) {
   return useLive(['usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
 }
 
+const NONE: GroupSum = { asked: 0, denied: 0, sent: 0, messages: 0, verified: 0 }
+
 async function readGroups(period: TimeRange, group: TrafficGroup, signal: AbortSignal): Promise<GroupSums> {
   const query = { ...period, interval: 'month', group_by: group }
   const { items } = await request<Usage>('/admin/quota/usage', { query, signal })
-  const sums = new Map<string | null, { asked: number; denied: number; sent: number }>()
+  const sums = new Map<string | null, GroupSum>()
   // Two rows of a group if the period contains the end of a month.
   for (const item of items) {
     const key = item[group] ?? null
-    const { asked, denied, sent } = sums.get(key) ?? { asked: 0, denied: 0, sent: 0 }
+    const { asked, denied, sent, messages, verified } = sums.get(key) ?? NONE
     sums.set(key, {
       asked: asked + item.committed.units + item.denied.units,
       denied: denied + item.denied.units,
       sent: sent + item.committed.units,
+      messages: messages + item.committed.messages,
+      verified: verified + item.verified_messages,
     })
   }
   return sums

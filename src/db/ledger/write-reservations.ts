@@ -62,8 +62,8 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
 )
 
 /**
- * Writes what became of reservations' units, and who did it, and whether the code was entered. An expiry has no author, and
- * neither has feedback. The rest of a reservation never changes.
+ * Writes what became of reservations' units, who did it and when, and whether the code was entered. An expiry has no author. Feedback
+ * has neither author nor time. The rest of a reservation never changes.
  */
 export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Authors, 'settled_by'>>(
   'settle-reservations',
@@ -80,7 +80,8 @@ export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Autho
   ({ k, bind }) => sql`update reservation r set committed = k.committed, released = k.released,
       refunded = k.refunded, expired = k.expired, verified = k.verified,
       settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
-      changed_at = ${bind(NOW)}::timestamptz
+      changed_at = case when r.committed = k.committed and r.released = k.released and r.refunded = k.refunded
+        then r.changed_at else ${bind(NOW)}::timestamptz end
     from ${k}
     where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
 )

@@ -144,6 +144,19 @@ export function recordSettlement(
   record.note(entry, shown, true)
 }
 
+/** Records the answer to feedback for a reservation that its owner knows. `verify` compares usage with the reservations. */
+export function recordFeedback(record: RunRecord, entry: Entry, reply: Reply): void {
+  const { status, body } = reply
+  if (status !== 200 || body.verified !== true) {
+    contradict(record, `feedback ${nameOf(entry)}`, reply)
+    return
+  }
+  record.acknowledged += 1
+  record.count('verified')
+  checkReservation(record, nameOf(entry), reply, body)
+  record.note(entry, body, true)
+}
+
 /** What is known of an entry before it is read. */
 export interface Known {
   shown: ShownReservation | undefined

@@ -4,6 +4,7 @@ import {
   knownOf,
   recordCheck,
   recordDecision,
+  recordFeedback,
   recordFind,
   recordSettlement,
   recordSettlementByTwins,
@@ -26,6 +27,8 @@ export interface Commands {
   settle(entry: Entry, op: Settlement, total?: number): Promise<void>
   /** Commits all that is outstanding, or else refunds all that is committed, twice at the same time. */
   settleByTwins(entry: Entry): Promise<void>
+  /** Says twice at the same time that the code was entered. */
+  feedback(entry: Entry): Promise<void>
   find(entry: Entry, isOwners: boolean): Promise<void>
   check(user: number, units: number): Promise<void>
 }
@@ -91,6 +94,11 @@ export function createCommands(deployment: Deployment, record: RunRecord, random
 
     async settle(entry, op, total) {
       recordSettlement(record, entry, op, total, await post(entry.user, op, settlementOf(entry, total)))
+    },
+
+    async feedback(entry) {
+      const body = { user_id: entry.user, id: entry.id, verified: true }
+      for (const reply of await postTwice(entry.user, 'feedback', body)) recordFeedback(record, entry, reply)
     },
 
     async settleByTwins(entry) {

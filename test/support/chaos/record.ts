@@ -56,6 +56,7 @@ export const KINDS = [
   'released',
   'refunded',
   'settled in part',
+  'verified',
   'expired',
   'checks granted',
   'checks denied',

@@ -42,6 +42,7 @@ export function startSenders(deployment: Deployment, record: RunRecord, random: 
       else if (choice < 0.71) await commands.settleByTwins(entry)
       else if (choice < 0.77) await commands.find(entry, true)
       else if (choice < 0.82) await pause(below(1_500))
+      else if (choice < 0.88) await commands.feedback(entry)
       else return
     }
   }

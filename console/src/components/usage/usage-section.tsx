@@ -8,7 +8,7 @@ import { countryLabel, formatUnits, formatWeekday, LOCAL_ZONE } from '../../form
 import type { ViewedUser } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
 import { dayOf } from '../../model/local-time.ts'
-import { chartDataOf, daysAhead, type Series, seriesColor, withForecast } from '../../model/usage-chart.ts'
+import { chartDataOf, daysAhead, enteredOf, type Series, seriesColor, withForecast } from '../../model/usage-chart.ts'
 import {
   type Group,
   MEASURES,
@@ -186,6 +186,7 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   const forecast = ahead.length > 0 ? daily : null
   return (
     <>
+      {measure === 'committed' && <Entered usage={usage} group={group} labelOf={labelOf} />}
       <div className={classes.chart}>
         <Suspense fallback={<Loading rows={1} height={280} />}>
           <Chart
@@ -201,6 +202,15 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
       <Legend series={series} forecast={forecast && texts.usage.forecast(forecast.daily_rate)} />
     </>
   )
+}
+
+/** Which codes were entered, where senders say so. */
+function Entered({ usage, group, labelOf }: Pick<Parameters<typeof UsageTable>[0], 'usage' | 'group' | 'labelOf'>) {
+  return enteredOf(usage, group).map(({ key, messages, verified }) => (
+    <Text key={key} size="xs" c="dimmed">
+      {texts.usage.entered(messages, verified, group === null ? null : labelOf(key))}
+    </Text>
+  ))
 }
 
 /** The label of a group. @param names of the user's quotas, by id */

@@ -59,6 +59,7 @@ function stepsOf({ reservation, denials }: Message, user: ViewedUser, onExplain:
     ...denied,
     madeStep(reservation, user),
     ...settledSteps(reservation, user),
+    ...verifiedSteps(reservation, user),
     ...outstandingSteps(reservation, user),
   ]
 }
@@ -198,6 +199,12 @@ function actionStep(
     by,
     details: <p className={classes.note}>{request(request_id)}</p>,
   }
+}
+
+/** When a code was entered is not recorded. */
+function verifiedSteps({ verified }: MessageReservation, user: ViewedUser): Step[] {
+  if (!verified) return []
+  return [{ key: 'verified', tone: 'good', title: wordsFor(user).verified, at: null, by: null, details: null }]
 }
 
 /** What is still to come. */

@@ -102,7 +102,7 @@ function Rows({ group, destinations, isStale, onWho }: RowsProps) {
       <FirstRows
         list={group}
         label={titles[group]}
-        columns={columnsOf(group, onWho)}
+        columns={columnsOf(group, destinations, onWho)}
         rows={destinations}
         keyOf={({ key }) => key ?? ''}
         isStale={isStale}
@@ -112,12 +112,30 @@ function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   )
 }
 
-function columnsOf(group: TrafficGroup, onWho: RowsProps['onWho']): Column<Destination>[] {
+/** Feedback is of destinations: its sender may be another than that of the message. */
+function verifiedColumn(group: TrafficGroup, destinations: readonly Destination[]): Column<Destination>[] {
+  if (group === 'sender' || destinations.every(({ verified }) => verified === 0)) return []
+  const { columns, entered } = texts.overview.destinations
+  return [
+    {
+      label: columns.verified,
+      kind: 'number',
+      cell: ({ messages, verified }) => (messages === 0 ? '–' : entered(messages, verified)),
+    },
+  ]
+}
+
+function columnsOf(
+  group: TrafficGroup,
+  destinations: readonly Destination[],
+  onWho: RowsProps['onWho'],
+): Column<Destination>[] {
   const { columns, who } = texts.overview.destinations
   return [
     { label: columns[group], kind: 'name', cell: row => <Name group={group} destination={row} /> },
     unitsColumn(columns.asked, ({ asked }) => asked),
     unitsColumn(columns.usual, ({ usual }) => (usual === null ? null : Math.round(usual)), '–'),
+    ...verifiedColumn(group, destinations),
     deniedColumn(
       columns.denied,
       ({ denied }) => denied,

@@ -184,6 +184,7 @@ export const denials: typeof english = {
     expired: units => `Abgelaufen, ${units} freigegeben`,
     committedByForce: units => `Über die Grenzen bestätigt: insgesamt ${units}`,
     refunded: units => `Erstattet: insgesamt ${units}`,
+    verified: 'Code eingegeben',
     outstanding: units => `${units} noch reserviert`,
     releasedAt: time => <>Wird freigegeben, wenn nicht bestätigt bis {time}</>,
     committedAt: time => <>Wird bestätigt, wenn nicht freigegeben bis {time}</>,

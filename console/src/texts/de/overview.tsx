@@ -72,12 +72,14 @@ export const overview: typeof english = {
       sender: 'Versender',
       asked: 'Angefragt',
       usual: 'Üblich pro Tag angefragt',
+      verified: 'Codes eingegeben',
       denied: 'Davon abgelehnt',
     },
     times: (factor, pace) =>
       `${formatUnits(Math.round(factor))}-mal so viel wie üblich${pace === null ? '' : `: ${pace}`}`,
     isNew: pace => `Neu: ${pace}`,
     isNewBefore: 'Neu: keine in den 7 Tagen davor',
+    entered: (messages, verified) => `${formatUnits(verified)} von ${formatUnits(messages)}`,
     blockedFor: count => `Gesperrt für ${formatUnits(count)} Benutzer`,
     lastHour: (units, denied) =>
       `${units === 0 ? 'keine' : formatUnits(units)} in der letzten Stunde${denied === 0 ? '' : `, davon ${formatUnits(denied)} abgelehnt`}`,

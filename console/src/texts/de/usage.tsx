@@ -32,6 +32,10 @@ export const usage: typeof english = {
   },
   chooseMeasure: 'Was das Diagramm zeigt',
   messages: count => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`,
+  entered: (messages, verified, group) =>
+    group === null
+      ? `Von ${formatUnits(messages)} Nachrichten wurden ${formatUnits(verified)} Codes eingegeben.`
+      : `${group}: von ${formatUnits(messages)} Nachrichten wurden ${formatUnits(verified)} Codes eingegeben.`,
   deniedBy: 'Grund der Ablehnung:',
   reasons: {
     no_quota: units => `kein Kontingent für die Nachricht ${units}`,

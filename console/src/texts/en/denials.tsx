@@ -192,6 +192,7 @@ export const denials = {
     expired: (units: string) => `Expired, ${units} released`,
     committedByForce: (units: string) => `Committed past the limits: ${units} in all`,
     refunded: (units: string) => `Refunded: ${units} in all`,
+    verified: 'Code entered',
     outstanding: (units: string) => `${units} still reserved`,
     releasedAt: (time: ReactNode) => <>Released if not committed by {time}</>,
     committedAt: (time: ReactNode) => <>Committed if not released by {time}</>,

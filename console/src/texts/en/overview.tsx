@@ -75,12 +75,14 @@ export const overview = {
       sender: 'Sender',
       asked: 'Asked for',
       usual: 'Asked for on a usual day',
+      verified: 'Codes entered',
       denied: 'Of which denied',
     },
     times: (factor: number, pace: string | null) =>
       `${formatUnits(Math.round(factor))} times as much as usual${pace === null ? '' : `: ${pace}`}`,
     isNew: (pace: string) => `New: ${pace}`,
     isNewBefore: 'New: none in the 7 days before',
+    entered: (messages: number, verified: number) => `${formatUnits(verified)} of ${formatUnits(messages)}`,
     /** Beside what is unusual. */
     blockedFor: (count: number) => `Blocked for ${users(count)}`,
     lastHour: (units: number, denied: number) =>

@@ -24,6 +24,11 @@ export const usage = {
   },
   chooseMeasure: 'What the chart shows',
   messages: (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`,
+  /** Of all messages, or of those to a country or of a type. */
+  entered: (messages: number, verified: number, group: string | null) =>
+    group === null
+      ? `Of ${formatUnits(messages)} messages, ${formatUnits(verified)} codes were entered.`
+      : `${group}: of ${formatUnits(messages)} messages, ${formatUnits(verified)} codes were entered.`,
   /** The units denied, by reason. Reasons without units are left out. */
   deniedBy: 'Denied because of:',
   reasons: {
