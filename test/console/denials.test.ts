@@ -338,6 +338,7 @@ async function sendLater(): Promise<void> {
     ['commit', { total_units: 4 }],
     ['release', {}],
     ['refund', { total_units: 1 }],
+    ['feedback', { verified: true }],
   ] as const) {
     clock.now += 60_000
     const answer = await call('POST', `/api/sms/sender/quota/${op}`, {
@@ -366,6 +367,7 @@ test('the life of a message is found by its id, and says who, from what and when
     'Reserved: 10 units',
     '4 units committed · 6 units released',
     'Refunded: 1 unit in all',
+    'Code entered',
   ])
   for (const n of [0, 1]) expect(await steps.nth(n).textContent()).toContain('by sender gateway')
   expect(await steps.nth(1).textContent()).toContain('20 units were asked for')

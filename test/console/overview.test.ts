@@ -141,6 +141,7 @@ test('shows what needs a decision, and leads to it', async () => {
   await ask('consume', { user_id: 1042, id: 'fraud-2', units: 60, country: 'NG', message_type: 'otp' })
   await ask('consume', { user_id: 4711, id: 'code-1', units: 10, country: 'DE', message_type: 'otp' })
   await ask('consume', { user_id: 4711, id: 'code-2', units: 1, country: 'DE', message_type: 'otp' })
+  await ask('feedback', { user_id: 4711, id: 'code-1', verified: true })
   const webhook = await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.example/' } })
   await site.db.query({ text: sql`update webhook set failing_since = '2026-04-01T12:00:00Z'` })
 
@@ -184,7 +185,7 @@ test('shows what needs a decision, and leads to it', async () => {
     expect(top).toBeLessThan((await panel(page, title).boundingBox())?.y ?? Number.NaN)
   const rows = destinations.getByRole('row')
   await rows.nth(1).filter({ hasText: 'Nigeria (NG, +234)New: 60 in the last hour2000' }).waitFor()
-  await rows.nth(2).filter({ hasText: 'Germany (DE, +49)' }).waitFor()
+  await rows.nth(2).filter({ hasText: 'Germany (DE, +49)' }).getByText('1 of 2').waitFor()
   await expectAccessibleInEachLayout(page)
   await destinations.getByRole('button', { name: 'Who sends to Nigeria (NG, +234)?' }).click()
   const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })

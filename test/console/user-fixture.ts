@@ -70,6 +70,7 @@ async function send(site: Site, userId: number, day: number): Promise<void> {
     consume('other', 3 + (day % 4), {}),
     ...(day % 10 === 0 ? [consume('campaign', 5_000, { country: 'FR' })] : []),
     { op: 'refund', user_id: userId, id: `notice-${day}`, total_units: 2 },
+    { op: 'feedback', user_id: userId, id: `code-${day}`, verified: true },
     ...(day === DAYS - 1
       ? [{ op: 'reserve', user_id: userId, id: 'waiting', units: 25, country: 'CH', ttl_seconds: 3_600 }]
       : []),

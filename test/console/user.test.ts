@@ -85,7 +85,9 @@ test('totals and days of 90 days match the API, ungrouped and grouped', async ()
   const denials = `/console/users/7/denials?${new URLSearchParams({ from: start, to: end })}`
   const denied = page.getByRole('region', { name: 'Units by day' }).getByRole('link').first()
   expect(await denied.getAttribute('href')).toBe(denials)
+  await page.getByText(/^Of \d+ messages, \d+ codes were entered\.$/).waitFor()
   await page.getByLabel('Group by').selectOption('Country')
+  await page.getByText(/^Germany.*: of (\d+) messages, \1 codes were entered\.$/).waitFor()
   await expect.poll(() => denied.getAttribute('href')).toBe(`${denials}&country=FR`)
 
   await page.getByLabel('Period').selectOption('Last 7 days')

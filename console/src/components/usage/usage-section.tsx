@@ -168,7 +168,12 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   const labelOf = (key: string | number | null) =>
     group === null ? texts.usage.unit : groupLabel(group, key, names, user)
   if (as === 'table')
-    return <UsageTable user={user} words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
+    return (
+      <>
+        <Entered usage={usage} group={group} labelOf={labelOf} />
+        <UsageTable user={user} words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
+      </>
+    )
 
   const { series, rows } = chartDataOf(usage, measure, group, { label: labelOf, others: texts.usage.others })
   if (series.length === 0) {
