@@ -119,6 +119,7 @@ describe('a sender bounded to users', async () => {
     commit: { id: 'm' },
     release: { id: 'm' },
     refund: { id: 'm' },
+    feedback: { id: 'm', verified: true },
   }
   const tokenFor = (users: unknown) => bounded.token({ sub: 'gateway', roles: ['sms-quota:sender'], sms: { users } })
   const isRefused = async (token: string, user: number, op = 'check') => {

@@ -50,6 +50,7 @@ describe('reserve', () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      verified: false,
       draws: [
         { quota_id: month, kind: 'grant', units: 2, window_start: TODAY },
         { quota_id: pool, kind: 'grant', units: 3, window_start: NOW },
@@ -225,6 +226,7 @@ describe('settling', () => {
       released: 0,
       refunded: 0,
       unfunded: 0,
+      verified: false,
       draws: [{ quota_id: grant, kind: 'grant', units: 6, window_start: NOW }],
       expires_at: null,
     }
