@@ -75,7 +75,16 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   await tab(2)
   await keyboard.type('1000')
   await tab(2)
-  await keyboard.type('Each m')
+  // On a busy machine, keys can come too slowly to count as one text.
+  const period = page.getByRole('combobox', { name: 'Resets' }).locator('option:checked')
+  await expect
+    .poll(async () => {
+      await keyboard.type('Each m')
+      return period.textContent()
+    })
+    .toBe('Each month')
+  const firstDay = page.getByRole('combobox', { name: 'First day' })
+  await firstDay.waitFor()
   await tab()
   await keyboard.type('Package 😀')
   // The time zone.
@@ -94,8 +103,10 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   // The first day of its months.
   await tab()
   await keyboard.press('9')
+  await expect.poll(() => firstDay.inputValue()).toBe('9')
   await tab()
   await keyboard.press('Enter')
+  await page.locator('details[open]').getByRole('textbox').first().waitFor()
   await tab()
   await keyboard.press('Control+A')
   await keyboard.type('200')
