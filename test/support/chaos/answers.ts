@@ -144,17 +144,22 @@ export function recordSettlement(
   record.note(entry, shown, true)
 }
 
-/** Records the answer to feedback for a reservation that its owner knows. `verify` compares usage with the reservations. */
-export function recordFeedback(record: RunRecord, entry: Entry, reply: Reply): void {
-  const { status, body } = reply
-  if (status !== 200 || body.verified !== true) {
-    contradict(record, `feedback ${nameOf(entry)}`, reply)
-    return
+/**
+ * Records the answers to feedback that is given twice for a reservation that its owner knows; the reservation may expire in between.
+ * `verify` compares usage with the reservations.
+ */
+export function recordFeedback(record: RunRecord, entry: Entry, replies: readonly Reply[]): void {
+  for (const reply of inOrder(replies)) {
+    const { status, body } = reply
+    if (status !== 200 || body.verified !== true) {
+      contradict(record, `feedback ${nameOf(entry)}`, reply)
+      continue
+    }
+    record.acknowledged += 1
+    record.count('verified')
+    checkReservation(record, nameOf(entry), reply, body)
+    record.note(entry, body, true)
   }
-  record.acknowledged += 1
-  record.count('verified')
-  checkReservation(record, nameOf(entry), reply, body)
-  record.note(entry, body, true)
 }
 
 /** What is known of an entry before it is read. */
