@@ -13,7 +13,7 @@ import { createUserReferences } from '../src/http/users/references.ts'
 
 const ROUNDS = 9
 const CALLS = 400_000
-const RULES = { requireCountry: false, segments: DEFAULT_SEGMENT_RULES }
+const RULES = { requireCountry: false, requireRecipient: false, segments: DEFAULT_SEGMENT_RULES }
 const ORIGIN = { principal: 'gateway', requestId: 'r' }
 
 const check = requestCheck('consume', () => DEFAULT_SEGMENT_RULES)

@@ -41,6 +41,7 @@ const app = await createServer({
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },
     ...{
       requireCountry: false,
+      requireRecipient: false,
       autoUsers: false,
       defaultPlanUsersPerMinute: 1,
       segments: DEFAULT_SEGMENT_RULES,

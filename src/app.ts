@@ -15,7 +15,6 @@ import { assertNotRestoring } from './db/embedded/restoring.ts'
 import { assertMigrated, migrate } from './db/schema/migrate.ts'
 import { writeNames } from './db/users/principal-names.ts'
 import { usersByReference } from './db/users/profiles.ts'
-import type { SecretKeys } from './db/webhooks/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { trustedTime } from './engine/completion.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
@@ -43,12 +42,13 @@ import { createJobRunner, idleMsOn, type Job, type JobRunner } from './jobs/runn
 import { createSweeper } from './jobs/sweeper.ts'
 import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
+import { createValueCounterCleaner } from './jobs/value-counter-cleaner.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
+import { provideSecrets, type Secrets } from './secrets.ts'
 import { startTracing, type Tracer, type TracingOptions } from './tracing.ts'
 import { TIME_ZONES, VERSION } from './version.ts'
 
@@ -101,14 +101,13 @@ export interface Overrides {
 type Stop = () => Promise<void>
 
 /** What the parts below have in common. */
-interface Base {
+interface Base extends Secrets {
   config: Config
   log: FastifyBaseLogger
   jobsDb: Database
   now: () => EpochMs
   metrics: Metrics
   pauses: Pauses
-  secretKeys: SecretKeys
   tracer: Tracer | undefined
   /** The pause of jobs that find nothing to do, in milliseconds. */
   idleMs: number
@@ -140,7 +139,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await assertConnectionsFit(db, connectionsOf(config))
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     metrics.build({ version: VERSION, node: process.version, timeZones: TIME_ZONES, ...(await readServerVersions(db)) })
-    const secretKeys = await provideSecretKeys(config, db, log)
+    const secrets = await provideSecrets(config, db, log)
     const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS, ...overrides.limits })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
@@ -149,7 +148,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const cluster = await findCluster(jobsDb)
     const pauses = createPauses({ db: pingDb, now })
     await pauses.read()
-    const base = { config, log, jobsDb, now, metrics, pauses, secretKeys, tracer, idleMs: idleMsOn(cluster) }
+    const base = { config, log, jobsDb, now, metrics, pauses, ...secrets, tracer, idleMs: idleMsOn(cluster) }
 
     const engine = startEngine(base, { url, cluster }, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -168,7 +167,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       references,
       feed,
       webhooks,
-      secretKeys,
+      secretKeys: secrets.secretKeys,
       now,
       log,
       metrics,
@@ -213,13 +212,6 @@ async function provideTracer({ tracing: { endpoint, ratio } }: Config, options: 
   return tracing
 }
 
-async function provideSecretKeys(config: Config, db: Database, log: FastifyBaseLogger): Promise<SecretKeys> {
-  const keys = await readSecretKeys(config)
-  await requireFittingKeys(db, keys, config)
-  warnOfPlainSecrets(config, log)
-  return keys
-}
-
 function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, stops: Stop[]): Database {
   const db = openDatabase({ ...options, onWait: ms => metrics.poolWait(pool, ms) })
   metrics.watchPool(pool, () => db.pool)
@@ -228,13 +220,14 @@ function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, st
 }
 
 function startEngine(
-  { config, log, jobsDb, now, metrics, pauses, tracer }: Base,
+  { config, log, jobsDb, now, metrics, pauses, tracer, valueKey }: Base,
   store: Pick<EngineOptions, 'url' | 'cluster'>,
   options: Overrides['engine'],
   stops: Stop[],
 ): Engine {
   const engine = createEngine({
     ...store,
+    valueKey,
     now,
     log,
     observe: config.enforcement === 'observe',
@@ -330,6 +323,7 @@ function createJobs(base: Base, engine: Engine): Job[] {
     createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createAlertCleaner({ db, now }),
+    createValueCounterCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
     createWebhookSecrets({ db, keys, now }),

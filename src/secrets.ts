@@ -1,9 +1,10 @@
 /** The keys that webhook secrets are encrypted with, from the configuration or the data folder. */
 import type { Config } from './config/config.ts'
 import { ConfigError } from './config/config.ts'
-import type { Log, Queryable } from './db/connection/database.ts'
+import type { Database, Log, Queryable } from './db/connection/database.ts'
 import { type SecretKeys, secretKeys } from './db/webhooks/secret-keys.ts'
 import { findUnreadable } from './db/webhooks/secrets.ts'
+import { isValueKeyLost, provideValueKey } from './db/webhooks/value-key.ts'
 import { ownSecret, readOwnSecret } from './http/auth/secrets.ts'
 
 const OWN_KEY = 'secrets-key'
@@ -24,23 +25,37 @@ export async function readSecretKeys(config: KeyConfig): Promise<SecretKeys> {
   return secretKeys(bytesOf(secretsKey), own === null ? previous : [...previous, Buffer.from(own, 'base64url')])
 }
 
+/** What a service encrypts with, and what it hashes values with that it does not store; null: it hashes none but countries. */
+export interface Secrets {
+  secretKeys: SecretKeys
+  valueKey: Uint8Array | null
+}
+
+/** @throws ConfigError if the keys do not fit what is stored */
+export async function provideSecrets(config: KeyConfig, db: Database, log: Log): Promise<Secrets> {
+  const secretKeys = await readSecretKeys(config)
+  await requireFittingKeys(db, secretKeys, config)
+  if (hasNoKey(config)) log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
+  return { secretKeys, valueKey: await provideValueKey(db, secretKeys) }
+}
+
 const bytesOf = (key: Config['secretsKey']) => (key === 'off' ? null : key)
 
 /**
- * Refuses keys that do not fit the stored secrets: without a signature no receiver would take a delivery.
+ * Refuses keys that do not fit the stored secrets: without a signature no receiver would take a delivery, and what caps have counted would not
+ * be found.
  * @throws ConfigError
  */
 export async function requireFittingKeys(db: Queryable, keys: SecretKeys, config: KeyConfig): Promise<void> {
-  const unreadable = await findUnreadable(db, keys)
+  const webhooks = await findUnreadable(db, keys)
+  const unreadable = [
+    ...(webhooks.length === 0 ? [] : [`the secrets of webhooks ${webhooks.join(', ')}`]),
+    ...((await isValueKeyLost(db, keys)) ? ['the key of caps on each recipient and tag'] : []),
+  ]
   if (unreadable.length === 0) return
   const [fault, key] = hasNoKey(config) ? ['is not set', 'a key'] : ['does not fit', 'another key']
-  const message = `${fault}: the secrets of webhooks ${unreadable.join(', ')} were encrypted with ${key}. Set that key as SECRETS_KEY or SECRETS_KEY_PREVIOUS. If it is lost, "sms-quota discard-secrets" replaces these secrets`
+  const message = `${fault}: ${unreadable.join(' and ')} ${webhooks.length === 0 ? 'was' : 'were'} encrypted with ${key}. Set that key as SECRETS_KEY or SECRETS_KEY_PREVIOUS. If it is lost, "sms-quota discard-secrets" replaces them`
   throw new ConfigError([{ variable: 'SECRETS_KEY', message }])
-}
-
-/** Says that secrets are not encrypted, unless the operator has chosen so. */
-export function warnOfPlainSecrets(config: KeyConfig, log: Log): void {
-  if (hasNoKey(config)) log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
 }
 
 const hasNoKey = ({ secretsKey, databaseUrl }: KeyConfig): boolean => databaseUrl !== null && secretsKey === null

@@ -12,12 +12,16 @@ export type SmsQuota = {
   readonly userName?: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts: 'units' | 'messages'
   /** A display name. */
   readonly name: string | null
   /** Units per window; null is unlimited (grants only). */
@@ -36,7 +40,7 @@ export type SmsQuota = {
   readonly countries: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled: boolean
@@ -44,13 +48,13 @@ export type SmsQuota = {
   readonly externalRef: string | null
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Units committed in the current window. */
-  readonly used: number
-  /** Units reserved in the current window. */
-  readonly reserved: number
+  /** Units or messages committed in the current window; null for a cap with `per`. */
+  readonly used: number | null
+  /** Units or messages reserved in the current window; null for a cap with `per`. */
+  readonly reserved: number | null
   /** Units carried into the current window. */
   readonly rolledOver: number
-  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited. */
+  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited, or a cap with `per`. */
   readonly remaining: number | null
   /** max(0, used + reserved − limit − rolled_over). */
   readonly overage: number
@@ -88,12 +92,16 @@ export type CreateQuotaReq = {
   readonly limit: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per?: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts?: 'units' | 'messages'
   /** A display name. */
   readonly name?: string | null
   /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
@@ -110,7 +118,7 @@ export type CreateQuotaReq = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -122,17 +130,21 @@ export type CreateQuotaReq = {
   readonly openingUsed?: number
 }
 
-/** Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor` and `time_zone` are accepted only with their current value. */
+/** Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor`, `time_zone`, `per` and `counts` are accepted only with their current value. */
 export type UpdateQuotaReq = {
   /** The user that the quota belongs to. */ readonly userId?: number
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per?: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts?: 'units' | 'messages'
   /** A display name. */
   readonly name?: string | null
   /** Units per window; null is unlimited (grants only). */
@@ -151,7 +163,7 @@ export type UpdateQuotaReq = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -252,6 +264,7 @@ export type QuotaSummary = {
   readonly nextReset: { readonly at: string; readonly units: number } | null
   /** The next end of a grant, and the units that are lost then; null units if the grant is unlimited. */
   readonly nextExpiry: { readonly at: string; readonly units: number | null } | null
+  /** The live caps, but for those that count each recipient, country or tag by itself. */
   readonly caps: ReadonlyArray<{
     readonly quotaId: number
     readonly name: string | null
@@ -260,9 +273,11 @@ export type QuotaSummary = {
     readonly reserved: number
     readonly remaining: number | null
     readonly windowEnd: string | null
-    readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+    readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
     readonly anchor: string | null
     readonly timeZone: string
+    /** What the cap counts: its figures are units, or messages. */
+    readonly counts: 'units' | 'messages'
     readonly countries: ReadonlyArray<string> | null
     readonly messageTypes: ReadonlyArray<string> | null
     readonly alertAt: ReadonlyArray<number>
@@ -310,12 +325,16 @@ export type QuotaAsShown = {
   readonly userName?: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per?: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts?: 'units' | 'messages'
   /** A display name. */
   readonly name?: string | null
   /** Units per window; null is unlimited (grants only). */
@@ -334,7 +353,7 @@ export type QuotaAsShown = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -342,13 +361,13 @@ export type QuotaAsShown = {
   readonly externalRef?: string | null
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Units committed in the current window. */
-  readonly used?: number
-  /** Units reserved in the current window. */
-  readonly reserved?: number
+  /** Units or messages committed in the current window; null for a cap with `per`. */
+  readonly used?: number | null
+  /** Units or messages reserved in the current window; null for a cap with `per`. */
+  readonly reserved?: number | null
   /** Units carried into the current window. */
   readonly rolledOver?: number
-  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited. */
+  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited, or a cap with `per`. */
   readonly remaining?: number | null
   /** max(0, used + reserved − limit − rolled_over). */
   readonly overage?: number
@@ -445,12 +464,16 @@ export type ImportRow = {
   readonly limit?: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per?: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts?: 'units' | 'messages'
   /** A display name. */
   readonly name?: string | null
   /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
@@ -467,7 +490,7 @@ export type ImportRow = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt?: ReadonlyArray<number>
   /** false suspends the quota. Its windows go on. */
   readonly enabled?: boolean
@@ -483,13 +506,13 @@ export type ImportRow = {
   readonly plan?: unknown
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  /** Units committed in the current window. */
-  readonly used?: number
-  /** Units reserved in the current window. */
-  readonly reserved?: number
+  /** Units or messages committed in the current window; null for a cap with `per`. */
+  readonly used?: number | null
+  /** Units or messages reserved in the current window; null for a cap with `per`. */
+  readonly reserved?: number | null
   /** Units carried into the current window. */
   readonly rolledOver?: number
-  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited. */
+  /** max(0, limit + rolled_over − used − reserved); null if the quota is unlimited, or a cap with `per`. */
   readonly remaining?: number | null
   /** max(0, used + reserved − limit − rolled_over). */
   readonly overage?: number
@@ -675,7 +698,7 @@ export type GiveReq = {
   /** For each user without units of its own. */
   readonly units?: number
   /** Which grant of each user gets the units: the one with this period, null for a one-time grant. If a user has several, the one that pays first. */
-  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** When the units end. `window_end`: with the current window of the grant, or with a one-time grant; `month_end`: with the calendar month, for one-time grants only. These units are a grant of their own for the same messages, given once for the same reason in each window or month. `for_good`: never, for grants with a period only; the limit is raised in every window, by each call. */
   readonly until?: 'window_end' | 'month_end' | 'for_good'
   /** Where the calendar month ends. By default in the time zone of most monthly grants of the users; without any, in UTC. */
@@ -697,8 +720,8 @@ export type GiftQuota = {
   readonly name: string | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Units per window; null is unlimited (grants only). */
   readonly limit: number | null
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
@@ -895,12 +918,16 @@ export type PlanSlotReq = {
   readonly limit: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind?: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per?: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts?: 'units' | 'messages'
   /** A display name. */
   readonly name?: string | null
   /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
@@ -913,7 +940,7 @@ export type PlanSlotReq = {
   readonly countries?: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt?: ReadonlyArray<number>
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata?: Readonly<Record<string, string>>
@@ -929,12 +956,16 @@ export type PlanSlot = {
   readonly limit: number | null
   /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
   readonly kind: 'grant' | 'cap'
-  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. */
-  readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
+  readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
   /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
   readonly anchor: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone: string
+  /** Only for a cap with a period: its `limit` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most 5 such caps that are neither deleted nor expired. `recipient` and `tag` need the setting SECRETS_KEY beside an external database. */
+  readonly per: 'recipient' | 'country' | 'tag' | null
+  /** What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`. */
+  readonly counts: 'units' | 'messages'
   /** A display name. */
   readonly name: string | null
   /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
@@ -947,7 +978,7 @@ export type PlanSlot = {
   readonly countries: ReadonlyArray<string> | null
   /** The message types it covers; null is all. */
   readonly messageTypes: ReadonlyArray<string> | null
-  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. */
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none. */
   readonly alertAt: ReadonlyArray<number>
   /** A flat map of strings, at most 16 keys. It is the administrators' own: users read `{}`. They do read `name` and `external_ref`. */
   readonly metadata: Readonly<Record<string, string>>
@@ -1321,8 +1352,14 @@ export type CheckReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly recipient?: string
+  /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly tag?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
+  /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+  readonly messages?: number
   /** Explains for each quota why it counted or not. */
   readonly explain?: boolean
 }
@@ -1341,8 +1378,14 @@ export type ReserveReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly recipient?: string
+  /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly tag?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
+  /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+  readonly messages?: number
   /** Explains for each quota why it counted or not. */
   readonly explain?: boolean
   /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
@@ -1369,8 +1412,14 @@ export type ConsumeReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly recipient?: string
+  /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  readonly tag?: string
   /** The type of the message. Without it, no quota with `message_types` matches. */
   readonly messageType?: string
+  /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+  readonly messages?: number
   /** Explains for each quota why it counted or not. */
   readonly explain?: boolean
   /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
@@ -1395,7 +1444,7 @@ export type CommitReq = {
   readonly totalUnits?: number
   /** Books units again that were released or have expired, past any limit. */
   readonly force?: boolean
-  /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
+  /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
   readonly messages?: number
   /** The message's code was entered, as `feedback` says it; of a commit that is a repetition, too. */
   readonly verified?: true
@@ -1451,8 +1500,14 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly recipient?: string
+        /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly tag?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string
+        /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+        readonly messages?: number
         /** Explains for each quota why it counted or not. */
         readonly explain?: boolean
       }
@@ -1472,8 +1527,14 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly recipient?: string
+        /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly tag?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string
+        /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+        readonly messages?: number
         /** Explains for each quota why it counted or not. */
         readonly explain?: boolean
         /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
@@ -1501,8 +1562,14 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly recipient?: string
+        /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        readonly tag?: string
         /** The type of the message. Without it, no quota with `message_types` matches. */
         readonly messageType?: string
+        /** How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`. */
+        readonly messages?: number
         /** Explains for each quota why it counted or not. */
         readonly explain?: boolean
         /** The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat. */
@@ -1528,7 +1595,7 @@ export type BatchReq = {
         readonly totalUnits?: number
         /** Books units again that were released or have expired, past any limit. */
         readonly force?: boolean
-        /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
+        /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
         readonly messages?: number
         /** The message's code was entered, as `feedback` says it; of a commit that is a repetition, too. */
         readonly verified?: true
@@ -1593,6 +1660,7 @@ export type Settled = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1630,6 +1698,7 @@ export type Granted = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1666,7 +1735,8 @@ export type Granted = {
       | 'expired'
       | 'other_country'
       | 'other_message_type'
-    /** Units that this quota pays or counts. */
+      | 'no_value'
+    /** Units that this quota pays, or units or messages that it counts. */
     readonly units: number
     /** When the quota ended; only with the verdict `expired`. */
     readonly expiresAt?: string
@@ -1690,6 +1760,7 @@ export type Grantable = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1720,7 +1791,8 @@ export type Grantable = {
       | 'expired'
       | 'other_country'
       | 'other_message_type'
-    /** Units that this quota pays or counts. */
+      | 'no_value'
+    /** Units that this quota pays, or units or messages that it counts. */
     readonly units: number
     /** When the quota ended; only with the verdict `expired`. */
     readonly expiresAt?: string
@@ -1768,7 +1840,8 @@ export type Denied = {
       | 'expired'
       | 'other_country'
       | 'other_message_type'
-    /** Units that this quota pays or counts. */
+      | 'no_value'
+    /** Units that this quota pays, or units or messages that it counts. */
     readonly units: number
     /** When the quota ended; only with the verdict `expired`. */
     readonly expiresAt?: string
@@ -1808,6 +1881,7 @@ export type Reservation = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1840,6 +1914,7 @@ export type AuthoredReservation = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1889,6 +1964,7 @@ export type ReservationRecord = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1940,6 +2016,7 @@ export type ReservationDetail = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -1989,6 +2066,7 @@ export type AuthoredRecord = {
     readonly quotaId: number
     /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
     readonly kind: 'grant' | 'cap'
+    /** Of a cap that counts messages: these. */
     readonly units: number
     /** The start of the window that counts the units. */
     readonly windowStart: string
@@ -2133,7 +2211,8 @@ export type DenialDetail = {
       | 'expired'
       | 'other_country'
       | 'other_message_type'
-    /** Units that this quota pays or counts. */
+      | 'no_value'
+    /** Units that this quota pays, or units or messages that it counts. */
     readonly units: number
     /** When the quota ended; only with the verdict `expired`. */
     readonly expiresAt?: string

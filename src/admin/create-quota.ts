@@ -7,6 +7,7 @@ import * as rules from '../domain/quota.ts'
 import { openingOf } from '../domain/reservation.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
+import { findUncountable, uncountableIssues } from './countable-values.ts'
 import { once, type Repeated } from './idempotency.ts'
 import { makeUser } from './make-user.ts'
 import { recordChange } from './record-change.ts'
@@ -57,6 +58,8 @@ export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Au
   // What no user may have is refused before the lock, which makes an account if need be: then the user would be listed.
   const created = rules.createQuota(draft, { ...author, id: 0 })
   if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  const issues = uncountableIssues(await findUncountable(tx, [draft]), draft)
+  if (issues.length > 0) return { outcome: 'invalid', issues }
   await lockAccounts(tx, [draft.user_id])
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
   const erased = await usersBeingErased(tx, [draft.user_id])

@@ -3,6 +3,7 @@ import { quotasOfUsers } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { Author } from './author.ts'
+import { findUncountable } from './countable-values.ts'
 import { decide, type ImportedQuota, type ImportOutcome, usersOf } from './import-quotas.ts'
 
 /** Quotas that a dry run remembers, some 1 KiB each. */
@@ -41,7 +42,7 @@ export function createImportPreview(
       const erased = await usersBeingErased(tx, userIds)
       const quotas = [...(await quotasOfUsers(tx, rows, author.now, 'read')), ...earlier]
       const stored = [...new Map(quotas.map(quota => [quota.id, quota])).values()]
-      return decide(rows, author, { erased, stored, numbers })
+      return decide(rows, author, { erased, stored, numbers, uncountable: await findUncountable(tx, rows) })
     }, 'keyed snapshot')
     for (const { decisions } of users) for (const { change } of decisions) remember(change.after)
     return outcomes

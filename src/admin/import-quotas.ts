@@ -10,6 +10,7 @@ import { quotaIdOf, shardOf } from '../domain/shard.ts'
 import { localTimestamp } from '../domain/window.ts'
 import type { Author } from './author.ts'
 import type { Updated } from './change-quota.ts'
+import { findUncountable, uncountableIssues } from './countable-values.ts'
 import type { Created } from './create-quota.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges, type UserChanges } from './user-changes.ts'
@@ -123,6 +124,7 @@ function importRows(db: Database, rows: readonly ImportedQuota[], author: Author
       erased: await usersBeingErased(tx, usersOf(differing)),
       stored: await quotasOfUsers(tx, differing, author.now, 'lock'),
       numbers: await nextQuotaNumbers(tx, differing.length),
+      uncountable: await findUncountable(tx, differing),
     })
     if (users.length > 0) await recordChanges(tx, users, author)
     for (const [index, row] of differing.entries()) outcomeOf.set(row, outcomes[index])
@@ -203,13 +205,15 @@ interface Known {
   stored: readonly Quota[]
   /** A number for the id of each row, if it creates a quota. */
   numbers: readonly number[]
+  /** The values that no cap can count. */
+  uncountable: ReadonlySet<unknown>
 }
 
 /** Decides the rows one after the other, each on what those before it have left. */
 export function decide(
   rows: readonly ImportedQuota[],
   author: Author,
-  { erased, stored, numbers }: Known,
+  { erased, stored, numbers, uncountable }: Known,
 ): { outcomes: ImportOutcome[]; users: DecisionsOfUser[] } {
   const ofUser = Map.groupBy(stored, ({ user_id }) => user_id)
   const outcomes: ImportOutcome[] = []
@@ -219,25 +223,28 @@ export function decide(
     const user = decided.get(user_id) ?? createUserChanges(ofUser.get(user_id) ?? [], author.now)
     decided.set(user_id, user)
     const id = quotaIdOf(numbers[index] ?? 0, shardOf(user_id))
-    outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : applyRow(user, row, author, id))
+    outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : applyRow(user, row, author, { id, uncountable }))
   }
   const users = usersOf(rows).flatMap(userId => decided.get(userId)?.changes ?? [])
   return { outcomes, users }
 }
 
-/** @param id of the quota, if it is created */
-function applyRow(user: UserChanges, row: ImportedQuota, author: Author, id: number): ImportOutcome {
+/** The id of a quota that is created, and the values that it cannot count. */
+type Creation = Pick<Known, 'uncountable'> & { id: number }
+
+function applyRow(user: UserChanges, row: ImportedQuota, author: Author, creation: Creation): ImportOutcome {
   if (isById(row)) {
     const named = user.byId(row.id)
     return named === undefined ? NOT_THE_USERS : update(user, named, row, author)
   }
   const stored = user.byReference(row.external_ref)
-  return stored === undefined ? create(user, row, author, id) : update(user, stored, row, author)
+  return stored === undefined ? create(user, row, author, creation) : update(user, stored, row, author)
 }
 
-function create(user: UserChanges, row: ByReference, author: Author, id: number): ImportOutcome {
+function create(user: UserChanges, row: ByReference, author: Author, { id, uncountable }: Creation): ImportOutcome {
   const created = createQuota(draftOf(row), { ...author, id })
-  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  const issues = 'issues' in created ? created.issues : uncountableIssues(uncountable, row)
+  if ('issues' in created || issues.length > 0) return { outcome: 'invalid', issues }
   const { quota } = created
   const change = { action: 'created', before: null, after: quota } as const
   return user.add({ change, closed: [], booking: openingOf(quota) }) ?? { outcome: 'created' }

@@ -9,12 +9,14 @@ import {
   type PlanAction,
   type PlanDraft,
   type PlanPatch,
+  type PlanSlot,
   planViewOf,
   slotIssues,
   slotOf,
 } from '../domain/plan.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
+import { findUncountable, uncountableIssues } from './countable-values.ts'
 import { once, type Repeated } from './idempotency.ts'
 import type { NotChangeable, VersionCheck } from './lock-quota.ts'
 
@@ -41,7 +43,7 @@ export function createPlanOnce(
 
 async function createPlan(tx: Transaction, draft: PlanDraft, author: Author): Promise<PlanCreated> {
   const slots = draft.slots.map(slotOf)
-  const issues = slotIssues(slots)
+  const issues = await issuesOf(tx, slots)
   if (issues.length > 0) return { outcome: 'invalid', issues }
   await lockPlans(tx)
   const id = await nextPlanId(tx)
@@ -61,6 +63,12 @@ async function createPlan(tx: Transaction, draft: PlanDraft, author: Author): Pr
   }
   await record(tx, 'created', null, plan, author)
   return { outcome: 'created', plan }
+}
+
+async function issuesOf(tx: Transaction, slots: readonly PlanSlot[]): Promise<ValidationIssue[]> {
+  const issues = slotIssues(slots)
+  const uncountable = await findUncountable(tx, slots)
+  return [...issues, ...slots.flatMap((slot, index) => uncountableIssues(uncountable, slot, `/slots/${index}`))]
 }
 
 /**
@@ -84,7 +92,7 @@ export function updatePlanOnce(
     const changed = changePlan(before, patch, author)
     if (changed.outcome === 'unchanged') return { outcome: 'unchanged', plan: before }
     const { plan } = changed
-    const issues = slotIssues(plan.slots)
+    const issues = await issuesOf(tx, plan.slots)
     if (issues.length > 0) return { outcome: 'invalid', issues }
     await record(tx, 'updated', before, plan, author)
     return { outcome: 'changed', plan }

@@ -82,6 +82,10 @@ const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
     notProvable: 'because an earlier version did not record when it counted',
   },
   plans: { unit: 'quotas of plans', holds: 'they are what the plans say, but for changes by hand' },
+  values: {
+    unit: 'counters of recipients, countries and tags',
+    holds: 'of the open windows, they equal the reservations',
+  },
   sequences: { unit: 'events of users', holds: 'their sequences have no gap' },
   totals: {
     unit: 'quotas',

@@ -96,8 +96,9 @@ export interface Config {
   supportAdjustLimit: number
   /** Whether a send beyond its quota is denied, or granted and reported. */
   enforcement: Enforcement
-  /** Whether senders must name the destination. */
+  /** Whether senders must name the destination, and the recipient. */
   requireCountry: boolean
+  requireRecipient: boolean
   /** Whether senders make users by naming references that no user has. */
   autoUsers: boolean
   /** How the segments of texts are counted. */
@@ -298,6 +299,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
+    requireRecipient: get('REQUIRE_RECIPIENT'),
     autoUsers: get('AUTO_USERS'),
     segments: segmentsConfig(get),
     defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),
@@ -322,11 +324,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
 }
 
 function segmentsConfig(get: <N extends Name>(name: N) => Value<N>): SegmentsConfig {
-  return {
-    split: get('SEGMENTATION'),
-    referenceBits: get('SMS_REFERENCE_BITS'),
-    shiftTables: get('SMS_SHIFT_TABLES') ?? [],
-  }
+  const shiftTables = get('SMS_SHIFT_TABLES') ?? []
+  return { split: get('SEGMENTATION'), referenceBits: get('SMS_REFERENCE_BITS'), shiftTables }
 }
 
 function authKey(get: <N extends Name>(name: N) => Value<N>): AuthKey {

@@ -66,6 +66,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
+    REQUIRE_RECIPIENT: config.requireRecipient,
     AUTO_USERS: config.autoUsers,
     SEGMENTATION: config.segments.split,
     SMS_REFERENCE_BITS: config.segments.referenceBits,

@@ -18,6 +18,12 @@ export const SENDER_VARIABLES = {
     fallback: 'false',
     parse: parseFlag,
   },
+  REQUIRE_RECIPIENT: {
+    means: 'whether senders must name the recipient, so that no send can avoid caps that count each recipient',
+    accepts: 'true or false',
+    fallback: 'false',
+    parse: parseFlag,
+  },
   AUTO_USERS: {
     means:
       'whether a user_ref that no user has makes the user, with an id from 2^40 on, when a reserve, consume, import or creation of a quota names it; else it is answered 404 (unknown_user)',

@@ -14,6 +14,7 @@ const VERDICTS = [
   'expired',
   'other_country',
   'other_message_type',
+  'no_value',
 ] as const satisfies Explanation['verdict'][]
 
 /** Why one quota did or did not count. */
@@ -21,6 +22,6 @@ export const explanationLine = Type.Object({
   quota_id: uint(),
   kind,
   verdict: Type.Enum([...VERDICTS]),
-  units: uint({ description: 'Units that this quota pays or counts.' }),
+  units: uint({ description: 'Units that this quota pays, or units or messages that it counts.' }),
   expires_at: Type.Optional(time({ description: 'When the quota ended; only with the verdict `expired`.' })),
 })

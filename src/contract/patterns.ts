@@ -1,5 +1,5 @@
 import { ANCHORS } from '../domain/anchor.ts'
-import { DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
+import { COUNTED_VALUE_PATTERN, DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 
 /** The patterns of the contract's texts, each with what it accepts in words: an error shows these, and no pattern. */
@@ -12,6 +12,10 @@ export const PATTERNS = {
   phoneNumber: {
     pattern: E164_PATTERN,
     accepts: 'a number in E.164 form with 7 to 15 digits, such as "+4930123456"',
+  },
+  countedValue: {
+    pattern: COUNTED_VALUE_PATTERN,
+    accepts: 'a text of 1 to 64 characters without control characters',
   },
   messageType: {
     pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',

@@ -1,6 +1,7 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bounds.ts'
 import { PERIODS } from '../domain/period.ts'
+import { COUNTS } from '../domain/quota-settings.ts'
 import { QUOTA_DENIAL_REASONS } from '../domain/reservation.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, cursorQuery, nextCursor, nullable, time, uint, userNames } from './schemas.ts'
@@ -105,9 +106,11 @@ export const QuotaSummary = Type.Object(
         period: nullable(Type.Enum([...PERIODS])),
         anchor: nullable(Type.String()),
         time_zone: Type.String(),
+        counts: Type.Enum([...COUNTS], { description: 'What the cap counts: its figures are units, or messages.' }),
         ...scope,
         alert_at: Type.Array(Type.Integer({ minimum: 1, maximum: 100 })),
       }),
+      { description: 'The live caps, but for those that count each recipient, country or tag by itself.' },
     ),
     breakdown: Type.Array(Type.Object({ ...scope, ...totals }), {
       description: 'One row for each scope, including the grants without one. The rows add up to the totals.',

@@ -1,16 +1,19 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
-import { PERIODS } from '../domain/period.ts'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quota-settings.ts'
 import {
+  anchor,
   closed,
   country,
+  counts,
   IdempotencyHeaders,
   messageType,
   nextCursor,
   nullable,
   patterned,
+  per,
+  period,
   planOfQuota,
   positive,
   text,
@@ -27,15 +30,6 @@ import {
 const userId = uint({ description: 'The user that the quota belongs to.', examples: [7] })
 export const kind = Type.Enum([...QUOTA_KINDS], {
   description: 'A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays.',
-})
-const period = nullable(Type.Enum([...PERIODS]), {
-  description:
-    'The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says.',
-})
-const anchor = nullable(patterned('anchor'), {
-  description:
-    'Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods.',
-  examples: ['15'],
 })
 const quotaTimeZone = timeZone({
   description: 'An IANA time zone name. Offsets are refused.',
@@ -79,7 +73,7 @@ const settings = {
     maxItems: 100,
     uniqueItems: true,
     description:
-      'Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share.',
+      'Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none.',
   }),
   enabled: Type.Boolean({ description: 'false suspends the quota. Its windows go on.' }),
   external_ref: nullable(text(120, { minLength: 1 }), {
@@ -106,12 +100,19 @@ export const SmsQuota = Type.Object(
     period,
     anchor,
     time_zone: quotaTimeZone,
+    per,
+    counts,
     ...settings,
-    used: uint({ description: 'Units committed in the current window.' }),
-    reserved: uint({ description: 'Units reserved in the current window.' }),
+    used: nullable(uint(), {
+      description: 'Units or messages committed in the current window; null for a cap with `per`.',
+    }),
+    reserved: nullable(uint(), {
+      description: 'Units or messages reserved in the current window; null for a cap with `per`.',
+    }),
     rolled_over: uint({ description: 'Units carried into the current window.' }),
     remaining: nullable(uint(), {
-      description: 'max(0, limit + rolled_over − used − reserved); null if the quota is unlimited.',
+      description:
+        'max(0, limit + rolled_over − used − reserved); null if the quota is unlimited, or a cap with `per`.',
     }),
     overage: uint({ description: 'max(0, used + reserved − limit − rolled_over).' }),
     window_start: time(),
@@ -145,13 +146,14 @@ function withDefaults<T extends TProperties>(properties: T): T {
 }
 
 const { limit, ...optionalSettings } = settings
+const identity = { kind, period, anchor, time_zone: quotaTimeZone, per, counts }
 
 export const CreateQuotaReq = Type.Object(
   {
     user_id: userId,
     limit,
-    ...Type.Partial(Type.Object(withDefaults({ kind, period, anchor, time_zone: quotaTimeZone, ...optionalSettings })))
-      .properties,
+    ...Type.Partial(Type.Object(withDefaults({ ...identity, ...optionalSettings }))).properties,
+    counts: Type.Optional(counts),
     opening_used: Type.Optional(
       units({ default: 0, description: 'Units of the first window that were already used in another system.' }),
     ),
@@ -166,8 +168,7 @@ export const CreateQuotaReq = Type.Object(
 
 export const UpdateQuotaReq = Type.Object(
   {
-    ...Type.Partial(Type.Object({ user_id: userId, kind, period, anchor, time_zone: quotaTimeZone, ...settings }))
-      .properties,
+    ...Type.Partial(Type.Object({ user_id: userId, ...identity, ...settings })).properties,
     allow_below_usage: Type.Optional(
       Type.Boolean({
         default: false,
@@ -179,7 +180,7 @@ export const UpdateQuotaReq = Type.Object(
     $id: 'UpdateQuotaReq',
     ...closed,
     description:
-      'Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor` and `time_zone` are accepted only with their current value.',
+      'Omitted fields keep their value; null clears a field. `user_id`, `kind`, `period`, `anchor`, `time_zone`, `per` and `counts` are accepted only with their current value.',
     examples: [{ limit: 2000 }],
   },
 )

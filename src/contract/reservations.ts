@@ -16,7 +16,7 @@ export const draws = Type.Array(
   Type.Object({
     quota_id: uint(),
     kind,
-    units: uint(),
+    units: uint({ description: 'Of a cap that counts messages: these.' }),
     window_start: time({ description: 'The start of the window that counts the units.' }),
   }),
   {

@@ -1,5 +1,7 @@
 import Type, { type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_CAPS_PER_VALUE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { PERIODS } from '../domain/period.ts'
+import { COUNTED_VALUES, COUNTS } from '../domain/quota-settings.ts'
 import { PATTERNS } from './patterns.ts'
 
 /** Schemas that several resources share. */
@@ -79,6 +81,26 @@ export const IdempotencyHeaders = Type.Object({
       description: 'Makes the call safe to repeat: for at least 24 hours, the same key and body get the same response.',
     }),
   ),
+})
+
+/** How long the windows of a quota are, and where they begin. */
+export const period = nullable(Type.Enum([...PERIODS]), {
+  description:
+    'The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`.',
+})
+export const anchor = nullable(patterned('anchor'), {
+  description:
+    'Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods.',
+  examples: ['15'],
+})
+
+/** What a cap counts, and by which values. */
+export const per = nullable(Type.Enum([...COUNTED_VALUES]), {
+  description: `Only for a cap with a period: its \`limit\` holds for each recipient, country or tag by itself; null: for all together. A request that does not name the value does not match the cap. Values are stored as keyed hashes only. A user has at most ${MAX_CAPS_PER_VALUE} such caps that are neither deleted nor expired. \`recipient\` and \`tag\` need the setting SECRETS_KEY beside an external database.`,
+})
+export const counts = Type.Enum([...COUNTS], {
+  description:
+    'What the quota counts. A grant counts units. A cap can count messages: a reservation counts one, or its `messages`, until all of its units have been given back. Default: `messages` if `per` is given, else `units`.',
 })
 
 /** The plan that a user has got. */

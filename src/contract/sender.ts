@@ -8,9 +8,10 @@ import {
 } from '../domain/bounds.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { explanationLine } from './explanations.ts'
+import { message, named } from './message.ts'
 import { pauseOfDenial } from './pauses.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
-import { closed, country, messageType, nullable, patterned, time, uint, userNames, userRef } from './schemas.ts'
+import { closed, country, messageType, nullable, time, uint, userNames, userRef } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
 
@@ -30,28 +31,14 @@ const user = {
 
 const namedSo = { user_ref: Type.Optional(Type.String({ description: 'As the request named the user.' })) }
 
-/** Write-only: neither stored nor logged, and never repeated in an error. */
-const message = Type.Object(
-  {
-    to: patterned('phoneNumber', {
-      writeOnly: true,
-      description: 'The destination number in E.164 form, with 7 to 15 digits.',
-      examples: ['+4915112345678'],
-    }),
-    text: Type.String({
-      writeOnly: true,
-      description:
-        'The text of the message: at most 255 segments, which hold 39,015 septets (GSM-7) or 17,085 16-bit units (UCS-2), or 38,760 and 16,830 with `SMS_REFERENCE_BITS=16`. An empty text is one segment.',
-      examples: ['Hello'],
-    }),
-  },
-  {
-    ...closed,
-    writeOnly: true,
-    description:
-      'Instead of `units` and `country`: the service counts the segments, by its settings `SEGMENTATION`, `SMS_REFERENCE_BITS` and `SMS_SHIFT_TABLES`, and finds the country. Neither stored, logged nor repeated in any response.',
-  },
-)
+/** How many messages the units pay. */
+const messages = Type.Integer({
+  minimum: 1,
+  maximum: MAX_COMMIT_MESSAGES,
+  default: 1,
+  description:
+    'How many messages the units are for, as a slice of a lease is for several. Caps that count messages count these, and a commit, unless it names `messages`.',
+})
 
 const drawFields = {
   ...user,
@@ -71,12 +58,14 @@ const drawFields = {
       examples: ['DE'],
     }),
   ),
+  ...named,
   message_type: Type.Optional(
     messageType({
       description: 'The type of the message. Without it, no quota with `message_types` matches.',
       examples: ['otp'],
     }),
   ),
+  messages: Type.Optional(messages),
   explain: Type.Optional(
     Type.Boolean({ default: false, description: 'Explains for each quota why it counted or not.' }),
   ),
@@ -140,9 +129,8 @@ const FIELDS = {
       Type.Integer({
         minimum: 0,
         maximum: MAX_COMMIT_MESSAGES,
-        default: 1,
         description:
-          'How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does.',
+          'How many messages usage counts with the first committed units. Default: the `messages` of the reservation.',
       }),
     ),
     verified: Type.Optional(
@@ -190,6 +178,8 @@ export interface SenderRequest {
   units?: number
   message?: { to: string; text: string }
   country?: string
+  recipient?: string
+  tag?: string
   message_type?: string
   explain?: boolean
   ttl_seconds?: number

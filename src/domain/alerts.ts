@@ -8,6 +8,8 @@ interface Alertable {
   alert_at: readonly number[]
   alerted: readonly number[]
   deleted_at: number | null
+  /** Not null: it counts each value by itself, and reaches no mark. */
+  per?: string | null
 }
 
 /** The fields of a quota that say which marks were reached in which window. */
@@ -30,8 +32,8 @@ export const EXHAUSTED = 101
  * An unlimited quota reaches none. A quota with limit 0 reaches no percent while nothing is used, and then all of them.
  */
 export function alertedBy(quota: Alertable): readonly number[] {
-  const { limit, rolled_over, used, alert_at, alerted, deleted_at } = quota
-  if (limit === null || deleted_at !== null) return alerted
+  const { limit, rolled_over, used, alert_at, alerted, deleted_at, per = null } = quota
+  if (limit === null || deleted_at !== null || per !== null) return alerted
   const isNew = (percent: number) => isReached(quota, percent) && !alerted.includes(percent)
   const isExhausted =
     (used + quota.reserved >= limit + rolled_over + quota.overage_limit || hasNoUnits(quota)) &&

@@ -65,7 +65,7 @@ export interface DateWindows {
 }
 
 /**
- * The windows of a calendar by their dates, in any time zone; null: they are hours.
+ * The windows of a calendar by their dates, in any time zone; null: they are hours or minutes.
  *
  * @throws UnknownValue for a period or an anchor of a newer version
  */
@@ -73,7 +73,7 @@ export function dateWindowsOf({ period, anchor }: Omit<Calendar, 'time_zone'>): 
   const length = lengthOf(period)
   const start = startOf(period, anchor)
   if (start === undefined) throw new UnknownValue('an anchor', anchor)
-  if (length.unit === 'hour') return null
+  if (length.unit === 'hour' || length.unit === 'minute') return null
   return length.unit === 'day' ? windowsOfDays(length.count) : windowsOfMonths(length.count, start)
 }
 

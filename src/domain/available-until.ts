@@ -2,7 +2,7 @@ import { MAX_LOOKAHEAD_STEPS } from './bounds.ts'
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { capacityOf, type Matches } from './matching.ts'
 import { calendarOf } from './period.ts'
-import { type Allowance, effectiveTime, headroomOf, shownWindowEnd } from './quota.ts'
+import { type Allowance, boundsUnits, effectiveTime, headroomOf, shownWindowEnd } from './quota.ts'
 import { type StepBudget, withinSteps } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 
@@ -25,7 +25,7 @@ export function availableUntil(matches: Matches, now: EpochMs, maxSteps = MAX_LO
   const ends = matches.grants.map(grant => (grant.limit === null ? grant.expires_at : shownWindowEnd(grant)))
   const at = Math.min(...starts, ...ends.map(end => end ?? Number.POSITIVE_INFINITY))
   if (matches.grants.length === 0 || at > now + HORIZON_MS) return null
-  const caps = [...matches.caps, ...starting.filter(({ kind }) => kind === 'cap')]
+  const caps = [...matches.caps, ...starting.filter(({ kind }) => kind === 'cap')].filter(boundsUnits)
   const payable = capacityOf(matches).grants
   const units = withinSteps(maxSteps, budget => sendableUntil(at, payable, caps, now, budget))
   return units !== null && Number.isFinite(units) ? { at, units } : null

@@ -12,6 +12,9 @@ export const MAX_UNITS = 1_000_000_000_000
 /** Undeleted, unexpired quotas per user. */
 export const MAX_QUOTAS_PER_USER = 200
 
+/** Of these, caps that count each value by itself: each is a counter to read and to write for each message. */
+export const MAX_CAPS_PER_VALUE = 5
+
 /** Plans that are not archived, quotas of one plan, and for how many days such a quota may be given. */
 export const MAX_PLANS = 1_000
 export const MAX_SLOTS = 20
@@ -22,7 +25,10 @@ export const MAX_PAUSES = 10_000
 
 /** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
-/** Messages that one commit pays. Those of a batch must fit into 32 bits. */
+/** A recipient beside units, or a tag. */
+export const COUNTED_VALUE_PATTERN = '^[^\\x00-\\x1f\\x7f-\\x9f]{1,64}$'
+
+/** Messages that one reservation or commit pays. Those of a batch must fit into 32 bits. */
 export const MAX_COMMIT_MESSAGES = 1_000_000
 
 /** SMS of one message: their headers number the parts in 8 bits. */

@@ -1,6 +1,6 @@
 import { type DateWindows, dateWindowsOf } from './anchor.ts'
-import type { Calendar } from './period.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
+import type { Calendar, Period } from './period.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS } from './time.ts'
 import { floorHour, keyOf, nextChange, offsetAt } from './window.ts'
 
 /**
@@ -32,7 +32,7 @@ export function boundariesAhead(calendar: Calendar, now: EpochMs): Float64Array 
   const spans = spansOf(calendar.time_zone, day)
   const relevant = windows === null ? joinWholeHours(spans) : spans
   const signature = `${calendar.period} ${calendar.anchor} ${JSON.stringify(relevant)}`
-  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(windows, relevant, day)
+  const boundaries = cache.bySpans.get(signature) ?? computeBoundaries(nextIn(calendar.period, windows), relevant, day)
   if (cache.byZone.size >= MAX_CACHED) cache = { day, byZone: new Map(), bySpans: new Map() }
   cache.bySpans.set(signature, boundaries)
   cache.byZone.set(key, boundaries)
@@ -101,8 +101,14 @@ function joinWholeHours(spans: readonly Span[]): Span[] {
   return joined
 }
 
-function computeBoundaries(windows: DateWindows | null, spans: readonly Span[], day: EpochMs): Float64Array {
-  const next = windows === null ? nextHourIn : (at: EpochMs, all: readonly Span[]) => nextDateIn(windows, at, all)
+type NextIn = (at: EpochMs, spans: readonly Span[]) => EpochMs
+
+function nextIn(period: Period, windows: DateWindows | null): NextIn {
+  if (windows !== null) return (at, spans) => nextDateIn(windows, at, spans)
+  return period === 'minute' ? at => at - (at % MINUTE_MS) + MINUTE_MS : nextHourIn
+}
+
+function computeBoundaries(next: NextIn, spans: readonly Span[], day: EpochMs): Float64Array {
   const boundaries: number[] = []
   for (let at = next(day, spans); at <= day + CALENDAR_MS; at = next(at, spans)) boundaries.push(at)
   return Float64Array.from(boundaries)

@@ -1,6 +1,6 @@
 import { MAX_INTEGER } from './bounds.ts'
 import { averageMs } from './period.ts'
-import { isLive, type Quota, remainingOf, shownWindowEnd, statusOf } from './quota.ts'
+import { boundsUnits, isLive, type Quota, remainingOf, shownWindowEnd, statusOf } from './quota.ts'
 import { CONTINUED_BY } from './raised-cap.ts'
 import { counts, messageKindOf, sendableUnits } from './sendable.ts'
 import type { EpochMs } from './time.ts'
@@ -35,7 +35,7 @@ export function capsInTheWay(
     kind,
   )
   return live
-    .filter(cap => cap.kind === 'cap' && counts(cap, kind))
+    .filter(cap => cap.kind === 'cap' && boundsUnits(cap) && counts(cap, kind))
     .flatMap(cap => {
       const isReached = remainingOf(cap) === 0
       const later = laterCap(cap, quotas, now)

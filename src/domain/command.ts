@@ -29,7 +29,12 @@ export interface DrawCommand extends Asked {
   country: string | null
   /** Further countries that the number may belong to: caps on them count it, too. Left out if there are none. */
   other_countries?: readonly string[]
+  /** The phone number, or what stands for it, and the sender's own tag. Never stored, logged or shown. Left out if not given. */
+  recipient?: string
+  tag?: string
   message_type: string | null
+  /** How many messages the units pay; 1 if left out. */
+  messages?: number
   ttl_ms: number
   on_expiry: 'release' | 'commit'
   allow_partial: boolean
@@ -47,7 +52,7 @@ export interface SettleCommand extends Asked {
   total_units: number | null
   /** Commits even released or expired units, past any limit. */
   force: boolean
-  /** How many messages a commit of the first units counts in usage; 1 if left out. */
+  /** How many messages a commit of the first units counts in usage; those of the reservation if left out. */
   messages?: number
   /** A commit that also says that the message's code was entered. */
   verified?: boolean
@@ -130,7 +135,8 @@ export interface Explanation {
     | 'expired'
     | 'other_country'
     | 'other_message_type'
-  /** Units it pays or counts; else 0. */
+    | 'no_value'
+  /** Units it pays, or units or messages it counts; else 0. */
   units: number
   /** When the quota ended; only with the verdict `expired`. */
   expires_at?: EpochMs

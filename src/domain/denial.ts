@@ -1,7 +1,7 @@
 import { MAX_LOGGED_LINES } from './bounds.ts'
 import type { Denied, DrawCommand, Explanation } from './command.ts'
 import { explain } from './explanation.ts'
-import { type Capacity, drawableOf, type Matches, neededBy } from './matching.ts'
+import { type Capacity, drawableOf, type Matches, neededBy, roomUnder } from './matching.ts'
 import type { UnliftedPause } from './pause.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
@@ -91,7 +91,7 @@ export function deny(
   explains: boolean,
 ): Denied {
   const needed = neededBy(command)
-  const blocking = matches.caps.filter(cap => headroomOf(cap) < needed)
+  const blocking = matches.caps.filter(cap => roomUnder(cap, matches.messages) < needed)
   const limiting = blocking[0] ?? matches.grants.at(-1)
   return {
     outcome: 'denied',
@@ -133,13 +133,13 @@ function retryAt(
   needed: number,
   now: EpochMs,
 ): EpochMs | null {
-  const times = blocking.map(cap => capAllowsAt(cap, needed))
+  const times = blocking.map(cap => capAllowsAt(cap, cap.counts === 'messages' ? matches.messages : needed))
   if (grantsFallShort) times.push(grantsCoverAt(matches, needed, now))
   const latest = Math.max(now, ...times)
   return Number.isFinite(latest) ? latest : null
 }
 
-/** When a cap's next window with enough room begins, or the cap expires; Infinity if neither happens. */
+/** When a cap's next window with enough room begins, or the cap expires; Infinity if neither happens. @param needed of what it counts */
 function capAllowsAt(cap: Allowance, needed: number): EpochMs {
   const expiry = cap.expires_at ?? Number.POSITIVE_INFINITY
   const nextWindowSuffices = cap.limit === null || cap.limit >= needed

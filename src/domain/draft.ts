@@ -1,9 +1,18 @@
 import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from './quota.ts'
 import type { QuotaKind } from './quota-settings.ts'
-import { countsOf, type Reservation } from './reservation.ts'
+import { countsOf, type Draw, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { addReservationUsage, type Cause, type UsageEntry } from './usage.ts'
+import {
+  type CounterPlace,
+  isPerValue,
+  type KeyOf,
+  placeOf,
+  type ValueCap,
+  type ValueCounter,
+  windowEndOf,
+} from './value-counter.ts'
 
 /**
  * One user's state while a batch is decided: the loaded rows, with the effects of the commands decided so far. It is
@@ -27,7 +36,15 @@ export interface Draft {
   readonly ended: readonly EndedQuota[]
   /** Whether denials of reserves and consumptions are explained without being asked to, because they may be logged. */
   readonly explainsDenials: boolean
+  /** The hash of what a request says of a value; null: it says nothing. */
+  readonly keyOf: KeyOf
+  /** Counters of single values as they are stored, by their places. */
+  readonly stored: ReadonlyMap<string, ValueCounter>
+  /** The caps on single values that were looked at, by the places of their counters. */
+  valueCaps: Map<string, ValueCap>
 }
+
+const NO_COUNTERS: ReadonlyMap<string, ValueCounter> = new Map()
 
 /** A quota that is not deleted and has expired. */
 export interface EndedQuota {
@@ -48,7 +65,12 @@ export function createDraft(
   userId: number,
   quotas: readonly Allowance[],
   reservations: Iterable<Reservation>,
-  { ended = [], explainsDenials = false }: Partial<Pick<Draft, 'ended' | 'explainsDenials'>> = {},
+  {
+    ended = [],
+    explainsDenials = false,
+    keyOf = () => null,
+    stored = NO_COUNTERS,
+  }: Partial<Pick<Draft, 'ended' | 'explainsDenials' | 'keyOf' | 'stored'>> = {},
 ): Draft {
   const known = new Map<string, Reservation>()
   for (const reservation of reservations) known.set(reservation.id, reservation)
@@ -62,6 +84,9 @@ export function createDraft(
     retaken: [],
     ended,
     explainsDenials,
+    keyOf,
+    stored,
+    valueCaps: new Map(),
   }
 }
 
@@ -73,7 +98,7 @@ export function rolledQuotaAt(draft: Draft, index: number, now: EpochMs): Allowa
   const stored = draft.quotas[index]
   if (stored === undefined) throw new RangeError(`a draft has no quota at ${index}`)
   const { quota, closed } = roll(stored, now)
-  if (closed === null) return stored
+  if (closed === null) return quota
   draft.quotas[index] = quota
   draft.closed.push({ ...closed, quota_id: quota.id })
   return quota
@@ -87,7 +112,9 @@ export function putReservation(draft: Draft, after: Reservation, now: EpochMs, c
     const previous = before === undefined ? NO_COUNTS : countsOf(before, draw)
     const used = counts.used - previous.used
     const reserved = counts.reserved - previous.reserved
-    if (used !== 0 || reserved !== 0) addToCounters(draft, draw.quota_id, draw.window_no, used, reserved, now)
+    if (used === 0 && reserved === 0) continue
+    if (draw.key === undefined) addToCounters(draft, draw.quota_id, draw.window_no, used, reserved, now)
+    else addToValue(draft, { ...draw, key: draw.key }, used, reserved, now)
   }
   addReservationUsage(draft.usage, before, after, cause)
   draft.reservations.set(after.id, after)
@@ -104,14 +131,41 @@ function addToCounters(
   reserved: number,
   now: EpochMs,
 ): void {
-  const index = draft.quotas.findIndex(quota => quota.id === quotaId)
-  if (index < 0) throw new Error(`quota ${quotaId} is drawn on, but was not loaded`)
-  const quota = rolledQuotaAt(draft, index, now)
+  const quota = rolledQuotaAt(draft, indexOf(draft, quotaId), now)
   const counters = quota.window_no === windowNo ? quota : closedWindowAt(draft, quotaId, windowNo)
   counters.used += used
   counters.reserved += reserved
   // A mark counts as reached even if the same batch gives the units back.
   if (counters === quota && (used > 0 || reserved > 0)) quota.alerted = alertedBy(quota)
+}
+
+function indexOf({ quotas }: Draft, quotaId: number): number {
+  const index = quotas.findIndex(quota => quota.id === quotaId)
+  if (index < 0) throw new Error(`quota ${quotaId} is drawn on, but was not loaded`)
+  return index
+}
+
+/** The cap in the window and with the counters of a place. */
+export function valueCapAt(draft: Draft, quota: Allowance, { key, window_start }: CounterPlace): ValueCap {
+  const place = placeOf({ quota_id: quota.id, window_start, key })
+  const known = draft.valueCaps.get(place)
+  if (known !== undefined) return known
+  if (!isPerValue(quota)) throw new Error(`quota ${quota.id} does not count each value by itself`)
+  const { used = 0, reserved = 0 } = draft.stored.get(place) ?? {}
+  const window_end = windowEndOf(quota, window_start)
+  const cap = { ...quota, window_start, window_end, used, reserved, key, isDrawn: false }
+  draft.valueCaps.set(place, cap)
+  return cap
+}
+
+/** Adds to the counter of one value. One of a window that is over is left alone: it is removed, and bounds nothing. */
+function addToValue(draft: Draft, draw: Draw & CounterPlace, used: number, reserved: number, now: EpochMs): void {
+  const quota = draft.quotas[indexOf(draft, draw.quota_id)]
+  if (quota === undefined || !isPerValue(quota) || windowEndOf(quota, draw.window_start) <= now) return
+  const cap = valueCapAt(draft, quota, draw)
+  cap.used += used
+  cap.reserved += reserved
+  cap.isDrawn = true
 }
 
 /** A user has a handful of them at most, and nearly always none: a scan is cheaper than a key. */

@@ -2,7 +2,7 @@ import type { DrawCommand, Outcome } from './command.ts'
 import { denialReasonOf, deny, denyPaused } from './denial.ts'
 import { type Draft, putReservation } from './draft.ts'
 import { explain } from './explanation.ts'
-import { type Capacity, capacityOf, drawableOf, type Matches, matchQuotas } from './matching.ts'
+import { type Capacity, capacityOf, drawableOf, type MatchedCap, type Matches, matchQuotas } from './matching.ts'
 import { NO_PAUSES, type PausesByCountry, pausedBy } from './pause.ts'
 import { type Allowance, balanceOf } from './quota.ts'
 import { askedForce, type DenialReason, type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
@@ -113,13 +113,17 @@ function reservationOf(
     force: command.force || wouldDeny !== null,
     would_deny: wouldDeny,
     units,
+    ...(matches.messages === 1 ? {} : { messages: matches.messages }),
     committed: isConsumption ? units : 0,
     released: 0,
     refunded: 0,
     on_expiry: command.on_expiry,
     expired: false,
     verified: false,
-    draws: [...drawsOnGrants(matches.grants, units), ...matches.caps.map(cap => drawOn(cap, 0, units))],
+    draws: [
+      ...drawsOnGrants(matches.grants, units),
+      ...matches.caps.map(cap => drawOnCap(cap, units, matches.messages)),
+    ],
     created_at: now,
     expires_at: isConsumption ? now : now + command.ttl_ms,
   }
@@ -147,6 +151,15 @@ function drawsOnGrants(grants: readonly Allowance[], units: number): Draw[] {
   const last = grants.at(-1)
   if (last !== undefined) take(last, units)
   return draws
+}
+
+function drawOnCap(cap: MatchedCap, units: number, messages: number): Draw {
+  const { counts, key } = cap
+  return {
+    ...drawOn(cap, 0, counts === 'messages' ? messages : units),
+    ...(counts === 'messages' ? { counts } : {}),
+    ...(key === undefined ? {} : { key }),
+  }
 }
 
 function drawOn({ id, kind, window_no, window_start }: Allowance, from: number, to: number): Draw {

@@ -1,6 +1,6 @@
 import type { DrawCommand, Explanation } from './command.ts'
 import type { EndedQuota } from './draft.ts'
-import { type Matches, neededBy } from './matching.ts'
+import { type Matches, neededBy, roomUnder } from './matching.ts'
 import { type Allowance, headroomOf } from './quota.ts'
 import type { Reservation } from './reservation.ts'
 import { formatTimestamp } from './time.ts'
@@ -31,7 +31,7 @@ export function explain(matches: Matches, command: DrawCommand, reservation: Res
     return line(grant, reservation === null ? 'has_headroom' : 'not_needed', 0)
   })
   const caps = matches.caps.map(cap =>
-    line(cap, headroomOf(cap) < neededBy(command) ? 'blocks' : 'has_headroom', unitsOn(cap)),
+    line(cap, roomUnder(cap, matches.messages) < neededBy(command) ? 'blocks' : 'has_headroom', unitsOn(cap)),
   )
   const lines = [...caps, ...grants, ...matches.skipped.map(({ quota, verdict }) => line(quota, verdict, 0))]
   return [...lines, ...explainEnded(matches.ended, lines)]

@@ -12,6 +12,7 @@ import {
 } from './quota.ts'
 import { changedNames, type KeptName, type QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues } from './quota-rules.ts'
+import { PLANNED_NAMES } from './quota-settings.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import type { UnknownValue } from './unknown-value.ts'
 
@@ -117,8 +118,8 @@ function identityOf(plan: PlanVersion | null): Pick<QuotaPlan, 'id' | 'name' | '
 }
 
 /** Whether a field differs that cannot change. */
-function isOther(quota: Quota, { kind, period, anchor, time_zone }: PlanSlot, now: EpochMs): boolean {
-  return immutableIssues(quota, asStored({ kind, period, anchor, time_zone }, quota), now).length > 0
+function isOther(quota: Quota, { kind, period, anchor, time_zone, per, counts }: PlanSlot, now: EpochMs): boolean {
+  return immutableIssues(quota, asStored({ kind, period, anchor, time_zone, per, counts }, quota), now).length > 0
 }
 
 /** How long a quota lasts that starts at a time. */
@@ -139,8 +140,9 @@ function changeInPlace(before: Quota, slot: PlanSlot, of: QuotaPlan, reset: bool
 }
 
 function set(before: Quota, slot: PlanSlot, plan: QuotaPlan, context: Context): QuotaChange {
-  const { kind: _kind, period: _period, anchor: _anchor, time_zone: _zone, ...planned } = plannedFieldsOf(slot)
-  const fields = Object.entries({ ...planned, expires_at: endOf(slot, before.starts_at) })
+  // What cannot change is the same, as `isOther` has found.
+  const planned = PLANNED_NAMES.map(name => [name, slot[name]] as const)
+  const fields = [...planned, ['expires_at', endOf(slot, before.starts_at)] as const]
   const kept: readonly string[] = plan.kept
   const patch: QuotaPatch = Object.fromEntries(fields.filter(([name]) => !kept.includes(name)))
   return changeQuota(before, { ...patch, allow_below_usage: true }, context, plan)

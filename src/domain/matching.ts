@@ -1,5 +1,5 @@
 import type { DrawCommand, Explanation } from './command.ts'
-import { type Draft, type EndedQuota, rolledQuotaAt } from './draft.ts'
+import { type Draft, type EndedQuota, rolledQuotaAt, valueCapAt } from './draft.ts'
 import { type Allowance, effectiveTime, headroomOf, shownWindowEnd, statusOf } from './quota.ts'
 import type { EpochMs } from './time.ts'
 
@@ -7,24 +7,34 @@ import type { EpochMs } from './time.ts'
 export interface Matches {
   /** Live and matching, in burn order. */
   grants: Allowance[]
-  /** Live and matching, by id. */
-  caps: Allowance[]
+  /** Live and matching, by id. One that counts each value by itself has the counters of the request's value, and its `key`. */
+  caps: MatchedCap[]
+  /** How many messages the request is for: what caps on messages count. */
+  messages: number
   /** The others, and why they do not count. */
   skipped: { quota: Allowance; verdict: Explanation['verdict'] }[]
   /** Those that ended last, for explanations; some of them may be in `skipped`, too. */
   ended: readonly EndedQuota[]
 }
 
+export type MatchedCap = Allowance & { readonly key?: bigint }
+
 /** Sorts the user's undeleted quotas, each rolled to `now`. */
 export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): Matches {
-  const matches: Matches = { grants: [], caps: [], skipped: [], ended: draft.ended }
+  const { messages = 1 } = command
+  const matches: Matches = { grants: [], caps: [], messages, skipped: [], ended: draft.ended }
   for (let index = 0; index < draft.quotas.length; index++) {
     const quota = rolledQuotaAt(draft, index, now)
     if (quota.deleted_at !== null) continue
     const verdict = mismatchOf(quota, command, effectiveTime(quota, now))
     if (verdict !== null) matches.skipped.push({ quota, verdict })
     else if (quota.kind === 'grant') matches.grants.push(quota)
-    else matches.caps.push(quota)
+    else if (quota.per === null) matches.caps.push(quota)
+    else {
+      const key = draft.keyOf(quota.per, command)
+      if (key === null) matches.skipped.push({ quota, verdict: 'no_value' })
+      else matches.caps.push(valueCapAt(draft, quota, { quota_id: quota.id, window_start: quota.window_start, key }))
+    }
   }
   if (matches.grants.length > 1) matches.grants.sort(compareBurnOrder)
   if (matches.caps.length > 1) matches.caps.sort((one, other) => one.id - other.id)
@@ -69,11 +79,18 @@ export interface Capacity {
   caps: number
 }
 
-export function capacityOf({ grants, caps }: Matches): Capacity {
+export function capacityOf({ grants, caps, messages }: Matches): Capacity {
   return {
     grants: grants.reduce((sum, grant) => sum + Math.max(0, headroomOf(grant)), 0),
-    caps: caps.reduce((least, cap) => Math.min(least, Math.max(0, headroomOf(cap))), Number.POSITIVE_INFINITY),
+    caps: caps.reduce((least, cap) => Math.min(least, Math.max(0, roomUnder(cap, messages))), Number.POSITIVE_INFINITY),
   }
+}
+
+/** Units that a cap lets a request draw. One that counts messages has room for the request's, and so for any units, or has not. */
+export function roomUnder(cap: Allowance, messages: number): number {
+  const room = headroomOf(cap)
+  if (cap.counts === 'units') return room
+  return room >= messages ? Number.POSITIVE_INFINITY : 0
 }
 
 /** Units that the same request could still draw; null if nothing limits it. */

@@ -1,12 +1,12 @@
-import { DAY_MS, HOUR_MS } from './time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 import { requireKnown } from './unknown-value.ts'
 
 /**
- * An hour of the clock, or whole dates: that many days of a week, which begins on Monday, or that many months of a year. An anchor
+ * A minute, an hour of the clock, or whole dates: that many days of a week, which begins on Monday, or that many months of a year. An anchor
  * says where such months begin: on a day, or on a date of the year.
  */
 type Length =
-  | { unit: 'hour'; count: 1 }
+  | { unit: 'minute' | 'hour'; count: 1 }
   | { unit: 'day'; count: 1 | 7 }
   | { unit: 'month'; count: 1 | 2 | 3 | 4 | 6 | 12; anchor?: AnchorKind }
 
@@ -18,6 +18,7 @@ export type AnchorKind = 'day' | 'date'
  * from it; the console has the words for each (`texts/en/periods.ts`).
  */
 const LENGTHS = {
+  minute: { unit: 'minute', count: 1 },
   hour: { unit: 'hour', count: 1 },
   day: { unit: 'day', count: 1 },
   week: { unit: 'day', count: 7 },
@@ -30,6 +31,9 @@ export type Period = keyof typeof LENGTHS
 
 const isPeriod = (name: string): name is Period => Object.hasOwn(LENGTHS, name)
 export const PERIODS: readonly Period[] = Object.keys(LENGTHS).filter(isPeriod)
+
+/** The periods of quotas of every kind: only a cap that counts each value by itself can be by the minute. */
+export const COMMON_PERIODS: readonly Period[] = PERIODS.filter(period => period !== 'minute')
 
 /** What the boundaries of windows depend on. A quota with a period has one. */
 export interface Calendar {
@@ -60,7 +64,7 @@ export function lengthOf(period: Period): Length {
 }
 
 /** A month and a year of the Gregorian calendar are 365.25 / 12 and 365.25 days on average. */
-const AVERAGE_MS = { hour: HOUR_MS, day: DAY_MS, month: (365.25 / 12) * DAY_MS }
+const AVERAGE_MS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS, month: (365.25 / 12) * DAY_MS }
 
 export function averageMs(period: Period): number {
   const { unit, count } = lengthOf(period)

@@ -2,10 +2,10 @@ import type { ValidationIssue } from '../errors.ts'
 import { namedValues } from './named-values.ts'
 import { createQuota } from './quota.ts'
 import {
+  defaultsFor,
   isDeepEqual,
   PLANNED_NAMES,
   type PlannedName,
-  QUOTA_DEFAULTS,
   type QuotaIdentity,
   type QuotaSettings,
 } from './quota-settings.ts'
@@ -55,13 +55,20 @@ export type PlanPatch = Partial<PlanDraft>
 export const PLAN_ACTIONS = ['created', 'updated', 'archived'] as const
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
-const IDENTITY_NAMES = ['kind', 'period', 'anchor', 'time_zone'] as const satisfies readonly (keyof QuotaIdentity)[]
+const IDENTITY_NAMES = [
+  'kind',
+  'period',
+  'anchor',
+  'time_zone',
+  'per',
+  'counts',
+] as const satisfies readonly (keyof QuotaIdentity)[]
 /** The fields of a quota that a plan says, in the order in which the API shows them. */
 const PLANNED_FIELDS: readonly (keyof PlannedFields)[] = [...IDENTITY_NAMES, ...PLANNED_NAMES]
 
 /** A slot with all its fields. One that was stored before a field existed takes the default. */
 export function slotOf(draft: SlotDraft): PlanSlot {
-  const fields: SlotDraft & Partial<PlannedFields> = { ...QUOTA_DEFAULTS, ...draft }
+  const fields: SlotDraft & Partial<PlannedFields> = { ...defaultsFor(draft), ...draft }
   const { slot, lasts_days = null } = draft
   return { slot, lasts_days, ...namedValues<PlannedFields>(PLANNED_FIELDS, name => fields[name]) }
 }

@@ -43,6 +43,8 @@ const COLUMNS = {
   period: orNull(WORD),
   anchor: orNull(WORD),
   time_zone: WORD,
+  per: orNull(WORD),
+  counts: WORD,
   ...SETTINGS,
   opening_used: INTEGER,
   allow_below_usage: BOOLEAN,

@@ -11,6 +11,14 @@ import type { EpochMs } from './time.ts'
 export const QUOTA_KINDS = ['grant', 'cap'] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]
 
+/** The values of a message that a cap can count each by itself. */
+export const COUNTED_VALUES = ['recipient', 'country', 'tag'] as const
+export type CountedValue = (typeof COUNTED_VALUES)[number]
+
+/** What a quota counts of the reservations that it matches. */
+export const COUNTS = ['units', 'messages'] as const
+export type Counts = (typeof COUNTS)[number]
+
 /** The fields that are fixed at creation. */
 export interface QuotaIdentity {
   user_id: number
@@ -19,6 +27,10 @@ export interface QuotaIdentity {
   /** Where months or years begin: `15` or `04-01`; null is where the calendar's begin. */
   anchor: string | null
   time_zone: string
+  /** The limit holds for each recipient, country or tag by itself; null: for all together. Only caps have it. */
+  per: CountedValue | null
+  /** Only caps count messages. */
+  counts: Counts
 }
 
 /** The fields that an administrator may change. */
@@ -124,8 +136,17 @@ export const QUOTA_DEFAULTS = {
   period: null,
   anchor: null,
   time_zone: 'UTC',
+  per: null,
+  counts: 'units',
   ...namedValues<DefaultsOf<DefaultedName>>(SETTING_NAMES.filter(isDefaulted), defaultOf),
 } as const
+
+/** The defaults of a cap that counts each value by itself: such a limit is one of messages, and no percent of all of them is used. */
+const DEFAULTS_WITH_PER = { ...QUOTA_DEFAULTS, counts: 'messages', alert_at: [] } as const
+
+/** The defaults of a new quota that is as asked for in `per`. */
+export const defaultsFor = ({ per = null }: Partial<Pick<QuotaIdentity, 'per'>>) =>
+  per === null ? QUOTA_DEFAULTS : DEFAULTS_WITH_PER
 
 type OwnName = SettingWith<{ isOwn: true }>
 const isOwn = (name: SettingName): name is OwnName => settingOf(name).isOwn === true

@@ -3,11 +3,13 @@ import { alertedBy, marksAfterChange } from './alerts.ts'
 import { anchorError } from './anchor.ts'
 import { calendarOf, PERIODS } from './period.ts'
 import { planAfterHand, type QuotaPlan } from './quota-plan.ts'
-import { asStored, immutableIssues, issuesOf, notIntegers } from './quota-rules.ts'
+import { asStored, immutableIssues, issuesOf, openingIssues } from './quota-rules.ts'
 import {
+  COUNTED_VALUES,
+  COUNTS,
   type DetailName,
+  defaultsFor,
   isDeepEqual,
-  QUOTA_DEFAULTS,
   QUOTA_KINDS,
   type QuotaIdentity,
   type QuotaSettings,
@@ -95,7 +97,8 @@ export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
   if (!quota.enabled) return 'suspended'
   if (quota.starts_at > now) return 'scheduled'
-  return headroomOf(quota) <= 0 ? 'exhausted' : 'active'
+  // One that counts each value by itself has room for others.
+  return quota.per === null && headroomOf(quota) <= 0 ? 'exhausted' : 'active'
 }
 
 /**
@@ -119,6 +122,11 @@ export function isUnscoped({ countries, message_types }: Allowance): boolean {
   return countries === null && message_types === null
 }
 
+/** Whether a cap bounds units of all messages together: what others let pass is no number of units. */
+export function boundsUnits({ per, counts }: Pick<Allowance, 'per' | 'counts'>): boolean {
+  return per === null && counts === 'units'
+}
+
 /** Units left in the window without overage; negative when overdrawn, Infinity when unlimited. */
 export function balanceOf(quota: Allowance): number {
   if (quota.limit === null) return Number.POSITIVE_INFINITY
@@ -130,9 +138,9 @@ export function headroomOf(quota: Allowance): number {
   return balanceOf(quota) + quota.overage_limit
 }
 
-/** `remaining` as the API shows it: never below 0; null when unlimited. */
+/** `remaining` as the API shows it: never below 0; null when unlimited, or counted for each value by itself. */
 export function remainingOf(quota: Allowance): number | null {
-  return quota.limit === null ? null : Math.max(0, balanceOf(quota))
+  return quota.limit === null || quota.per !== null ? null : Math.max(0, balanceOf(quota))
 }
 
 /** Units drawn past the limit. */
@@ -151,8 +159,10 @@ export function shownWindowEnd({ window_start, window_end, expires_at }: Allowan
 }
 
 /** What this version of the service does not know of a quota; null if it knows all. */
-export function unknownIn({ id, kind, period, anchor }: Allowance): UnknownValue | null {
+export function unknownIn({ id, kind, period, anchor, per, counts }: Allowance): UnknownValue | null {
   if (!QUOTA_KINDS.includes(kind)) return new UnknownValue(`the kind of quota ${id}`, kind)
+  if (per !== null && !COUNTED_VALUES.includes(per)) return new UnknownValue(`per of quota ${id}`, per)
+  if (!COUNTS.includes(counts)) return new UnknownValue(`what quota ${id} counts`, counts)
   if (period !== null && !PERIODS.includes(period)) return new UnknownValue(`the period of quota ${id}`, period)
   return anchorError(period, anchor) === null ? null : new UnknownValue(`the anchor of quota ${id}`, anchor)
 }
@@ -165,11 +175,18 @@ export function unknownIn({ id, kind, period, anchor }: Allowance): UnknownValue
  * any command in between. Overage is not carried. A deleted quota never rolls, and an expired one stays in its last
  * window. A `now` before the window's start changes nothing.
  *
+ * A cap that counts each value by itself has the window that the calendar has at `now`: its counters are elsewhere, and no row of it is
+ * written when a window ends.
+ *
  * @throws UnknownValue for a quota of which this version does not know all
  */
 export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; closed: ClosedWindow | null } {
   const unknown = unknownIn(quota)
   if (unknown !== null) throw unknown
+  if (quota.per !== null) {
+    const at = quota.deleted_at === null ? now : Math.min(now, quota.deleted_at)
+    return { quota: { ...quota, ...firstWindow(quota, at) }, closed: null }
+  }
   const calendar = calendarOf(quota)
   if (calendar === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
   const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
@@ -214,8 +231,8 @@ export function createQuota(
 ): { quota: Quota } | { issues: ValidationIssue[] } {
   const { id, now, actor } = context
   const { opening_used: used = 0, ...named } = draft
-  const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...named }
-  const issues = [...issuesOf(definition), ...notIntegers({ opening_used: used })]
+  const definition = { ...defaultsFor(named), starts_at: now, ...named }
+  const issues = [...issuesOf(definition), ...openingIssues(definition, used)]
   if (issues.length > 0) return { issues }
   const quota: Quota = {
     ...definition,

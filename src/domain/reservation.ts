@@ -1,5 +1,5 @@
 import type { Quota } from './quota.ts'
-import type { QuotaKind } from './quota-settings.ts'
+import type { Counts, QuotaKind } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 
 /** The operations that make a reservation. */
@@ -27,6 +27,8 @@ export interface Reservation {
   /** Why enforce mode would have denied it; null unless observe mode granted it past a limit. */
   would_deny: DenialReason | null
   units: number
+  /** How many messages it pays; 1 if left out. */
+  messages?: number
   committed: number
   released: number
   refunded: number
@@ -44,7 +46,7 @@ export interface Reservation {
 
 /**
  * The part of a reservation that counts in one window of one quota: the range [from, to) of its units. The ranges of
- * grants follow each other; each cap's range is all units.
+ * grants follow each other; each cap's range is all units, or all messages if it counts those.
  */
 export interface Draw {
   quota_id: number
@@ -53,6 +55,10 @@ export interface Draw {
   window_start: EpochMs
   from: number
   to: number
+  /** Left out: units. */
+  counts?: Exclude<Counts, 'units'>
+  /** Of a cap that counts each value by itself: the hash of the value. */
+  key?: bigint
 }
 
 export const RESERVATION_STATES = ['reserved', 'committed', 'refunded', 'expired', 'released'] as const
@@ -98,10 +104,16 @@ export function unfundedOf({ units, draws }: Reservation): number {
 /**
  * What a draw adds to its window's counters. Of the reservation's units the first are used, the next are reserved
  * (outstanding), the rest are released or refunded: the counters follow from the reservation alone.
+ *
+ * Its messages count as long as any unit is left: as used once one is, and before as reserved.
  */
 export function countsOf(reservation: Reservation, draw: Draw): { used: number; reserved: number } {
   const spent = spentOf(reservation)
   const reservedEnd = spent + outstandingOf(reservation)
+  if (draw.counts === 'messages') {
+    const used = spent > 0 ? draw.to : 0
+    return { used, reserved: reservedEnd > 0 ? draw.to - used : 0 }
+  }
   return { used: overlap(draw, 0, spent), reserved: overlap(draw, spent, reservedEnd) }
 }
 

@@ -1,7 +1,7 @@
 import { boundariesAhead, firstAfter } from './calendar.ts'
 import { exhaustedAt, ROUNDING } from './grant-simulation.ts'
 import { calendarOf } from './period.ts'
-import { headroomOf, isUnscoped, type Quota } from './quota.ts'
+import { boundsUnits, headroomOf, isUnscoped, type Quota } from './quota.ts'
 import type { StepBudget } from './step-budget.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import { offsetAt } from './window.ts'
@@ -27,7 +27,7 @@ export function runsOutAt(
 ): EpochMs | null {
   const enabled = quotas.filter(quota => quota.enabled)
   const blocks = enabled
-    .filter(quota => quota.kind === 'cap' && isUnscoped(quota))
+    .filter(quota => quota.kind === 'cap' && isUnscoped(quota) && boundsUnits(quota))
     .map(cap => blocksAt(cap, unitsPerMs, now, budget))
   const grants = enabled.filter(quota => quota.kind === 'grant')
   const first = Math.min(...blocks, now + HORIZON_MS)
@@ -71,7 +71,9 @@ function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs, budget: StepBudg
  * any other, and a daily cap that always suffices suffices on it, too.
  */
 function repeatedMs({ period, time_zone }: Quota, start: EpochMs, end: EpochMs): number {
-  return period === null || period === 'hour' ? 0 : Math.max(0, offsetAt(time_zone, start) - offsetAt(time_zone, end))
+  return period === null || period === 'hour' || period === 'minute'
+    ? 0
+    : Math.max(0, offsetAt(time_zone, start) - offsetAt(time_zone, end))
 }
 
 const NONE = new Float64Array(0)

@@ -1,4 +1,4 @@
-import type { QuotaKind } from './quota-settings.ts'
+import type { CountedValue, Counts, QuotaKind } from './quota-settings.ts'
 
 /** What of a quota decides about a kind of message: of one that is stored, or as the API shows it. */
 interface Counted {
@@ -6,8 +6,11 @@ interface Counted {
   readonly limit: number | null
   readonly rolled_over: number
   readonly overage_limit: number
-  readonly used: number
-  readonly reserved: number
+  readonly per: CountedValue | null
+  readonly counts: Counts
+  /** Null if it counts each value by itself. */
+  readonly used: number | null
+  readonly reserved: number | null
   readonly countries: readonly string[] | null
   readonly message_types: readonly string[] | null
 }
@@ -25,13 +28,13 @@ export function messageKindOf({ countries, message_types }: Pick<Counted, 'count
 
 /**
  * How many units of a kind of message a user could send now: what the matching grants have left, overage included, up to
- * the headroom of each matching cap.
+ * the headroom of each matching cap. Caps that count each value by itself are left out.
  *
  * @param quotas all live quotas of the user, and no others
  * @returns null if nothing bounds it
  */
 export function sendableUnits(quotas: readonly Counted[], kind: MessageKind): number | null {
-  const matching = quotas.filter(quota => counts(quota, kind))
+  const matching = quotas.filter(quota => quota.per === null && counts(quota, kind))
   const left = (of: QuotaKind) => matching.filter(quota => quota.kind === of).map(headroom)
   const units = Math.min(
     left('grant').reduce((sum, one) => sum + one, 0),
@@ -50,7 +53,8 @@ export function counts(
   return isIn(countries, country) && isIn(message_types, message_type)
 }
 
-function headroom({ limit, rolled_over, overage_limit, used, reserved }: Counted): number {
+function headroom({ limit, rolled_over, overage_limit, used, reserved, counts }: Counted): number {
   if (limit === null) return Number.POSITIVE_INFINITY
-  return Math.max(0, limit + rolled_over + overage_limit - used - reserved)
+  const left = Math.max(0, limit + rolled_over + overage_limit - (used ?? 0) - (reserved ?? 0))
+  return counts === 'messages' && left > 0 ? Number.POSITIVE_INFINITY : left
 }

@@ -30,8 +30,10 @@ export interface AllSending extends Sending {
   scopes: ScopeSending[]
 }
 
-/** @param quotas the user's undeleted, unexpired quotas, rolled to `now` */
-export function sendingOf(userId: number, quotas: readonly Quota[], now: EpochMs): AllSending {
+/** @param all the user's undeleted, unexpired quotas, rolled to `now` */
+export function sendingOf(userId: number, all: readonly Quota[], now: EpochMs): AllSending {
+  // Caps that count each value by itself depend on the recipient, the country or the tag of a message.
+  const quotas = all.filter(({ per }) => per === null)
   const draft = createDraft(userId, quotas, [])
   const matches = matchQuotas(draft, ONE_UNIT, now)
   const scopes = scopesOf(quotas.filter(quota => ['active', 'exhausted', 'scheduled'].includes(statusOf(quota, now))))

@@ -32,7 +32,8 @@ export function summarize(
   const rolled = quotas.map(quota => roll(quota, now).quota)
   const live = rolled.filter(quota => isLive(quota, now))
   const grants = live.filter(quota => quota.kind === 'grant')
-  const caps = live.filter(quota => quota.kind === 'cap')
+  // What one value has left says nothing of the others.
+  const caps = live.filter(quota => quota.kind === 'cap' && quota.per === null)
   const unlimited = grants.some(quota => quota.limit === null)
   const sending = sendingOf(userId, rolled, now)
   return {
@@ -71,6 +72,7 @@ export function summarize(
       period: cap.period,
       anchor: cap.anchor,
       time_zone: cap.time_zone,
+      counts: cap.counts,
       countries: cap.countries,
       message_types: cap.message_types,
       alert_at: cap.alert_at,

@@ -2,7 +2,8 @@
 export type EpochMs = number
 
 /** Durations in milliseconds. A calendar day is not always this long: see `window.ts`. */
-export const HOUR_MS = 3_600_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 /** The first and the last timestamp that a request may name. RFC 3339 has no years of five digits. */

@@ -91,7 +91,7 @@ function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
 export interface Cause {
   /** Who asks for the change; undefined: the service itself. */
   readonly origin?: Origin
-  /** How many messages the reservation pays: one, but for a slice of a lease. */
+  /** How many messages are committed; those of the reservation if left out. */
   readonly messages?: number
 }
 
@@ -107,7 +107,7 @@ export function addReservationUsage(
   entries: UsageEntry[],
   before: Reservation | undefined,
   after: Reservation,
-  { origin, messages = 1 }: Cause,
+  { origin, messages = after.messages ?? 1 }: Cause,
 ): void {
   const spent = before === undefined ? 0 : spentOf(before)
   const committed = after.committed - (before?.committed ?? 0)

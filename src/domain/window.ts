@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { type DateWindows, dateWindowsOf } from './anchor.ts'
 import type { Calendar } from './period.ts'
-import { DAY_MS, type EpochMs, HOUR_MS, LATEST } from './time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, LATEST, MINUTE_MS } from './time.ts'
 
 /**
  * Calendar windows in a time zone: their boundaries and their number. A window contains `at` if
@@ -9,7 +9,7 @@ import { DAY_MS, type EpochMs, HOUR_MS, LATEST } from './time.ts'
  *
  * A day or a period of several begins at the first instant of its first date. A date that the zone skips has no window.
  * An hour begins when the local clock reads HH:00 or jumps forward past an HH:00: an hour that the clock shows twice is
- * two windows, an hour that it skips is none, and half an hour shown twice makes one longer window.
+ * two windows, an hour that it skips is none, and half an hour shown twice makes one longer window. Minutes are the same in every zone.
  */
 
 /**
@@ -120,6 +120,7 @@ export function keyOf({ period, anchor, time_zone }: Calendar): string {
 function countBoundaries(calendar: Calendar, from: EpochMs, to: EpochMs): number {
   if (to < nextBoundary(calendar, from)) return 0
   const { period, time_zone: timeZone } = calendar
+  if (period === 'minute') return minuteOf(to) - minuteOf(from)
   const windows = dateWindowsOf(calendar)
   if (windows === null) return hoursBetween(timeZone, from, to)
   const [first, last] = [lastBoundary(calendar, from), lastBoundary(calendar, to)]
@@ -137,6 +138,7 @@ const lastFound = new Map<string, Window>()
 const MAX_CACHED = 4096
 
 function windowAt(calendar: Calendar, at: EpochMs): Window {
+  if (calendar.period === 'minute') return { start: minuteOf(at) * MINUTE_MS, end: (minuteOf(at) + 1) * MINUTE_MS }
   const key = keyOf(calendar)
   const cached = lastFound.get(key)
   if (cached !== undefined && cached.start <= at && at < cached.end) return cached
@@ -146,6 +148,8 @@ function windowAt(calendar: Calendar, at: EpochMs): Window {
   lastFound.set(key, found)
   return found
 }
+
+const minuteOf = (at: EpochMs) => Math.floor(at / MINUTE_MS)
 
 function datesAt(windows: DateWindows, timeZone: string, at: EpochMs): Window {
   let number = windows.numberAt(dateAt(timeZone, at))

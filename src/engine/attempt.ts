@@ -7,6 +7,7 @@ import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/drawing.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { KeyOf } from '../domain/value-counter.ts'
 import { type BatchInput, type BatchReport, effectsOf } from './batch.ts'
 import type { Connections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
@@ -22,6 +23,7 @@ export interface EngineContext {
   /** The effects that may have been lost with a connection, until they are settled. */
   readonly lost: LostEffects
   readonly principals: Principals
+  readonly keyOf: KeyOf
   readonly now: () => EpochMs
   /** A batch waits this long for a database that went away. */
   readonly giveUpMs: number
@@ -41,15 +43,15 @@ const FIRST_SEQS = 2 ** 30
 
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
-  { connections, principals, now, enforcement, keepsUsage, denialSampler, newcomers, onFailure }: EngineContext,
+  { connections, principals, keyOf, now, enforcement, keepsUsage, denialSampler, newcomers, onFailure }: EngineContext,
   commands: readonly Command[],
   work: (connection: PipelinedConnection, batch: BatchInput) => Promise<T>,
 ): Promise<T> {
   return connections.use(async connection => {
     try {
       const firstSeq = Math.floor(Math.random() * FIRST_SEQS)
-      const decidedWith = { principals, now: now(), firstSeq, enforcement, keepsUsage, denialSampler, newcomers }
-      return await work(connection, { commands, ...decidedWith })
+      const decidedWith = { principals, keyOf, firstSeq, enforcement, keepsUsage, denialSampler, newcomers }
+      return await work(connection, { commands, now: now(), ...decidedWith })
     } catch (error) {
       onFailure(error)
       // A connection left in a failed transaction would break the next batch.

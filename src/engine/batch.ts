@@ -11,6 +11,7 @@ import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { Enforcement } from '../domain/drawing.ts'
 import type { DenialReason } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { KeyOf } from '../domain/value-counter.ts'
 import { authorshipOf, type BatchAuthorship, isNew, loadAuthorshipOfFound, withAuthorship } from './authorship.ts'
 import { addChanges, type BatchChanges, eventsOf, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
@@ -37,6 +38,8 @@ export interface BatchInput {
    */
   readonly firstSeq: number
   readonly principals: Principals
+  /** The hashes of the values that caps count each by itself. */
+  readonly keyOf: KeyOf
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
   /** Chooses the denials that are logged; null: none are. */
@@ -148,19 +151,21 @@ interface Decisions {
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
 function decideAll(
-  { commands, now, firstSeq, enforcement, keepsUsage, denialSampler, newcomers }: BatchInput,
+  { commands, now, firstSeq, keyOf, enforcement, keepsUsage, denialSampler, newcomers }: BatchInput,
   states: UserStates,
   { ended, ids }: ReadBefore,
 ): Decisions {
   const previews = previewsOf(newcomers, commands, states, now)
   const drafts = new Map<number, Draft>()
-  for (const [user, { quotas, reservations }] of states) {
+  for (const [user, { quotas, reservations, counters: stored }] of states) {
     const explainsDenials = denialSampler?.hasRoom(user, now) ?? false
     drafts.set(
       user,
       createDraft(user, previews.get(user) ?? quotas, reservations.values(), {
         ended: ended.get(user) ?? [],
         explainsDenials,
+        keyOf,
+        stored,
       }),
     )
   }

@@ -8,6 +8,7 @@ import type { Correction, Draft } from '../domain/draft.ts'
 import { closingOf, type OutboxEvent, thresholdsOf } from '../domain/outbox-event.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
+import { byPlace, counterOf } from '../domain/value-counter.ts'
 import type { BatchAuthorship } from './authorship.ts'
 import type { UserState } from './user-states.ts'
 
@@ -24,6 +25,7 @@ export function noChanges(): BatchChanges {
     rolled: [],
     closed: [],
     corrected: [],
+    counted: [],
     added: [],
     settled: [],
     actions: [],
@@ -39,7 +41,7 @@ export function noChanges(): BatchChanges {
 /** Adds the difference between a user's state and the draft that the decisions made of it. */
 export function addChanges(
   changes: BatchChanges,
-  { quotas, reservations }: UserState,
+  { quotas, reservations, counters }: UserState,
   draft: Draft,
   authorship: BatchAuthorship,
   firstSeq: number,
@@ -53,11 +55,19 @@ export function addChanges(
   for (const correction of draft.corrections.sort(byQuotaAndWindow)) {
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
+  if (draft.valueCaps.size > 0) addCounters(changes, counters, draft)
   for (const entry of draft.usage) changes.usage.push({ ...entry, sender: authorship.idOf(entry.sender) })
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sortedById(draft.reservations)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation, authorship, firstSeq)
   }
+}
+
+/** Those that the batch drew on, also if it gave all back: what was granted was granted on what was read. */
+function addCounters(changes: BatchChanges, stored: UserState['counters'], { valueCaps }: Draft): void {
+  const drawn = [...valueCaps].filter(([, { isDrawn }]) => isDrawn)
+  const counters = drawn.map(([place, cap]) => ({ ...counterOf(cap), seq: stored.get(place)?.seq ?? 0 }))
+  changes.counted.push(...counters.sort(byPlace))
 }
 
 function addQuotaChange(changes: BatchChanges, before: Stored<Allowance>, after: Allowance): void {

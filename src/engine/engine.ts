@@ -1,6 +1,9 @@
+import { createHmac } from 'node:crypto'
 import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
-import type { Command, Outcome } from '../domain/command.ts'
+import type { Command, DrawCommand, Outcome } from '../domain/command.ts'
+import type { CountedValue } from '../domain/quota-settings.ts'
 import { type Shard, shardOf } from '../domain/shard.ts'
+import { countedValueOf, type KeyOf } from '../domain/value-counter.ts'
 import type { Completion } from './completion.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { createDenialSampler } from './denial-sampler.ts'
@@ -42,6 +45,8 @@ export interface EngineOptions extends LaneOptions {
   url: string
   /** The cluster to which the URL leads; left out for one PostgreSQL. */
   cluster?: Cluster | undefined
+  /** Hashes the recipients and tags that caps count; null or left out: no such cap was made. */
+  valueKey?: Uint8Array | null
   /** False logs no denials. Only to measure what logging them costs. */
   logsDenials?: boolean
   /** The maximum number of batches in flight, each with a connection of its own; default `ENGINE_CONNECTIONS`. */
@@ -60,6 +65,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { url, cluster, queueCommands = 50_000, queueBytes = 64 * 1024 * 1024 } = options
   const count = cluster?.lanes.length ?? 1
   const shared = {
+    keyOf: createKeyOf(options.valueKey ?? null),
     lanes: count,
     queueCommands: Math.floor(queueCommands / count),
     queueBytes: Math.floor(queueBytes / count),
@@ -137,4 +143,32 @@ function engineOf(
       await close()
     },
   }
+}
+
+/** A country is no secret: its hash is the same in every service, and needs no key. */
+const KEY_OF_COUNTRIES = 'country'
+
+/**
+ * What hashes the values that caps count each by itself: the first 63 bits of HMAC-SHA-256 over what the value is, its user, and the value
+ * as the sender gave it.
+ *
+ * @param key of the service's own; null: there is none, and no cap on recipients or tags was made
+ */
+function createKeyOf(key: Uint8Array | null): KeyOf {
+  /** A batch that goes again asks again. */
+  const known = new WeakMap<DrawCommand, Map<CountedValue, bigint>>()
+  return (of, command) => {
+    const value = countedValueOf(of, command)
+    if (value === null) return null
+    const hashes = known.get(command) ?? new Map<CountedValue, bigint>()
+    known.set(command, hashes)
+    const hash = hashes.get(of) ?? hashOf(of === 'country' ? KEY_OF_COUNTRIES : key, of, command.user_id, value)
+    hashes.set(of, hash)
+    return hash
+  }
+}
+
+function hashOf(key: Uint8Array | string | null, of: CountedValue, userId: number, value: string): bigint {
+  if (key === null) throw new Error(`the service has no key for caps on each ${of}: SECRETS_KEY is missing`)
+  return createHmac('sha256', key).update(`${of}\0${userId}\0${value}`).digest().readBigUInt64BE() >> 1n
 }

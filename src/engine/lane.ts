@@ -4,6 +4,7 @@ import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/drawing.ts'
 import { NO_PAUSES } from '../domain/pause.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { KeyOf } from '../domain/value-counter.ts'
 import type { BatchReport } from './batch.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
@@ -57,6 +58,7 @@ interface LaneParts {
   /** Among how many lanes the bounds of memory are shared out. */
   readonly lanes: number
   readonly principals: Principals
+  readonly keyOf: KeyOf
   /** Chooses the denials that are logged; null: none are. */
   readonly denialSampler: DenialSampler | null
 }
@@ -129,6 +131,7 @@ export function createLane(options: LaneOptions, parts: LaneParts): EngineLane {
       memory,
       lost: new WeakMap(),
       principals: parts.principals,
+      keyOf: parts.keyOf,
       now,
       giveUpMs: options.giveUpMs ?? DEFAULT_GIVE_UP_MS,
       enforcement: enforcementOf(options),

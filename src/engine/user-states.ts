@@ -10,27 +10,44 @@ import { loadDrawnQuotas, loadQuotas, quotasIn, readDrawnQuotas, readQuotas } fr
 import { loadReservations, reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
-import type { Command } from '../domain/command.ts'
+import { countersIn, loadCounters, readCounters } from '../db/ledger/value-counters.ts'
+import type { Command, DrawCommand } from '../domain/command.ts'
 import type { EndedQuota } from '../domain/draft.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
+import {
+  byPlace,
+  type CounterPlace,
+  isPerValue,
+  type KeyOf,
+  openPlaces,
+  placeOf,
+  type ValueCounter,
+} from '../domain/value-counter.ts'
 import type { Memory } from './memory.ts'
 
 /** A user's rows as they are when a batch begins: the quotas by id, and the reservations that commands name and exist. */
 export interface UserState {
   readonly quotas: readonly Stored<Allowance>[]
   readonly reservations: ReadonlyMap<string, Stored<Reservation>>
+  /** Those that the batch may ask about or change, by their places, as far as they exist. */
+  readonly counters: ReadonlyMap<string, Stored<ValueCounter>>
 }
 
 /** A state while it is put together. */
 interface PartialState {
   quotas: readonly Stored<Allowance>[]
   reservations: Map<string, Stored<Reservation>>
+  counters: Map<string, Stored<ValueCounter>>
 }
 
 /** Of most users of a batch. It stays empty: a map for each would be the largest part of their states. */
 const NO_RESERVATIONS = new Map<string, Stored<Reservation>>()
+
+const NO_COUNTERS = new Map<string, Stored<ValueCounter>>()
+
+const emptyState = (): PartialState => ({ quotas: [], reservations: NO_RESERVATIONS, counters: NO_COUNTERS })
 
 type PartialStates = Map<number, PartialState>
 
@@ -39,6 +56,8 @@ export type UserStates = ReadonlyMap<number, UserState>
 /** The part of a batch that says which rows it needs. */
 export interface BatchScope extends Scope {
   readonly commands: readonly Command[]
+  /** The hashes of the values that commands name. */
+  readonly keyOf: KeyOf
 }
 
 /** Sorted: batches that lock the same users lock them in the same order. */
@@ -54,8 +73,8 @@ export function entryOf<Entry>(entries: ReadonlyMap<number, Entry>, userId: numb
 }
 
 /** Whether a command may make a reservation: its id is taken to be new, and if it is not, the insert fails. */
-function isDraw({ op }: Command): boolean {
-  return op === 'reserve' || op === 'consume' || op === 'check'
+function isDraw(command: Command): command is DrawCommand {
+  return command.op === 'reserve' || command.op === 'consume' || command.op === 'check'
 }
 
 /** The commands whose reservations may exist: all but checks, each id once. */
@@ -90,7 +109,7 @@ export async function readStates(
     const remembered = memory.quotasOf(user) ?? []
     const isKnown = remembered.some(quota => isUnexpired(quota, batch.now))
     if (!isKnown) unknownUsers.push(user)
-    states.set(user, { quotas: isKnown ? remembered : [], reservations: NO_RESERVATIONS })
+    states.set(user, { ...emptyState(), quotas: isKnown ? remembered : [] })
   }
   const unread: Command[] = []
   for (const command of batch.commands) {
@@ -105,6 +124,7 @@ export async function readStates(
   ])
   addRows(states, quotas, reservations)
   await addDrawnQuotas(connection, batch, states, readDrawnQuotas)
+  await addCounters(connection, batch, states, readCounters)
   return states
 }
 
@@ -119,13 +139,14 @@ export async function rereadStates(
   decidedOn: UserStates,
 ): Promise<Set<number>> {
   const users = [...decidedOn.keys()]
-  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: NO_RESERVATIONS }]))
+  const states: PartialStates = new Map(users.map(user => [user, emptyState()]))
   const named = namedBy(batch.commands)
   const [quotas, reservations] = await runCalls(connection, [
     readQuotas.call(batch, users),
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
   ])
   addRows(states, quotas, reservations)
+  await addCounters(connection, batch, states, readCounters)
   for (const { user_id, id } of named) memory.forgetReservation(user_id, id)
   const changed = new Set<number>()
   for (const [user, before] of decidedOn) {
@@ -142,9 +163,16 @@ function isSame(before: UserState, after: UserState, now: EpochMs): boolean {
   return (
     quotas.length === after.quotas.length &&
     quotas.every(({ id, seq }, index) => after.quotas[index]?.id === id && after.quotas[index]?.seq === seq) &&
+    isSameCounters(before.counters, after.counters) &&
     before.reservations.size === after.reservations.size &&
     [...before.reservations.values()].every(({ id, seq }) => after.reservations.get(id)?.seq === seq)
   )
+}
+
+/** Those that quotas which are over have drawn are not read again: a place that only one of the two has is left out. */
+function isSameCounters(before: UserState['counters'], after: UserState['counters']): boolean {
+  for (const [place, { seq }] of after) if ((before.get(place)?.seq ?? 0) !== seq) return false
+  return true
 }
 
 /** The locks of a batch in locked mode. */
@@ -176,9 +204,10 @@ export async function lockStates(
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
   ])
   const [quotas, reservations] = results.slice(-2)
-  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: NO_RESERVATIONS }]))
+  const states: PartialStates = new Map(users.map(user => [user, emptyState()]))
   addRows(states, quotas, reservations)
   await addDrawnQuotas(connection, batch, states, loadDrawnQuotas)
+  await addCounters(connection, batch, states, loadCounters)
   return states
 }
 
@@ -222,6 +251,37 @@ async function addDrawnQuotas(
   if (missing.size === 0) return
   const [drawn] = await connection.run([statement.call(batch, [...missing.values()].sort(byUserAndId))])
   addQuotas(states, drawn)
+}
+
+/**
+ * Adds the counters of single values that the batch may ask about or change: another trip, for users only who have caps that count each
+ * value by itself. They are read in each batch, and never remembered: so a denial by one is of a time after its command came.
+ */
+async function addCounters(
+  connection: PipelinedConnection,
+  { commands, keyOf, now }: BatchScope,
+  states: PartialStates,
+  statement: LedgerStatement<CounterPlace>,
+): Promise<void> {
+  const counting = [...states].filter(([, { quotas }]) => quotas.some(isPerValue))
+  if (counting.length === 0) return
+  const drawing = Map.groupBy(commands.filter(isDraw), ({ user_id }) => user_id)
+  const stateOf = new Map<number, PartialState>()
+  const places: CounterPlace[] = []
+  for (const [user, state] of counting) {
+    const found = new Map<string, CounterPlace>()
+    for (const place of openPlaces(state, drawing.get(user) ?? [], keyOf, now)) found.set(placeOf(place), place)
+    for (const { quota_id } of found.values()) stateOf.set(quota_id, state)
+    places.push(...[...found.values()].sort(byPlace))
+  }
+  if (places.length === 0) return
+  const [result] = await connection.run([statement.call({ now }, places)])
+  for (const counter of countersIn(result)) {
+    const state = stateOf.get(counter.quota_id)
+    if (state === undefined) continue
+    if (state.counters === NO_COUNTERS) state.counters = new Map()
+    state.counters.set(placeOf(counter), counter)
+  }
 }
 
 /** Sends calls together and answers the result of each, undefined for a call that is left out. */

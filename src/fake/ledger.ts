@@ -8,6 +8,7 @@ import * as rules from '../domain/quota.ts'
 import { openingOf, outstandingOf, type Reservation } from '../domain/reservation.ts'
 import { summarize } from '../domain/summary.ts'
 import type { EpochMs } from '../domain/time.ts'
+import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/value-counter.ts'
 import { invalidRequest } from '../errors.ts'
 import { noSuchQuota, refusal, versionMismatch } from '../http/quotas/responses.ts'
 
@@ -69,6 +70,7 @@ function createRows(now: () => EpochMs) {
   /** By id, in ascending order. */
   const quotas = new Map<number, Quota>()
   const reservations = new Map<number, Map<string, Reservation>>()
+  const values = { keyOf: createKeyOf(), stored: new Map<string, ValueCounter>() }
 
   const quotasOf = (userId: number) => [...quotas.values()].filter(quota => quota.user_id === userId)
 
@@ -81,15 +83,16 @@ function createRows(now: () => EpochMs) {
   function run(command: Command, at: EpochMs): Outcome {
     const all = reservationsOf(command.user_id)
     const named = all.get(command.id)
-    const drawn = new Set(named?.draws.map(({ quota_id }) => quota_id))
     const own = quotasOf(command.user_id)
-    const open = own.filter(quota => isOpen(quota, at) || drawn.has(quota.id))
-    const draft = createDraft(command.user_id, open, named === undefined ? [] : [named], { ended: endedOf(own, at) })
+    const isDrawn = ({ id }: Quota) => named?.draws.some(({ quota_id }) => quota_id === id) ?? false
+    const open = own.filter(quota => isOpen(quota, at) || isDrawn(quota))
+    const draft = createDraft(command.user_id, open, named ? [named] : [], { ended: endedOf(own, at), ...values })
     const outcome = decide(draft, command, at, { observe: false })
     for (const quota of draft.quotas) {
       const before = quotas.get(quota.id)
       if (before !== undefined) quotas.set(quota.id, { ...before, ...quota })
     }
+    for (const [place, cap] of draft.valueCaps) values.stored.set(place, counterOf(cap))
     for (const [id, reservation] of draft.reservations) all.set(id, reservation)
     return outcome
   }
@@ -122,16 +125,25 @@ function createRows(now: () => EpochMs) {
   }
 
   return {
-    quotasOf,
-    reservationsOf,
-    closeExpired,
-    known,
-    put,
+    ...{ quotasOf, reservationsOf, closeExpired, known, put },
     perform(command: Command): Outcome {
       const at = now()
       closeExpired(command.user_id, at)
       return run(command, at)
     },
+  }
+}
+
+/** Numbers values as they come: nothing is stored that would need a hash. */
+function createKeyOf(): KeyOf {
+  const known = new Map<string, bigint>()
+  return (of, command) => {
+    const value = countedValueOf(of, command)
+    if (value === null) return null
+    const name = `${of} ${command.user_id} ${value}`
+    const key = known.get(name) ?? BigInt(known.size)
+    known.set(name, key)
+    return key
   }
 }
 

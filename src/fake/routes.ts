@@ -67,7 +67,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     const body = request as SenderRequest
     // No reference names a user here.
     if (body.user_id === undefined) throw unknownUser()
-    const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, segments })
+    const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, requireRecipient: false, segments })
     return answerOf(call, ledger.perform(call.command))
   }
 

@@ -26,6 +26,7 @@ type ServerSettings = Pick<
   | 'senderOperationsPerSecond'
   | 'authFailuresPerMinute'
   | 'requireCountry'
+  | 'requireRecipient'
   | 'autoUsers'
   | 'defaultPlanUsersPerMinute'
   | 'segments'

@@ -452,7 +452,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota create --limit many', '--limit is a whole number, or null, not "many"'],
     [
       'quota create --period moth',
-      '--period is one of hour, day, week, month, year, null, not "moth"; did you mean month?',
+      '--period is one of minute, hour, day, week, month, year, null, not "moth"; did you mean month?',
     ],
     [
       'quota create --starts-at tomorrow',

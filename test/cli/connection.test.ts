@@ -231,7 +231,7 @@ test('bash completes commands, options and values', async () => {
     ['sms-quota quota list --status = ex', 'expired exhausted'],
     ['sms-quota quota list --status =', 'deleted expired suspended scheduled exhausted active'],
     ['sms-quota quota create --user-id ', ''],
-    ['sms-quota quota create --user-id 7 --per', '--period'],
+    ['sms-quota quota create --user-id 7 --peri', '--period'],
     ['sms-quota events --types quota.e', 'quota.expired'],
     ['sms-quota token --role a', 'admin auditor'],
     ['sms-quota completion z', 'zsh'],

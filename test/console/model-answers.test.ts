@@ -82,6 +82,7 @@ const CAP: Cap = {
   period: 'day',
   anchor: null,
   time_zone: 'UTC',
+  counts: 'units',
   countries: null,
   message_types: null,
   limit: 100,

@@ -50,6 +50,7 @@ const CAP: Cap = {
   period: null,
   anchor: null,
   time_zone: 'UTC',
+  counts: 'units',
   countries: ['NG'],
   message_types: null,
   limit: 0,

@@ -97,7 +97,13 @@ test('a plan without a limit is sent without one, for the service to say so', ()
   expect(planBodyOf(emptyPlan(WHERE)).slots).toEqual([{ slot: 'quota' }])
 })
 
-const PLAN = planWith([FULL, { slot: 'plain', limit: null }, { slot: 'cap', kind: 'cap', limit: 3, period: 'day' }])
+const CODES = { slot: 'codes', kind: 'cap', per: 'recipient', counts: 'units', limit: 3, period: 'hour' } as const
+const PLAN = planWith([
+  FULL,
+  { slot: 'plain', limit: null },
+  { slot: 'cap', kind: 'cap', limit: 3, period: 'day' },
+  CODES,
+])
 const edited = (change: (values: PlanValues) => Partial<PlanValues>) => {
   const values = planValuesOf(PLAN)
   return changedPlan({ ...values, ...change(values) }, PLAN)
@@ -106,9 +112,14 @@ const edited = (change: (values: PlanValues) => Partial<PlanValues>) => {
 test('a form that is not touched changes no field of its slots', () => {
   expect(edited(() => ({}))).toEqual({})
   expect(Object.keys(FULL).toSorted()).toEqual(
-    [...Object.keys(slotOf(FULL)).filter(name => name !== 'kind')].toSorted(),
+    Object.keys(slotOf(FULL))
+      .filter(name => !['kind', 'per', 'counts'].includes(name))
+      .toSorted(),
   )
-  expect(planBodyOf(planValuesOf(PLAN)).slots[0]).toEqual(FULL)
+  const { slots } = planBodyOf(planValuesOf(PLAN))
+  expect(slots[0]).toEqual(FULL)
+  // What no field of the form shows stays as well.
+  expect(slots[3]).toEqual(expect.objectContaining(CODES))
 })
 
 test('only what was changed is sent, and the slots as a whole', () => {

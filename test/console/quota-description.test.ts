@@ -5,7 +5,7 @@ import { describeQuota as describe, type Formatters } from '../../console/src/pa
 import { description as de } from '../../console/src/texts/de/quota-description.ts'
 import { description as en } from '../../console/src/texts/en/quota-description.ts'
 import { COUNTRIES, othersThan } from '../../src/domain/country.ts'
-import { PERIODS } from '../../src/domain/period.ts'
+import { COMMON_PERIODS } from '../../src/domain/period.ts'
 
 /** Describes in English. */
 const describeQuota = (terms: Terms, by: Formatters) => describe(terms, en, by)
@@ -140,7 +140,7 @@ test.each<[string, Partial<Terms>]>([
 test('the description of any terms starts with the units and names each setting', () => {
   for (const kind of ['grant', 'cap'] as const)
     for (const limit of kind === 'cap' ? [1_000] : [1_000, null])
-      for (const period of [null, ...PERIODS])
+      for (const period of [null, ...COMMON_PERIODS])
         for (const countries of [null, ['DE']])
           for (const message_types of [null, ['otp']])
             for (const expires_at of [null, '2026-05-01T00:00:00.000Z'])

@@ -75,6 +75,7 @@ async function expectRemovalByKeys(): Promise<void> {
     'Index Scan reservation_expiry',
     'Index Scan reservation_pkey',
     'Index Scan reservation_pkey',
+    'Index Scan value_counter_pkey',
   ])
 }
 

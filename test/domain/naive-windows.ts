@@ -14,6 +14,7 @@ export function naiveBoundaries(calendar: Calendar, from: number, to: number): n
   const found: number[] = []
   const { period, time_zone: timeZone } = calendar
   const labelOf = labelsOf(calendar)
+  if (period === 'minute') return naiveMinutes(from, to)
   const isBegin = period === 'hour' ? hourBegins(timeZone) : newDateBegins(labelOf, timeZone)
 
   const watch = (start: number, end: number, [stride = SECOND, ...smaller]: number[]) => {
@@ -34,6 +35,14 @@ export function naiveBoundaries(calendar: Calendar, from: number, to: number): n
   isBegin(start - lead)
   watch(start - lead, Math.floor(to / SECOND) * SECOND, STRIDES)
   return found.filter(at => at > from)
+}
+
+/** Minutes are those of UTC: the clocks of zones differ by whole ones, since 1972. */
+function naiveMinutes(from: number, to: number): number[] {
+  const found: number[] = []
+  for (let at = Math.ceil(from / SECOND) * SECOND; at <= to; at += SECOND)
+    if (at > from && at % (60 * SECOND) === 0) found.push(at)
+  return found
 }
 
 /** Whether an hour begins at a second: the clock shows HH:00:00, or jumped forward past it. */
@@ -59,6 +68,7 @@ function newDateBegins(labelOf: Label, timeZone: string): (at: number) => boolea
 
 /** A number that is the same for all local times of one period, written out for each without the table of the domain. */
 const LABELS: Readonly<Record<Period, Label>> = {
+  minute: clock => Math.floor(clock / (60 * SECOND)),
   hour: clock => Math.floor(clock / HOUR_MS),
   day: clock => Math.floor(clock / DAY),
   week: clock => Math.floor((clock / DAY + 3) / 7),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PERIODS, type Period } from '../../src/domain/period.ts'
+import { COMMON_PERIODS, type Period } from '../../src/domain/period.ts'
 import { type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { runsOutAt } from '../../src/domain/run-out.ts'
 import { createStepBudget, withinSteps } from '../../src/domain/step-budget.ts'
@@ -93,7 +93,7 @@ test('hours run out as in a naive simulation, which takes too long for a year of
 })
 
 test('within its budget of steps the answer is the same, and beyond it there is none', () => {
-  const user = anyUser([null, ...PERIODS], 6)
+  const user = anyUser([null, ...COMMON_PERIODS], 6)
   const most = fc.oneof(fc.nat(50), fc.nat(3_000), fc.constant(100_000))
   const bounded = fc.property(user, anyRate, most, (quotas, perDay, steps) => {
     const whole = createStepBudget(Number.MAX_SAFE_INTEGER)

@@ -17,7 +17,7 @@ const CONTEXT = { now: NOW, actor: 'ada' }
 const periodOf = (text: string): Period => JSON.parse(JSON.stringify(text))
 const quotaWith = (fields: object): Quota => ({ ...aQuota(), ...JSON.parse(JSON.stringify(fields)) })
 
-describe.each(['minute', 'fortnight', 'decade', ''])('of a period "%s" that this version does not know', text => {
+describe.each(['second', 'fortnight', 'decade', ''])('of a period "%s" that this version does not know', text => {
   const period = periodOf(text)
   test.each([
     ['the next boundary', () => nextBoundary(plainCalendar(period, 'UTC'), NOW)],
@@ -28,7 +28,7 @@ describe.each(['minute', 'fortnight', 'decade', ''])('of a period "%s" that this
 })
 
 const UNKNOWN: [string, Quota, string][] = [
-  ['period', quotaWith({ period: 'minute' }), 'the period of quota 64 is "minute"'],
+  ['period', quotaWith({ period: 'second' }), 'the period of quota 64 is "second"'],
   ['kind', quotaWith({ kind: 'loan' }), 'the kind of quota 64 is "loan"'],
   ['anchor', quotaWith({ anchor: 'last' }), 'the anchor of quota 64 is "last"'],
   ['anchor of its period', quotaWith({ period: 'week', anchor: '3' }), 'the anchor of quota 64 is "3"'],

@@ -5,7 +5,7 @@ import { addChanges, noChanges } from '../../src/engine/changes.ts'
 
 test('corrections of closed windows are sorted by quota and window, not in the order of the settlements', () => {
   const changes = noChanges()
-  const state = { quotas: [], reservations: new Map() }
+  const state = { quotas: [], reservations: new Map(), counters: new Map() }
   for (const [user, quotas] of [
     [7, [192, 64]],
     [8, [128]],

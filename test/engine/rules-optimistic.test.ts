@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { sql } from '../../src/db/connection/sql.ts'
-import type { Command } from '../../src/domain/command.ts'
+import type { Command, DrawCommand } from '../../src/domain/command.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {
   countersOf,
@@ -222,6 +222,53 @@ describe('a settlement', () => {
     expect(await ask(settle('release', user, 'm1'), other)).toMatchObject({ outcome: 'settled', replayed: false })
     expect(await ask(settle('release', user, 'm1', 1))).toMatchObject({ outcome: 'settled', replayed: true })
     expect(await countersOf(db, id)).toEqual({ used: 4, reserved: 0 })
+  })
+})
+
+describe('under a cap that counts each country by itself', () => {
+  /** A user with units, and a cap of 2 messages to a country; both engines know the quotas. */
+  async function capped(): Promise<{ user: number; to: (country: string) => Partial<DrawCommand> }> {
+    const { user } = await aUser(1_000)
+    await bench.quota({ user_id: user, kind: 'cap', limit: 2, period: 'day', per: 'country', alert_at: [] })
+    for (const engine of [one, other]) await warm(engine, user)
+    return { user, to: country => ({ country }) }
+  }
+
+  test('a grant counts what another process has counted, if that began at nothing too', async () => {
+    const { user, to } = await capped()
+    const ids = ['a', 'b', 'c', 'd']
+    const outcomes = await Promise.all(
+      ids.map((id, n) => (n % 2 === 0 ? one : other).submit(reserve(user, id, 5, to('DE')))),
+    )
+    expect(outcomes.filter(({ outcome }) => outcome === 'granted')).toHaveLength(2)
+    expect(await ask(reserve(user, 'e', 1, to('AT')))).toMatchObject({ outcome: 'granted' })
+  })
+
+  test('a denial does not miss what another process has given back', async () => {
+    const { user, to } = await capped()
+    for (const id of ['a', 'b']) await one.submit(reserve(user, id, 1, to('DE')))
+    expect(await ask(reserve(user, 'c', 1, to('DE')))).toMatchObject({ outcome: 'denied', reason: 'cap_reached' })
+    await other.submit(settle('release', user, 'a'))
+    expect(await ask(reserve(user, 'c', 1, to('DE')))).toMatchObject({ outcome: 'granted' })
+  })
+
+  test('a message that was granted is a repetition, if it took the last room', async () => {
+    const { user, to } = await capped()
+    for (const id of ['a', 'b']) await other.submit(reserve(user, id, 1, to('DE')))
+    await warm(one, user)
+    expect(await ask(reserve(user, 'b', 1, to('DE')))).toMatchObject({ outcome: 'granted', replayed: true })
+  })
+
+  test('what one batch takes and gives back is counted in its order', async () => {
+    const { user, to } = await capped()
+    const answers = await Promise.all([
+      ask(reserve(user, 'a', 1, to('DE'))),
+      ask(reserve(user, 'b', 1, to('DE'))),
+      ask(reserve(user, 'c', 1, to('DE'))),
+      ask(settle('release', user, 'a')),
+      ask(reserve(user, 'c', 1, to('DE'))),
+    ])
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['granted', 'granted', 'denied', 'settled', 'granted'])
   })
 })
 

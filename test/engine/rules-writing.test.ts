@@ -93,6 +93,7 @@ describe('every update is guarded by count', () => {
     ],
     'mark-alerted': [shards, ids, '{0,9}', '{"{80}","{80}"}', '2'],
     'correct-windows': [shards, ids, '{0,0}', '{1,1}', '{0,0}', '2'],
+    'write-counters': [shards, ids, '{3,3}', `{${at},${at}}`, `{${at},${at}}`, '{1,1}', '{0,0}', '{5,5}', '2'],
     'mark-retaken': [shards, '{1,1}', '{a,c}', '2'],
     'settle-reservations': [
       shards,
@@ -128,6 +129,8 @@ describe('every update is guarded by count', () => {
       select 7, id, 1, 'grant', 'UTC', 0, 0, 1, '${at}', '{}', true, '{}', '${at}', '${at}', '', '${at}', ''
       from unnest('${ids}'::bigint[]) id;
       insert into quota_window values (7, ${there}, 0, '${at}', '${at}', 5, 0, 0, 0, 0, 0);
+      insert into value_counter (shard, quota_id, value_key, window_start, window_end, used, reserved, seq)
+      values (7, ${there}, 3, '${at}', '${at}', 0, 0, 4), (7, ${other}, 3, '${at}', '${at}', 0, 0, 9);
       insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released, refunded,
         on_expiry, expired, draws, created_at, expires_at, changed_at)
       select 7, 1, id, 'reserve', 1, false, false, 1, 0, 0, 0, 'release', false, '{}', '${at}', '${at}', '${at}'
@@ -135,7 +138,7 @@ describe('every update is guarded by count', () => {
     await db.query({ text })
     const state = sql`select (select json_agg(quota.* order by id) from quota where user_id = 1),
       (select json_agg(reservation.* order by id) from reservation where user_id = 1),
-      (select json_agg(quota_window.*) from quota_window)`
+      (select json_agg(quota_window.*) from quota_window), (select json_agg(value_counter.* order by quota_id) from value_counter)`
     const before = await db.query({ text: state })
     const connection = await bench.placeOf(shardFrom(7)).connect({ statements: LEDGER_STATEMENTS, settings: {} })
     for (const [name, values] of Object.entries(cases)) {

@@ -24,6 +24,7 @@ import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../
 import { type Authors, loadReservations } from '../../src/db/ledger/reservation-rows.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
+import { loadCounters, readCounters, writeCounters } from '../../src/db/ledger/value-counters.ts'
 import { closeWindows, correctWindows } from '../../src/db/ledger/windows.ts'
 import { addActions, addReservations, markRetaken, settleReservations } from '../../src/db/ledger/write-reservations.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
@@ -90,6 +91,12 @@ export async function fillLedger(db: Queryable): Promise<void> {
   )
   await insert(
     db,
+    `insert into value_counter (shard, quota_id, value_key, window_start, window_end, used, reserved, seq)
+      select shard, n * 64 + shard, 1, ${AT}, ${AT} + interval '1 hour', 1, 0, 1 from $rows`,
+    users,
+  )
+  await insert(
+    db,
     `insert into event (shard, number, user_id, sequence, type, at, data)
       select shard, n, user_id, n, 'quota.updated', ${AT}, '{"percent": 80}' from $rows`,
     owners,
@@ -98,7 +105,7 @@ export async function fillLedger(db: Queryable): Promise<void> {
 }
 
 export async function emptyLedger(db: Queryable): Promise<void> {
-  await db.query({ text: sql`truncate reservation, quota_window, event` })
+  await db.query({ text: sql`truncate reservation, quota_window, value_counter, event` })
 }
 
 /** Far enough for rows of two parts to lie on different pages. */
@@ -173,6 +180,12 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
 
   const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
 
+  const began = Date.parse('2026-01-01')
+  const counters = quotas.map(({ id }) => ({
+    ...{ quota_id: id, key: 1n, window_start: began, window_end: began + 3_600_000 },
+    ...{ used: 2, reserved: 0, seq: 1 },
+  }))
+
   const closedWindows = quotas.map(({ id }) => ({
     quota_id: id,
     window_no: 1,
@@ -224,6 +237,9 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     ),
     closeWindows.call(scope, closedWindows),
     correctWindows.call(scope, windows),
+    readCounters.call(scope, counters),
+    loadCounters.call(scope, counters),
+    writeCounters.call(scope, counters),
     addUsage.call(scope, usage),
     addDenials.call(scope, denials),
     advanceOutbox.call(

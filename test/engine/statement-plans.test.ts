@@ -21,6 +21,7 @@ const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['shard', 'user_id'],
   ],
   quota_window: [['shard', 'quota_id', 'window_no']],
+  value_counter: [['shard', 'quota_id', 'value_key', 'window_start']],
   reservation: [['shard', 'user_id', 'id']],
   shard_head: [['shard']],
   event: [['shard', 'user_id']],

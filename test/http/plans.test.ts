@@ -15,6 +15,8 @@ const DEFAULTS = {
   period: null,
   anchor: null,
   time_zone: 'UTC',
+  per: null,
+  counts: 'units',
   name: null,
   rollover_limit: 0,
   overage_limit: 0,
@@ -77,7 +79,7 @@ describe('a plan', () => {
     }
     const { body } = await create({ slots: [given] })
     const lists = { countries: ['AT', 'DE'], message_types: ['alert', 'otp'], alert_at: [50, 90] }
-    expect(body.slots).toEqual([{ ...given, ...lists }])
+    expect(body.slots).toEqual([{ ...given, ...lists, per: null, counts: 'units' }])
   })
 
   test('merges a change, which makes a new version', async () => {

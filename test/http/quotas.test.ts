@@ -35,6 +35,8 @@ describe('create', () => {
       period: null,
       anchor: null,
       time_zone: 'UTC',
+      per: null,
+      counts: 'units',
       rollover_limit: 0,
       overage_limit: 0,
       priority: 100,

@@ -256,8 +256,8 @@ test('omitted fields get their defaults, and the others arrive as they were sent
   const expected = [
     { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
     { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
-    { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE' },
-    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, messages: 1, verified: false },
+    { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE', recipient: '+4915112345678' },
+    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, verified: false },
     { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true, messages: 3, verified: true },
     { op: 'feedback', user_id: 7, id: 'm' },
   ]

@@ -27,7 +27,7 @@ const linesOf = (body: unknown) =>
     .map(line => JSON.parse(line))
 
 describe.each([
-  ['period', 'minute'],
+  ['period', 'second'],
   ['kind', 'loan'],
   ['anchor', 'last'],
 ] as const)('a quota whose %s is unknown', async (field, value) => {

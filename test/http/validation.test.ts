@@ -238,6 +238,7 @@ test('what is behind the schemas takes only what they promise', () => {
   const command = (op: 'reserve' | 'consume' | 'commit', request: { user_id: unknown; [field: string]: unknown }) =>
     commandOf(op, request.user_id as never, request as never, origin, {
       requireCountry: false,
+      requireRecipient: false,
       segments: DEFAULT_SEGMENT_RULES,
     }).command
   expect(command('consume', { user_id: 7, id: 'm', units: 1, force: 1 })).toMatchObject({ force: false })

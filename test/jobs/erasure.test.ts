@@ -77,6 +77,11 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   for (const user of users) {
     const hourly = await bench.quota({ user_id: user, period: 'hour', limit: 500, alert_at: [1] })
     const cap = await bench.quota({ user_id: user, kind: 'cap', limit: 5_000 })
+    await db.query({
+      text: sql`insert into value_counter (shard, quota_id, value_key, window_start, window_end, used, reserved, seq)
+             values ($1, $2, 7, $3, $3, 1, 0, 1)`,
+      values: [shardOf(user), cap.id, timestampParam(start)],
+    })
     const deleted = await bench.quota({ user_id: user, limit: 5 })
     await deleteQuota(db, deleted.id, bench.author(), () => true)
     const other = await bench.quota({ user_id: someone(), limit: 5 })
@@ -220,6 +225,7 @@ describe('erases', () => {
       quota_change: 6,
       transfer: 2,
       quota_alert: 1,
+      value_counter: 1,
       event: 5,
       event_sequence: 1,
       pause: 1,

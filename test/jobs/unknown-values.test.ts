@@ -19,7 +19,7 @@ const OF_RESERVATION = {
   op: sql`op = 'lend'`,
   on_expiry: sql`on_expiry = 'keep'`,
   would_deny: sql`would_deny = 'paused'`,
-  draws: sql`draws[2] = 2`,
+  draws: sql`draws[2] = 9`,
 }
 
 test.each(Object.entries(OF_RESERVATION))(
@@ -59,7 +59,7 @@ test('the end of a quota with an unknown period is not passed over, and other sh
   await bench.quota({ user_id: newer, expires_at: expires_at - 1 })
   const unknown = await bench.quota({ user_id: newer, expires_at })
   await bench.quota({ user_id: other, expires_at })
-  await db.query({ text: sql`update quota set period = 'minute' where id = $1`, values: [unknown.id] })
+  await db.query({ text: sql`update quota set period = 'second' where id = $1`, values: [unknown.id] })
   clock.now += 1_000
   const notifier = createExpiryNotifier({ db, now: () => clock.now })
   const expired = async (user: number) =>
@@ -102,11 +102,11 @@ test('a user with one unknown quota is refused by name, and no batch of others f
   const [newer, other] = neighbours(2)
   const unknown = await bench.quota({ user_id: Number(newer) })
   await bench.quota({ user_id: Number(other) })
-  await db.query({ text: sql`update quota set period = 'minute' where id = $1`, values: [unknown.id] })
+  await db.query({ text: sql`update quota set period = 'second' where id = $1`, values: [unknown.id] })
   const engine = bench.engine()
   const asked = [newer, other].map(user => engine.submit(reserve(Number(user), 'm1', 1)))
   await expect(asked[0]).rejects.toThrow(
-    'the period of a quota is "minute", which this version of the service does not know',
+    'the period of a quota is "second", which this version of the service does not know',
   )
   expect(await asked[1]).toMatchObject({ outcome: 'granted' })
 })

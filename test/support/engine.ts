@@ -223,19 +223,22 @@ export async function openTransaction<T>(db: Database, work: (tx: Transaction) =
 /**
  * Quota windows whose counters differ from the sums of the ledger. Written from the contract and independent of the
  * service's own `verify`: along the draws in burn order, the first committed − refunded units are used and the next
- * outstanding units are reserved.
+ * outstanding units are reserved. Caps that count each value by itself (3 and 4) have no window of their own here, and those on messages (2)
+ * count all of theirs while any unit is left.
  */
 export async function differences(db: Database): Promise<object[]> {
   return db.query({
     text: sql`
       with draw as (
-        select draws[i] as quota_id, draws[i + 2] as window_no, draws[i + 4] as a, draws[i + 5] as b,
+        select draws[i] as quota_id, draws[i + 1] as kind, draws[i + 2] as window_no, draws[i + 4] as a, draws[i + 5] as b,
           committed - refunded as spent, units - released - refunded as held
         from reservation, generate_series(1, cardinality(draws), 6) i
       ), sums as (
         select quota_id, window_no, greatest(0, least(b, spent) - a) as used,
           greatest(0, least(b, held) - greatest(a, spent)) as reserved
-        from draw
+        from draw where kind < 2
+        union all select quota_id, window_no, case when spent > 0 then b else 0 end, case when spent = 0 and held > 0 then b else 0 end
+        from draw where kind = 2
         union all select quota_id, window_no, used, 0 from archive
       ), ledger as (
         select quota_id, window_no, sum(used) as used, sum(reserved) as reserved from sums group by 1, 2

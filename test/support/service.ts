@@ -87,6 +87,7 @@ export interface ServiceOptions {
   /** 0, no limit, if left out. */
   rateLimitPerMinute?: number
   requireCountry?: boolean
+  requireRecipient?: boolean
   observe?: boolean
   /** On a cluster, of each lane. */
   queueCommands?: number
@@ -122,6 +123,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATABASE_URL: url,
     RATE_LIMIT_PER_MINUTE: String(options.rateLimitPerMinute ?? 0),
     REQUIRE_COUNTRY: String(options.requireCountry ?? false),
+    REQUIRE_RECIPIENT: String(options.requireRecipient ?? false),
     ENFORCEMENT: options.observe === true ? 'observe' : 'enforce',
     WEBHOOK_ALLOW_PRIVATE: String(allowPrivate),
     ...options.env,

@@ -5,8 +5,9 @@ import classes from './usage-bar.module.css'
 interface Usage {
   /** null is unlimited. */
   limit: number | null
-  used: number
-  reserved: number
+  /** null: the quota counts each value by itself, and has no usage of all. */
+  used: number | null
+  reserved: number | null
   /** Units past the limit. */
   overage: number
   /** Units rolled over from the previous window; the limit of totals includes them already. */
@@ -18,6 +19,7 @@ interface Usage {
 
 /** Used, reserved and remaining units of a limit, as a bar and as text. */
 export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, alert_at = [], isLarge = false }: Usage) {
+  if (used === null || reserved === null) return null
   const text = usageText({ limit, used, reserved, overage, rolled_over })
   // With overage, the full bar is what was drawn, and its end is the overage.
   const whole = limit === null ? 0 : Math.max(limit + rolled_over, used + reserved)
@@ -52,7 +54,13 @@ function overlay(used: number, reserved: number, overage: number) {
   ].filter(({ percent }) => percent > 0)
 }
 
-function usageText({ limit, used, reserved, overage, rolled_over = 0 }: Usage): string {
+function usageText({
+  limit,
+  used,
+  reserved,
+  overage,
+  rolled_over = 0,
+}: Usage & { used: number; reserved: number }): string {
   const { bar } = texts.usage
   const left =
     limit === null ? bar.unlimited : bar.left(formatUnits(Math.max(0, limit + rolled_over - used - reserved)))

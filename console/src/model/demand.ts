@@ -39,7 +39,7 @@ export function isException(quota: Pick<Quota, 'period' | 'anchor'>, demand: Dem
 
 /** What is granted by the figures that the dialog shows; of a grant, and where nothing resets, by the report. */
 export function grantedOf({ kind, period, used, reserved }: Quota, { committed }: Demand): number {
-  return kind === 'cap' && period !== null ? used + reserved : committed
+  return kind === 'cap' && period !== null ? (used ?? 0) + (reserved ?? 0) : committed
 }
 
 /** Units to add to a limit. */
@@ -52,7 +52,7 @@ export interface Proposal {
 /** As much as in the busiest window before, or what is missing for all that was asked for, if that is more; null: nothing is missing. */
 export function proposalOf(quota: Quota, { denied, busiest }: Demand): Proposal | null {
   const { limit, rolled_over, used, reserved } = quota
-  if (limit === null) return null
+  if (limit === null || used === null || reserved === null) return null
   const period = comparedPeriod(quota)
   const missing = denied - (limit + rolled_over - used - reserved)
   const upToBusiest = (busiest ?? 0) - limit - rolled_over

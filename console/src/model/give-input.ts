@@ -1,4 +1,4 @@
-import { PERIODS, type Period } from '../../../src/domain/period.ts'
+import { COMMON_PERIODS, type Period } from '../../../src/domain/period.ts'
 import type { Api } from '../api/types.ts'
 import { wholeNumber } from './typed.ts'
 
@@ -6,7 +6,7 @@ import { wholeNumber } from './typed.ts'
 
 /** Which grant of each user gets the units: the one with this period, or the one-time one. */
 export type Which = Period | 'once'
-export const WHICH: readonly Which[] = [...PERIODS, 'once']
+export const WHICH: readonly Which[] = [...COMMON_PERIODS, 'once']
 
 export const periodOf = ({ period }: Pick<Api['GiftQuota'], 'period'>): Which => period ?? 'once'
 

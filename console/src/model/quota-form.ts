@@ -2,6 +2,7 @@ import { canHaveAnchor } from '../../../src/domain/anchor.ts'
 import { namedValues } from '../../../src/domain/named-values.ts'
 import { PERIODS } from '../../../src/domain/period.ts'
 import {
+  defaultsFor,
   QUOTA_DEFAULTS,
   SETTING_NAMES,
   type SettingName,
@@ -45,6 +46,9 @@ export interface FormValues extends Record<TextName, string> {
   /** Of the period that is chosen; empty for the calendar's own. */
   anchor: string
   time_zone: string
+  /** Only for caps. */
+  per: Quota['per']
+  counts: Quota['counts']
   rollover_limit: string
   overage_limit: string
   /** A `datetime-local` value in the user's time zone; empty for now. */
@@ -79,7 +83,7 @@ const textsOf = (textFor: (name: TextName) => string) => namedValues<Record<Text
 
 /** Values of the form of a new quota. @param userId the user in the URL, if any */
 export function emptyFormValues(userId: number | null): FormValues {
-  const { kind, period, time_zone, rollover_limit, overage_limit, priority, alert_at } = QUOTA_DEFAULTS
+  const { kind, period, time_zone, per, counts, rollover_limit, overage_limit, priority, alert_at } = QUOTA_DEFAULTS
   return {
     user_id: userId === null ? '' : String(userId),
     kind,
@@ -89,6 +93,8 @@ export function emptyFormValues(userId: number | null): FormValues {
     period,
     anchor: '',
     time_zone,
+    per,
+    counts,
     rollover_limit: String(rollover_limit),
     overage_limit: String(overage_limit),
     starts_at: '',
@@ -128,13 +134,16 @@ export function linkedFormValues(state: StateOf<typeof NEW_QUOTA_STATE>): FormVa
 }
 
 /** What the form shows of a quota. One of a plan has no start of its own. */
-type Shown = Omit<Pick<Quota, Editable | 'user_id' | 'kind' | 'period' | 'anchor' | 'time_zone'>, 'starts_at'> & {
+type Shown = Omit<
+  Pick<Quota, Editable | 'user_id' | 'kind' | 'period' | 'anchor' | 'time_zone' | 'per' | 'counts'>,
+  'starts_at'
+> & {
   starts_at: string | null
 }
 
 /** Values of the form of an existing quota. */
 export function formValuesOf(quota: Shown): FormValues {
-  const { user_id, kind, period, time_zone, limit, rollover_limit, overage_limit, priority } = quota
+  const { user_id, kind, period, time_zone, per, counts, limit, rollover_limit, overage_limit, priority } = quota
   return {
     user_id: String(user_id),
     kind,
@@ -144,6 +153,8 @@ export function formValuesOf(quota: Shown): FormValues {
     period,
     anchor: quota.anchor ?? '',
     time_zone,
+    per,
+    counts,
     rollover_limit: String(rollover_limit),
     overage_limit: String(overage_limit),
     starts_at: toFieldText(quota.starts_at),
@@ -205,11 +216,13 @@ export function createBodyOf(values: FormValues, reason: string): Record<string,
   const { limit, starts_at, ...settings } = settingsOf(values, null)
   const others =
     isBlocking(values) && reason !== '' ? { ...settings, metadata: { ...settings.metadata, reason } } : settings
-  const optional = { kind, period, anchor: anchorOf(values), ...others, ...(period === null ? {} : { time_zone }) }
+  const { per, counts } = kind === 'cap' ? values : QUOTA_DEFAULTS
+  const counted = { per, counts, anchor: anchorOf(values), ...(period === null ? {} : { time_zone }) }
+  const optional = { kind, period, ...counted, ...others }
   return {
     ...(user_id === '' ? {} : { user_id: wholeNumber(user_id) }),
     ...(limit === '' ? {} : { limit }),
-    ...entriesThatDiffer(optional, QUOTA_DEFAULTS),
+    ...entriesThatDiffer(optional, defaultsFor({ per })),
     ...(starts_at === '' ? {} : { starts_at }),
     ...entriesThatDiffer({ opening_used: wholeNumber(opening_used, 0) }, { opening_used: 0 }),
   }

@@ -7,17 +7,24 @@ type Quota = Api['SmsQuota']
 const MAX_KEYS = 14
 
 /** Whether the limit of a cap can be raised for its current window only. */
-export function canRaiseForWindow({ kind, limit, period, window_end, expires_at, metadata }: Quota): boolean {
+export function canRaiseForWindow({ kind, limit, period, per, window_end, expires_at, metadata }: Quota): boolean {
   const endsLater = window_end !== null && expires_at !== window_end
-  return kind === 'cap' && limit !== null && period !== null && endsLater && Object.keys(metadata).length <= MAX_KEYS
+  return (
+    kind === 'cap' &&
+    per === null &&
+    limit !== null &&
+    period !== null &&
+    endsLater &&
+    Object.keys(metadata).length <= MAX_KEYS
+  )
 }
 
 /** The cap that follows, as the API creates it: the same cap from the end of the window on. */
 export function followingCap(cap: Quota): object {
-  const { user_id, kind, name, limit, period, anchor, time_zone, expires_at, priority } = cap
+  const { user_id, kind, name, limit, period, anchor, time_zone, per, counts, expires_at, priority } = cap
   const { countries, message_types, alert_at, metadata, window_end, id } = cap
   return {
-    ...{ user_id, kind, name, limit, period, anchor, time_zone, expires_at, priority },
+    ...{ user_id, kind, name, limit, period, anchor, time_zone, per, counts, expires_at, priority },
     ...{ countries, message_types, alert_at },
     starts_at: window_end,
     metadata: { ...metadata, [CONTINUES]: String(id) },
@@ -51,8 +58,8 @@ export function withMarks(quotas: readonly Quota[]): Quota[] {
 }
 
 function isFollowedBy(quota: Quota, next: Quota): boolean {
-  const termsOf = ({ kind, name, period, anchor, time_zone, countries, message_types }: Quota) =>
-    JSON.stringify([kind, name, period, anchor, time_zone, countries, message_types])
+  const termsOf = ({ kind, name, period, anchor, time_zone, counts, countries, message_types }: Quota) =>
+    JSON.stringify([kind, name, period, anchor, time_zone, counts, countries, message_types])
   const endsWithWindow = quota.expires_at !== null && quota.expires_at === quota.window_end
   const isHigher = quota.limit !== null && next.limit !== null && quota.limit > next.limit
   return endsWithWindow && quota.expires_at === next.starts_at && isHigher && termsOf(quota) === termsOf(next)

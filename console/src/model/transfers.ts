@@ -10,7 +10,7 @@ export type Transfer = Api['Transfer']
 
 /** What a quota holds beyond what is used and reserved; overage is no unit that could go. */
 function unusedOf({ limit, rolled_over, used, reserved }: Quota): number {
-  return Math.max(0, (limit ?? 0) + rolled_over - used - reserved)
+  return Math.max(0, (limit ?? 0) + rolled_over - (used ?? 0) - (reserved ?? 0))
 }
 
 /** The units that can be handed on; null if it is no quota that could give any. */

@@ -129,7 +129,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
     requests: [QuotaParams, UpdateQuotaReq],
     operands: { id: 'ID' },
     // They cannot change.
-    hides: ['user_id', 'kind', 'period', 'anchor', 'time_zone'],
+    hides: ['user_id', 'kind', 'period', 'anchor', 'time_zone', 'per', 'counts'],
     takesVersion: true,
     show: record,
     examples: [

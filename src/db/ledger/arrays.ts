@@ -48,6 +48,11 @@ export function bigints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
   return { type: sql`bigint`, write: rows => binary(rows, BIGINT, of) }
 }
 
+/** Hashes of 63 bits, which do not fit a number. */
+export function hashes<Row>(of: Value<Row, bigint>): ArrayColumn<Row> {
+  return { type: sql`bigint`, write: rows => binary(rows, HASH, of) }
+}
+
 export function ints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
   return { type: sql`int`, write: rows => binary(rows, INT, of) }
 }
@@ -75,12 +80,12 @@ export function jsons<Row>(of: Value<Row, object>): ArrayColumn<Row> {
 }
 
 /** An array of numbers per row. They travel as text: PostgreSQL's arrays of arrays must all be of one length. */
-export function bigintLists<Row>(of: Value<Row, string>): ArrayColumn<Row> {
+export function bigintLists<Row>(of: Value<Row, string | null>): ArrayColumn<Row> {
   return { type: sql`text`, elementType: sql`bigint[]`, write: rows => joinTexts(rows, of) }
 }
 
 /** Numbers as the text of an array. */
-export function numberArray(numbers: readonly number[]): string {
+export function numberArray(numbers: readonly (number | bigint)[]): string {
   return `{${numbers.join(',')}}`
 }
 
@@ -100,6 +105,7 @@ const SMALLINT: BinaryType<number> = {
 }
 const INT: BinaryType<number> = { oid: 23, bytes: 4, write: (to, at, value) => to.writeInt32BE(integer(value), at) }
 const BIGINT: BinaryType<number> = { oid: 20, bytes: 8, write: (to, at, value) => writeInt64(to, at, integer(value)) }
+const HASH: BinaryType<bigint> = { oid: 20, bytes: 8, write: (to, at, value) => void to.writeBigInt64BE(value, at) }
 const BOOLEAN: BinaryType<boolean> = { oid: 16, bytes: 1, write: (to, at, value) => to.writeUInt8(value ? 1 : 0, at) }
 const TIMESTAMPTZ: BinaryType<EpochMs> = { oid: 1184, bytes: 8, write: writeTimestamp }
 

@@ -2,6 +2,7 @@ import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
+import type { ValueCounter } from '../../domain/value-counter.ts'
 import { addDenials, type DenialRow } from './add-denials.ts'
 import { addUsage, type BookedUsage } from './add-usage.ts'
 import { addAlerts, markAlerted, type ReachedMarks } from './alerts.ts'
@@ -12,6 +13,7 @@ import { byUserAndId, lockQuotas } from './locks.ts'
 import type { Authors } from './reservation-rows.ts'
 import type { Stored } from './rows.ts'
 import type { LedgerCall, LedgerStatement, Scope } from './statement.ts'
+import { writeCounters } from './value-counters.ts'
 import { closeWindows, correctWindows } from './windows.ts'
 import {
   addActions,
@@ -27,6 +29,8 @@ export interface Changes {
   rolled: Stored<Allowance>[]
   closed: (ClosedWindow & { quota_id: number })[]
   corrected: Correction[]
+  /** Counters of single values, with the `seq` that was read; by user, quota, key and window. */
+  counted: Stored<ValueCounter>[]
   added: (Stored<Reservation> & Authors)[]
   settled: (Stored<Reservation> & Authors)[]
   /** Forced bookings and refunds, of those added and settled. */
@@ -62,6 +66,7 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ),
     ...callFor(scope, closeWindows, changes.closed),
     ...callFor(scope, correctWindows, changes.corrected),
+    ...callFor(scope, writeCounters, changes.counted),
     ...callFor(scope, settleReservations, changes.settled),
     ...callFor(scope, addReservations, changes.added),
     ...callFor(scope, markRetaken, changes.retaken),

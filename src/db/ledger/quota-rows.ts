@@ -1,6 +1,6 @@
 import { PERIODS } from '../../domain/period.ts'
 import type { Allowance } from '../../domain/quota.ts'
-import { QUOTA_KINDS } from '../../domain/quota-settings.ts'
+import { COUNTED_VALUES, COUNTS, QUOTA_KINDS } from '../../domain/quota-settings.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
 import { QUOTA_KEY, USER_KEY } from './keys.ts'
@@ -36,6 +36,8 @@ const COLUMNS = {
   period: { ...oneOfOrNull('the period of a quota', PERIODS), select: periodIn },
   anchor: textOrNull,
   time_zone: text,
+  per: oneOfOrNull('per of a quota', COUNTED_VALUES),
+  counts: oneOf('what a quota counts', COUNTS),
   starts_at: timestamp,
   expires_at: timestampOrNull,
   enabled: boolean,
@@ -75,6 +77,8 @@ function readQuota(cells: Cells): Stored<Allowance> {
     period: COLUMNS.period.read(cells[AT.period]),
     anchor: COLUMNS.anchor.read(cells[AT.anchor]),
     time_zone: COLUMNS.time_zone.read(cells[AT.time_zone]),
+    per: COLUMNS.per.read(cells[AT.per]),
+    counts: COLUMNS.counts.read(cells[AT.counts]),
     starts_at: COLUMNS.starts_at.read(cells[AT.starts_at]),
     expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
     enabled: COLUMNS.enabled.read(cells[AT.enabled]),

@@ -2,11 +2,14 @@ import { DENIAL_REASONS, DRAWING_OPS, type Draw, ON_EXPIRY, type Reservation } f
 import { UnknownValue } from '../../domain/unknown-value.ts'
 import type { Cells, StatementResult } from '../connection/pipelined-connection.ts'
 import { joinSql, sql, sqlName } from '../connection/sql.ts'
+import { numberArray } from './arrays.ts'
 import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import {
   boolean,
   type CellColumn,
+  hashes,
   number,
+  numberOrNull,
   numbers,
   oneOf,
   oneOfOrNull,
@@ -29,6 +32,7 @@ const FIELDS = {
   force: boolean,
   would_deny: oneOfOrNull('the reason of a reservation', DENIAL_REASONS),
   units: number,
+  messages: numberOrNull,
   committed: number,
   released: number,
   refunded: number,
@@ -43,7 +47,7 @@ const FIELDS = {
 /** The columns of a reservation, which are the fields of `Reservation`. */
 export const RESERVATION_COLUMNS = joinSql(Object.keys(FIELDS).map(sqlName))
 
-const COLUMNS = { seq: number, ...FIELDS }
+const COLUMNS = { seq: number, ...FIELDS, draw_keys: hashes }
 
 const { list, at: AT } = selectListOf(COLUMNS, sql`r`)
 
@@ -55,6 +59,7 @@ export function reservationsIn(result: StatementResult | undefined): Stored<Rese
 }
 
 function readReservation(cells: Cells): Stored<Reservation> {
+  const messages = COLUMNS.messages.read(cells[AT.messages])
   return {
     seq: COLUMNS.seq.read(cells[AT.seq]),
     user_id: COLUMNS.user_id.read(cells[AT.user_id]),
@@ -67,13 +72,14 @@ function readReservation(cells: Cells): Stored<Reservation> {
     force: COLUMNS.force.read(cells[AT.force]),
     would_deny: COLUMNS.would_deny.read(cells[AT.would_deny]),
     units: COLUMNS.units.read(cells[AT.units]),
+    ...(messages === null ? {} : { messages }),
     committed: COLUMNS.committed.read(cells[AT.committed]),
     released: COLUMNS.released.read(cells[AT.released]),
     refunded: COLUMNS.refunded.read(cells[AT.refunded]),
     on_expiry: COLUMNS.on_expiry.read(cells[AT.on_expiry]),
     expired: COLUMNS.expired.read(cells[AT.expired]),
     verified: COLUMNS.verified.read(cells[AT.verified]),
-    draws: drawsOf(COLUMNS.draws.read(cells[AT.draws])),
+    draws: drawsOf(COLUMNS.draws.read(cells[AT.draws]), COLUMNS.draw_keys.read(cells[AT.draw_keys])),
     created_at: COLUMNS.created_at.read(cells[AT.created_at]),
     expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
   }
@@ -87,27 +93,63 @@ export interface Authors {
 
 const NUMBERS_PER_DRAW = 6
 
-/** Draws from the numbers of their column, six each. */
-export function drawsOf(numbers: readonly number[]): Draw[] {
+/** What a draw is of, by its second number. A version before caps of the last three kinds refuses those. */
+const DRAW_KINDS: readonly (Pick<Draw, 'kind' | 'counts'> & { isPerValue: boolean })[] = [
+  { kind: 'grant', isPerValue: false },
+  { kind: 'cap', isPerValue: false },
+  { kind: 'cap', counts: 'messages', isPerValue: false },
+  { kind: 'cap', isPerValue: true },
+  { kind: 'cap', counts: 'messages', isPerValue: true },
+]
+
+/**
+ * Draws from the numbers of their column, six each.
+ *
+ * @param keys of those on caps that count each value by itself, in their order; left out: readers of lists do not need them
+ */
+export function drawsOf(numbers: readonly number[], keys?: readonly bigint[]): Draw[] {
   const draws: Draw[] = []
+  let keyed = 0
   for (let at = 0; at < numbers.length; at += NUMBERS_PER_DRAW) {
-    const [quota_id = 0, kind, window_no = 0, window_start = 0, from = 0, to = 0] = numbers.slice(
+    const [quota_id = 0, code = -1, window_no = 0, window_start = 0, from = 0, to = 0] = numbers.slice(
       at,
       at + NUMBERS_PER_DRAW,
     )
-    if (kind !== 0 && kind !== 1) throw new UnknownValue('the kind of a draw', kind)
-    draws.push({ quota_id, kind: kind === 0 ? 'grant' : 'cap', window_no, window_start, from, to })
+    const kind = DRAW_KINDS[code]
+    if (kind === undefined) throw new UnknownValue('the kind of a draw', code)
+    const { isPerValue, ...of } = kind
+    const draw: Draw = { quota_id, ...of, window_no, window_start, from, to }
+    if (isPerValue && keys !== undefined) draw.key = keyAt(keys, keyed++)
+    draws.push(draw)
   }
   return draws
+}
+
+function keyAt(keys: readonly bigint[], index: number): bigint {
+  const key = keys[index]
+  if (key === undefined) throw new TypeError('the ledger misses the key of a draw')
+  return key
 }
 
 /** Draws as the text of an array, six numbers each. */
 export function writeDraws(draws: readonly Draw[]): string {
   let numbers = ''
-  for (const { quota_id, kind, window_no, window_start, from, to } of draws) {
-    numbers += `${numbers === '' ? '' : ','}${quota_id},${kind === 'grant' ? 0 : 1},${window_no},${window_start},${from},${to}`
+  for (const draw of draws) {
+    const { quota_id, window_no, window_start, from, to } = draw
+    numbers += `${numbers === '' ? '' : ','}${quota_id},${codeOf(draw)},${window_no},${window_start},${from},${to}`
   }
   return `{${numbers}}`
+}
+
+function codeOf({ kind, counts, key }: Draw): number {
+  if (kind === 'grant') return 0
+  return (key === undefined ? 1 : 3) + (counts === undefined ? 0 : 1)
+}
+
+/** The keys of draws as the text of an array; null if none has one. */
+export function writeDrawKeys(draws: readonly Draw[]): string | null {
+  const keys = draws.flatMap(({ key }) => (key === undefined ? [] : [key]))
+  return keys.length === 0 ? null : numberArray(keys)
 }
 
 /** Reservations by their keys, those that exist. */

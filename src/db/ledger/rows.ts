@@ -42,6 +42,13 @@ export const numberOrNull: CellColumn<number | null> = {
   select: asIs,
   read: cell => (cell === null ? null : Number(present(cell))),
 }
+/** A hash of 63 bits, which does not fit a number. */
+export const hash: CellColumn<bigint> = { select: asIs, read: cell => BigInt(present(cell)) }
+export const hashes: CellColumn<readonly bigint[]> = {
+  select: joined,
+  read: cell => (cell === null || cell === '' ? NO_HASHES : present(cell).split(' ').map(BigInt)),
+}
+const NO_HASHES: readonly bigint[] = []
 export const text: CellColumn<string> = { select: asIs, read: present }
 export const textOrNull: CellColumn<string | null> = { select: asIs, read: cell => cell ?? null }
 export const boolean: CellColumn<boolean> = { select: asIs, read: cell => cell === 't' }

@@ -20,6 +20,7 @@ import { fenceQuotas, lockAccounts, lockQuotas, waitForLocks, writeAccounts } fr
 import { addPrincipals, loadLastPrincipal, loadPrincipals } from './principals.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './quota-rows.ts'
 import { loadReservations } from './reservation-rows.ts'
+import { loadCounters, readCounters, writeCounters } from './value-counters.ts'
 import { closeWindows, correctWindows } from './windows.ts'
 import { addActions, addReservations, markRetaken, settleReservations } from './write-reservations.ts'
 
@@ -34,6 +35,8 @@ const STATEMENTS = [
   readDrawnQuotas,
   readEndedQuotas,
   loadReservations,
+  loadCounters,
+  readCounters,
   loadAuthorship,
   addPrincipals,
   loadPrincipals,
@@ -48,6 +51,7 @@ const STATEMENTS = [
   addAlerts,
   closeWindows,
   correctWindows,
+  writeCounters,
   settleReservations,
   addReservations,
   markRetaken,

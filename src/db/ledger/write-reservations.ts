@@ -13,13 +13,13 @@ import {
   usuallyZero,
 } from './arrays.ts'
 import { RESERVATION_KEY, type ReservationKey, USER_SHARD } from './keys.ts'
-import { type Authors, writeDraws } from './reservation-rows.ts'
+import { type Authors, writeDrawKeys, writeDraws } from './reservation-rows.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate, ledgerStatement, NOW } from './statement.ts'
 
 /**
  * Adds reservations. One whose id another process has added meanwhile violates the key and ends the transaction.
- * A message that is asked for as usual sends twelve of the twenty-one columns as empty arrays.
+ * A message that is asked for as usual sends fourteen of the twenty-three columns as empty arrays.
  */
 export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
   'add-reservations',
@@ -42,6 +42,7 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
     force: usuallyFalse(reservation => reservation.force),
     would_deny: usuallyNull(texts, reservation => reservation.would_deny),
     units: bigints(reservation => reservation.units),
+    messages: usuallyNull(ints, reservation => reservation.messages ?? null),
     committed: usuallyZero(reservation => reservation.committed),
     released: usuallyZero(reservation => reservation.released),
     refunded: usuallyZero(reservation => reservation.refunded),
@@ -53,6 +54,7 @@ export const addReservations = ledgerStatement<Stored<Reservation & Authors>>(
     expired: usuallyFalse(reservation => reservation.expired),
     verified: usuallyFalse(reservation => reservation.verified),
     draws: bigintLists(reservation => writeDraws(reservation.draws)),
+    draw_keys: usuallyNull(bigintLists, reservation => writeDrawKeys(reservation.draws)),
     expires_at: timestamps(reservation => reservation.expires_at),
     made_by: ints(reservation => reservation.made_by),
     settled_by: usuallyNull(ints, reservation => reservation.settled_by),

@@ -7,6 +7,7 @@ import { type Slice, sliceOf } from '../connection/slice.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { slotIn, storedSlot } from '../ledger/stored-period.ts'
 
 /** The shard of all plans. */
 export const PLAN_SHARD = shardFrom(0)
@@ -15,7 +16,10 @@ const COLUMNS = sql`p.id, p.version, v.name, v.slots, p.is_default, p.archived_a
 const VERSION = sql`join plan_version v on v.shard = p.shard and v.plan_id = p.id and v.version = p.version`
 
 /** A later version of the service may have added fields of slots. */
-const withSlots = <Row extends PlanVersion>(row: Row): Row => ({ ...row, slots: row.slots.map(slotOf) })
+const withSlots = <Row extends PlanVersion>(row: Row): Row => ({
+  ...row,
+  slots: row.slots.map(slot => slotOf(slotIn(slot))),
+})
 
 async function plansOf(db: Queryable, condition: Sql, values: (number | string)[] = []): Promise<Plan[]> {
   const rows = await db.query<Plan>({
@@ -99,7 +103,7 @@ export async function writePlan(tx: Transaction, plan: Plan, before: Plan | null
   if (version !== before?.version) {
     await tx.query({
       text: sql`insert into plan_version (shard, plan_id, version, name, slots) values ($1, $2, $3, $4, $5)`,
-      values: [PLAN_SHARD, id, version, name, JSON.stringify(slots)],
+      values: [PLAN_SHARD, id, version, name, JSON.stringify(slots.map(storedSlot))],
     })
   }
   await tx.query({

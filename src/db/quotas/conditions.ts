@@ -102,7 +102,7 @@ function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: Sql): Sql
   const unexpired = sql`(expires_at is null or expires_at > ${now})`
   const started = sql`${unexpired} and enabled and starts_at <= ${now}`
   // An unlimited quota has no headroom to compare, and is never exhausted.
-  const isExhausted = sql`(${headroomAt(now)} <= 0)`
+  const isExhausted = sql`(${headroomAt(now)} <= 0 and per is null)`
   switch (status) {
     case 'expired':
       return sql`expires_at <= ${now}`

@@ -20,6 +20,8 @@ const COLUMNS = [
   'period',
   'anchor',
   'time_zone',
+  'per',
+  'counts',
   ...SETTING_NAMES,
   'window_no',
   'window_start',

@@ -10,7 +10,7 @@ import { TOTALS } from './conditions.ts'
  * Tables that are found by shard and quota_id, in the order in which they are removed, beside windows and the archive, which go together.
  * Transfers come after the history, without which `verify` expects nothing of them.
  */
-const TABLES_OF_QUOTA = ['quota_change', 'quota_alert', 'transfer'] as const
+const TABLES_OF_QUOTA = ['quota_change', 'quota_alert', 'transfer', 'value_counter'] as const
 
 export interface RemovedRows {
   /** The number of rows that were removed, by table. */

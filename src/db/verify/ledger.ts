@@ -21,9 +21,10 @@ const OF_QUOTA = sql`user_id, id as quota_id, kind, rollover_limit, deleted_at, 
  * Computes what a reservation counts independently of `countsOf`. The quotas of the users come in two halves, because
  * no index holds both the deleted ones and the others.
  *
- * A draw is six numbers from `draws[i]`: quota, kind (0 is a grant), window, its start, from, to. A grant's range must begin
+ * A draw is six numbers from `draws[i]`: quota, kind, window, its start, from, to. The kinds: 0 a grant, 1 a cap, 2 a cap on messages; 3 and 4
+ * are caps as 1 and 2 that count each value by itself, of which `value-counters.ts` proves the counters. A grant's range must begin
  * where that of the grant before it ends, and the last one must end with the units, unless force left a rest unfunded. A
- * cap's range is all units. A reservation without draws has one row here too, in which all of that is null.
+ * cap's range is all units, or all messages. A reservation without draws has one row here too, in which all of that is null.
  *
  * `forced` is null where it is not known: in rows that were written before it was recorded. `verified` is how
  * many reservations were verified whose first unit the grant pays.
@@ -42,21 +43,27 @@ export const TABLES = sql`
       w.overage_limit, w.rolled_over, w.used, w.reserved, w.carried
     from mine join quota_window w on w.shard = $1 and w.quota_id = mine.quota_id
   ), line as (
-    select user_id, id, units, draws, force, force or retaken as forced, verified, committed - refunded as spent,
+    select user_id, id, units, coalesce(messages, 1) as messages, draws, force, force or retaken as forced, verified,
+      committed - refunded as spent,
       units - released - refunded as held,
       least(committed, released, refunded, committed - refunded, units - committed - released, units - 1) >= 0
         and cardinality(draws) % 6 = 0 as is_within_bounds,
       generate_series(1, greatest(cardinality(draws), 1), 6) as i
     from reservation where ${IN_RANGE_OF_INDEX}
   ), entry as (
-    select user_id, id, i = 1 as is_first, draws[i] as quota_id, draws[i + 1] as kind, draws[i + 2] as window_no,
-      greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
-      greatest(0, least(draws[i + 5], held) - greatest(draws[i + 4], spent)) as reserved,
+    select user_id, id, i = 1 as is_first, draws[i] as quota_id, least(draws[i + 1], 1) as kind, draws[i + 2] as window_no,
+      case when draws[i + 1] < 2 then greatest(0, least(draws[i + 5], spent) - draws[i + 4])
+        when draws[i + 1] = 2 and spent > 0 then draws[i + 5] else 0 end as used,
+      case when draws[i + 1] < 2 then greatest(0, least(draws[i + 5], held) - greatest(draws[i + 4], spent))
+        when draws[i + 1] = 2 and spent <= 0 and held > 0 then draws[i + 5] else 0 end as reserved,
       forced, (verified and i = 1 and draws[2] = 0)::int as verified,
       is_within_bounds and case draws[i + 1]
         when 0 then coalesce(draws[i - 5], 0) = 0 and draws[i + 4] = coalesce(draws[i - 1], 0) and draws[i + 4] < draws[i + 5]
           and (draws[i + 7] is not distinct from 0 or draws[i + 5] = units or (force and draws[i + 5] < units))
         when 1 then draws[i + 4] = 0 and draws[i + 5] = units and (i > 1 or force)
+        when 2 then draws[i + 4] = 0 and draws[i + 5] = messages and (i > 1 or force)
+        when 3 then draws[i + 4] = 0 and draws[i + 5] = units and (i > 1 or force)
+        when 4 then draws[i + 4] = 0 and draws[i + 5] = messages and (i > 1 or force)
         else i = 1 and force and cardinality(draws) = 0
       end as is_covered
     from line

@@ -10,6 +10,7 @@ export const PROOFS = [
   'transfers',
   'live',
   'plans',
+  'values',
   'sequences',
   'totals',
   'events',

@@ -21,6 +21,7 @@ import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
 import { receivers, transfers } from './transfers.ts'
 import { usageIn } from './usage.ts'
+import { checkValueCounters } from './value-counters.ts'
 
 export interface Proved {
   /** The number of rows that were compared: the unit depends on the proof. */
@@ -73,7 +74,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
 
   if (userId !== undefined) {
     const range = { shard: shardOf(userId), after: userId - 1, upTo: userId }
-    add([...(await checkRange(db, range, maxDifferences, 0)), await checkPlans(db, range, maxDifferences)])
+    add([...(await checkRange(db, range, maxDifferences, 0)), ...(await checkByDomain(db, range, maxDifferences))])
     return verification
   }
   const pace = createPace(USERS.first, USERS.max)
@@ -82,7 +83,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
       const range = { shard, after, upTo: await endOfRange(db, shard, after, pace.size) }
       const found = await pace.run(maxMs => checkRange(db, range, maxDifferences, maxMs))
       if (found === undefined) continue
-      if (!add([...found, await checkPlans(db, range, maxDifferences)])) return verification
+      if (!add([...found, ...(await checkByDomain(db, range, maxDifferences))])) return verification
       after = range.upTo
       onProgress(verification, shard / SHARD_COUNT)
     }
@@ -125,6 +126,11 @@ async function endOfRange(db: Database, shard: Shard, after: number, users: numb
 
 function checkRange(db: Database, { shard, after, upTo }: Range, max: number, maxMs: number): Promise<Conclusion[]> {
   return read(db, maxMs, { text: RANGE, values: [shard, after, upTo, max] })
+}
+
+/** Proves what the domain has a part in. */
+async function checkByDomain(db: Database, range: Range, max: number): Promise<Conclusion[]> {
+  return [await checkPlans(db, range, max), await checkValueCounters(db, range, max)]
 }
 
 /** Proves what concerns a shard and no single user of it. */

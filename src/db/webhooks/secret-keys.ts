@@ -1,16 +1,18 @@
 /**
- * Encrypts the secrets of webhooks in the database (AES-256-GCM). An encrypted secret names the key that it was made with,
+ * Encrypts the secrets of webhooks and the key of hashed values in the database (AES-256-GCM). An encrypted secret names the key that it was made with,
  * so several keys can be in use while one replaces another, and a wrong key is recognized before it is used.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-/** The column of a webhook that a secret is in. A secret that is copied to another place cannot be decrypted there. */
-export interface SecretPlace {
-  webhookId: number
-  column: 'secret' | 'previous_secret'
-}
+/** Where a secret is: the column of a webhook, or the key of values. One that is copied to another place cannot be decrypted there. */
+export type SecretPlace = { webhookId: number; column: 'secret' | 'previous_secret' } | typeof VALUE_KEY
+
+/** The key that hashes recipients and tags. */
+export const VALUE_KEY = 'value_counter'
 
 export interface SecretKeys {
+  /** Whether there is a current key: without one, secrets stay plain. */
+  readonly canSeal: boolean
   /** Encrypts a secret with the current key; without one, returns it as it is. */
   seal(secret: Uint8Array, place: SecretPlace): Uint8Array
   /** @throws UnreadableSecret if no key fits */
@@ -23,8 +25,9 @@ export interface SecretKeys {
 export class UnreadableSecret extends Error {
   override name = 'UnreadableSecret'
 
-  constructor({ webhookId }: SecretPlace) {
-    super(`the secret of webhook ${webhookId} was encrypted with a key that this process does not have`)
+  constructor(place: SecretPlace) {
+    const what = place === VALUE_KEY ? 'the key of recipients and tags' : `the secret of webhook ${place.webhookId}`
+    super(`${what} was encrypted with a key that this process does not have`)
   }
 }
 
@@ -44,6 +47,8 @@ export function secretKeys(current: Uint8Array | null, others: readonly Uint8Arr
   const currentId = current === null ? null : idOf(current)
 
   return {
+    canSeal: current !== null,
+
     seal(secret, place) {
       if (current === null || currentId === null) return secret
       const nonce = randomBytes(NONCE_BYTES)
@@ -86,8 +91,12 @@ function partsOf(stored: Uint8Array) {
   }
 }
 
+/** Whether a stored secret is encrypted. */
+export const isSealed = (stored: Uint8Array): boolean => partsOf(stored) !== null
+
 /** Identifies a key without revealing it. */
 const idOf = (key: Uint8Array) =>
   createHash('sha256').update('sms-quota secrets key\0').update(key).digest().subarray(0, ID_BYTES)
 
-const contextOf = ({ webhookId, column }: SecretPlace) => Buffer.from(`webhook ${webhookId} ${column}`)
+const contextOf = (place: SecretPlace) =>
+  Buffer.from(place === VALUE_KEY ? place : `webhook ${place.webhookId} ${place.column}`)

@@ -10,7 +10,7 @@ import { firstBelow, listAlerts } from '../../db/quotas/alerts.ts'
 import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quotas/lists.ts'
 import { quotasOfUser } from '../../db/quotas/quotas.ts'
 import { pastUsage } from '../../db/usage/sums.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_CAPS_PER_VALUE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import { pausesOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
@@ -145,6 +145,11 @@ export function refusal(refused: Refusal): Problem {
       return new Problem(
         'too_many_quotas',
         `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`,
+      )
+    case 'too_many_caps_per_value':
+      return new Problem(
+        'too_many_quotas',
+        `The user already has ${MAX_CAPS_PER_VALUE} caps that count each recipient, country or tag by itself, the maximum of those that are neither deleted nor expired.`,
       )
     case 'being_erased':
       return new Problem('being_erased', 'The data of this user is being erased.')

@@ -53,6 +53,7 @@ export function createOperationCheck(
 /** The settings that a command depends on. */
 export interface SenderRules {
   requireCountry: boolean
+  requireRecipient: boolean
   /** How segments are counted. */
   segments: SegmentRules
 }
@@ -63,7 +64,7 @@ export interface SenderRules {
  *
  * @param userId the user that the request names, by id or by reference
  * @throws TypeError if a field that was validated has another type
- * @throws Problem `invalid_request` if the country is required and unknown
+ * @throws Problem `invalid_request` if the country or the recipient is required and unknown
  */
 export function commandOf(
   op: SenderOp,
@@ -83,17 +84,19 @@ export function commandOf(
     case 'release':
     case 'refund': {
       const total_units = request.total_units === undefined ? null : integerOf(request.total_units)
-      const messages = integerOf(request.messages ?? 1)
+      const { messages } = request
       return {
         command: {
-          op,
-          user_id,
-          id,
-          total_units,
-          force: request.force === true,
-          messages,
-          verified: request.verified === true,
-          origin,
+          ...{
+            op,
+            user_id,
+            id,
+            total_units,
+            force: request.force === true,
+            verified: request.verified === true,
+            origin,
+          },
+          ...(messages === undefined ? {} : { messages: integerOf(messages) }),
         },
         measure: null,
         userRef: request.user_ref ?? null,
@@ -107,18 +110,26 @@ export function commandOf(
 function drawOf(
   asked: Pick<DrawCommand, 'op' | 'user_id' | 'id'> & { origin: Origin },
   request: SenderRequest,
-  { requireCountry, segments }: SenderRules,
+  { requireCountry, requireRecipient, segments }: SenderRules,
 ): SenderCall {
   const { message } = request
   const measure = message === undefined ? null : measureOf(message, segments)
   const country = measure === null ? (request.country ?? null) : measure.country
-  if (requireCountry && country === null) throw invalidRequest([noCountry(request)])
+  const { recipient = message?.to, tag, messages = 1 } = request
+  const [first, ...others] = [
+    ...(requireCountry && country === null ? [noCountry(request)] : []),
+    ...(requireRecipient && recipient === undefined ? [NO_RECIPIENT] : []),
+  ]
+  if (first !== undefined) throw invalidRequest([first, ...others])
   return {
     command: {
       ...asked,
       units: integerOf(measure?.units ?? request.units ?? 0),
       country: country === null ? null : textOf(country),
       ...(measure === null || measure.otherCountries.length === 0 ? {} : { other_countries: measure.otherCountries }),
+      ...(recipient === undefined ? {} : { recipient: textOf(recipient) }),
+      ...(tag === undefined ? {} : { tag: textOf(tag) }),
+      ...(messages === 1 ? {} : { messages: integerOf(messages) }),
       message_type: request.message_type === undefined ? null : textOf(request.message_type),
       ttl_ms: integerOf(request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1000,
       on_expiry: request.on_expiry === 'commit' ? 'commit' : 'release',
@@ -141,6 +152,11 @@ function integerOf(value: number): number {
 function textOf(value: string): string {
   if (typeof value === 'string') return value
   throw new TypeError('a validated text is not a string')
+}
+
+const NO_RECIPIENT: ValidationIssue = {
+  path: '/recipient',
+  message: 'is required by this service, so that caps on each recipient always apply',
 }
 
 function noCountry({ message }: SenderRequest): ValidationIssue {
@@ -183,14 +199,15 @@ function dropNulls(request: Record<string, unknown>, optional: ReadonlySet<strin
 }
 
 /** Null if there are none, which is nearly always so. */
-function furtherIssuesIn({ units, message, country }: Record<string, unknown>, segments: SegmentRules): Issues | null {
+function furtherIssuesIn(request: Record<string, unknown>, segments: SegmentRules): Issues | null {
+  const { units, message, country, recipient } = request
   if (message === undefined) {
     if (units !== undefined) return null
     return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
   const isLong = isTooLong(message, segments)
-  if (units === undefined && country === undefined && !isLong) return null
-  const determined = Object.entries({ units, country })
+  if (units === undefined && country === undefined && recipient === undefined && !isLong) return null
+  const determined = Object.entries({ units, country, recipient })
     .filter(([, value]) => value !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: 'is not accepted together with message, which determines it' }))
   const tooLong = isLong ? [{ path: '/message/text', message: `must fit into ${longestInWords(segments)}` }] : []

@@ -233,7 +233,7 @@ function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
     )
   }
   const whole = limit + rolled_over
-  const left = Math.max(0, whole - used - reserved)
+  const left = Math.max(0, whole - (used ?? 0) - (reserved ?? 0))
   const isEnough = status === 'active' && left >= units
   return (
     <>

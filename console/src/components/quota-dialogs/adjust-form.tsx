@@ -184,7 +184,7 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
   const { period, limit, rolled_over, used, reserved, window_end, expires_at } = quota
   const raise = currentRaise(quota)
   const from = limit ?? 0
-  const leftAt = (of: number) => Math.max(0, of + rolled_over - used - reserved)
+  const leftAt = (of: number) => Math.max(0, of + rolled_over - (used ?? 0) - (reserved ?? 0))
   if (typeof delta === 'string') return <Text size="sm">{TEXTS.limitNow(from, leftAt(from))}</Text>
   const to = from + delta
   if ((isThisWindowOnly || raise !== null) && window_end !== null)

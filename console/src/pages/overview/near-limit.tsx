@@ -56,7 +56,7 @@ export function NearLimit() {
 /** The share of its units that a quota has used or reserved. Only a quota with a limit has alerts. */
 function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
   const whole = (limit ?? 0) + rolled_over
-  return whole === 0 ? 1 : (used + reserved) / whole
+  return whole === 0 ? 1 : ((used ?? 0) + (reserved ?? 0)) / whole
 }
 
 interface QuotasProps {

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { canHaveAnchor } from '../../../../src/domain/anchor.ts'
-import { PERIODS } from '../../../../src/domain/period.ts'
+import { COMMON_PERIODS } from '../../../../src/domain/period.ts'
 import { monthName } from '../../formats.ts'
 import { texts } from '../../texts/texts.ts'
 import { fieldProps, type QuotaFormState } from './fields.tsx'
@@ -15,14 +15,15 @@ interface Props {
 /** When a quota resets. Another period has other days on which it can begin. */
 export function PeriodField({ form }: Props) {
   const { value, error } = fieldProps(form, 'period')
-  const change = (text: string) => form.change({ period: PERIODS.find(name => name === text) ?? null, anchor: '' })
+  const change = (text: string) =>
+    form.change({ period: COMMON_PERIODS.find(name => name === text) ?? null, anchor: '' })
   return (
     <NativeSelect
       label={SETTING_LABELS.period}
       description={TEXTS.periodAbout}
       data={[
         { value: '', label: texts.quota.settings.oneTime },
-        ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
+        ...COMMON_PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
       ]}
       value={value ?? ''}
       onChange={event => change(event.currentTarget.value)}

@@ -102,6 +102,7 @@ export const denials: typeof english = {
       hasTooFewUnits: 'Gilt für die Nachricht, hatte aber zu wenige Einheiten übrig',
       suspended: 'Zählte nicht: ausgesetzt',
       scheduled: 'Zählte nicht: noch nicht begonnen',
+      no_value: 'Zählte nicht: zählt Empfänger, Länder oder Kennzeichen je für sich, und die Nachricht nannte keines',
       expired: 'Zählte nicht: abgelaufen',
       otherCountry: country => `Zählte nicht: gilt nicht für ${countryLabel(country)}`,
       needsCountry: 'Zählte nicht: gilt für bestimmte Länder, und die Nachricht nannte keines',

@@ -60,6 +60,7 @@ export const messageCheck: typeof english = {
     notNeeded: 'Gilt für die Nachricht, wird aber nicht gebraucht',
     suspended: 'Zählt nicht: ausgesetzt',
     scheduled: 'Zählt nicht: hat noch nicht begonnen',
+    no_value: 'Zählt nicht: zählt Empfänger, Länder oder Kennzeichen je für sich, und die Nachricht nennt keines',
     follows: at => <>Zählt noch nicht: folgt der angehobenen Obergrenze am {at}</>,
     expired: 'Zählt nicht: abgelaufen',
     expiredAt: at => <>Zählt nicht: abgelaufen am {at}</>,

@@ -15,6 +15,15 @@ interface Words {
 }
 
 const WORDS: Readonly<Record<Period, Words>> = {
+  minute: {
+    each: 'jede Minute',
+    per: 'pro Minute',
+    adverb: 'minütlich',
+    currentAsObject: 'diese Minute',
+    current: 'in dieser Minute',
+    currentAndLater: 'jetzt und in jeder späteren Minute',
+    reset: () => 'zu jeder vollen Minute',
+  },
   hour: {
     each: 'jede Stunde',
     per: 'pro Stunde',

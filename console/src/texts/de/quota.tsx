@@ -69,6 +69,8 @@ export const quota: typeof english = {
       period: 'Zurücksetzung',
       anchor: 'Erster Tag',
       time_zone: 'Zeitzone',
+      per: 'Zählt jeden Wert für sich',
+      counts: 'Zählt',
       rollover_limit: 'Übertrag',
       overage_limit: 'Überziehung',
       starts_at: 'Beginn',

@@ -108,6 +108,7 @@ export const denials = {
       hasTooFewUnits: 'Covers the message, but had too few units left',
       suspended: 'Did not count: suspended',
       scheduled: 'Did not count: had not started yet',
+      no_value: 'Did not count: counts recipients, countries or tags each by itself, and the message named none',
       expired: 'Did not count: ended',
       otherCountry: (country: string) => `Did not count: does not cover ${countryLabel(country)}`,
       needsCountry: 'Did not count: covers certain countries, and the message named none',

@@ -60,6 +60,7 @@ export const messageCheck = {
     notNeeded: 'Covers the message, and is not needed',
     suspended: 'Does not count: suspended',
     scheduled: 'Does not count: has not started yet',
+    no_value: 'Does not count: counts recipients, countries or tags each by itself, and the message names none',
     follows: (at: ReactNode) => <>Does not count yet: follows the raised cap on {at}</>,
     expired: 'Does not count: expired',
     expiredAt: (at: ReactNode) => <>Does not count: expired on {at}</>,

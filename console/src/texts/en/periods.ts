@@ -14,6 +14,14 @@ interface Words {
 
 /** The words for each period, of which all texts about periods are made. */
 const WORDS: Readonly<Record<Period, Words>> = {
+  minute: {
+    noun: 'minute',
+    adjective: 'per-minute',
+    withArticle: 'a per-minute',
+    current: 'this minute',
+    currentAndLater: 'now and in every later minute',
+    reset: () => 'on the minute',
+  },
   hour: {
     noun: 'hour',
     adjective: 'hourly',

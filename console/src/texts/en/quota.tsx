@@ -69,6 +69,8 @@ export const quota = {
       period: 'Resets',
       anchor: 'First day',
       time_zone: 'Time zone',
+      per: 'Counts each by itself',
+      counts: 'Counts',
       rollover_limit: 'Rollover',
       overage_limit: 'Overage',
       starts_at: 'Starts',

@@ -155,7 +155,7 @@ function payableOf(op: SenderOp, request: SenderRequest, rules: SegmentRules | n
 
 /** Whether the service requires a country, it says when a slice is reserved. */
 function callOf(op: SenderOp, userId: number, request: SenderRequest, segments: SegmentRules): SenderCall {
-  return commandOf(op, userId, request, UNSEEN, { requireCountry: false, segments })
+  return commandOf(op, userId, request, UNSEEN, { requireCountry: false, requireRecipient: false, segments })
 }
 
 /** Usage counts a code for a reservation, and a slice pays many messages. */

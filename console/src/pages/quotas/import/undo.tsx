@@ -43,7 +43,7 @@ export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () =
               failures={kept.map(({ place, quota: { used, reserved, limit } }) => ({
                 place,
                 reason: give.undo.touched,
-                detail: give.undo.units(formatUnits(used + reserved), formatUnits(limit ?? 0)),
+                detail: give.undo.units(formatUnits((used ?? 0) + (reserved ?? 0)), formatUnits(limit ?? 0)),
               }))}
             />
             {untouched.length > 0 ? (
@@ -70,4 +70,4 @@ export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () =
   )
 }
 
-const isTouched = ({ used, reserved }: Quota) => used > 0 || reserved > 0
+const isTouched = ({ used, reserved }: Quota) => (used ?? 0) > 0 || (reserved ?? 0) > 0
