@@ -158,7 +158,7 @@ test('a folder is given by root only, with its content and its modes, and a link
 })
 
 test('a new folder is given while others give it, and its account can enter it from then on', async () => {
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 15; round++) {
     const folders = await openDataFolder(join(root, `new-${round}`))
     const calls = [0, 1, 2, 3].map(async n => {
       for (let tick = 0; tick < n * (round % 10); tick++) await immediate()
