@@ -318,13 +318,16 @@ const BEGINNING: readonly Call[] = [
       slots: [{ slot: 'package', limit: 1_000_000, period: 'month' }],
     }),
   ),
+  // Open for longer than a run lasts: there is something to settle when a call of it comes.
   ...Array.from({ length: 12 }, (_, place) =>
-    jsonCall(`/api/sms/sender/quota/${place % 2 === 0 ? 'reserve' : 'consume'}`, 'sender', {
+    jsonCall('/api/sms/sender/quota/reserve', 'sender', {
       user_id: 7,
       id: `m-${place}`,
       units: 1 + place,
+      ttl_seconds: 604_800,
     }),
   ),
+  ...['m-13', 'm-14'].map(id => jsonCall('/api/sms/sender/quota/consume', 'sender', { user_id: 7, id, units: 2 })),
   jsonCall('/api/sms/sender/quota/reserve', 'sender', { user_id: 7, id: 'm-12', units: 999_999_999 }),
   { method: 'DELETE', path: '/api/sms/admin/users/100/data', query: [], headers: [], caller: 'admin', body: undefined },
 ]
