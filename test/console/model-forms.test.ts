@@ -4,6 +4,7 @@ import { blockUrl, messageUrl } from '../../console/src/model/addresses.ts'
 import { type BulkInput, changeOf, EMPTY_INPUT, selectOf } from '../../console/src/model/bulk-change.ts'
 import { denialsUrl, groupFilter, isFiltered, NO_FILTERS } from '../../console/src/model/denial-filters.ts'
 import {
+  changedCounting,
   changedSettings,
   copiedFormValues,
   createBodyOf,
@@ -61,6 +62,22 @@ test.each<[string, Partial<FormValues>, object]>([
     { kind: 'cap', is_unlimited: true, overage_limit: '5' },
     { user_id: 7, limit: 100, kind: 'cap' },
   ],
+  [
+    'what a cap counts by itself, and no alerts',
+    { kind: 'cap', period: 'minute', per: 'recipient', counts: 'messages', opening_used: '5' },
+    { user_id: 7, limit: 100, kind: 'cap', period: 'minute', per: 'recipient' },
+  ],
+  [
+    'units of such a cap, and messages of another one',
+    { kind: 'cap', period: 'day', per: 'tag', counts: 'units' },
+    { user_id: 7, limit: 100, kind: 'cap', period: 'day', per: 'tag', counts: 'units' },
+  ],
+  [
+    'messages of a cap',
+    { kind: 'cap', counts: 'messages' },
+    { user_id: 7, limit: 100, kind: 'cap', counts: 'messages' },
+  ],
+  ['units of a grant', { per: 'tag', counts: 'messages' }, { user_id: 7, limit: 100 }],
   ['no rollover without a period', { rollover_limit: '5' }, { user_id: 7, limit: 100 }],
   [
     'rollover and time zone with a period',
@@ -88,6 +105,16 @@ test.each<[string, Partial<FormValues>, object]>([
   ],
 ])('a new quota is sent with %s', (_title, given, body) => {
   expect(createBodyOf(values(given), 'Why')).toEqual(body)
+})
+
+test('a cap that counts each value by itself counts messages and resets, and only it does so by the minute', () => {
+  const cap = values({ kind: 'cap' })
+  expect(changedCounting(cap, { per: 'recipient' })).toEqual({ per: 'recipient', counts: 'messages', period: 'hour' })
+  const each = { ...cap, per: 'tag', counts: 'units', period: 'minute' } as const
+  expect(changedCounting(each, { per: 'country' })).toEqual({ per: 'country' })
+  expect(changedCounting(each, { per: null })).toEqual({ per: null, counts: 'units', period: 'hour' })
+  expect(changedCounting(each, { kind: 'grant' })).toEqual({ kind: 'grant', counts: 'units', period: 'hour' })
+  expect(changedCounting(values({ period: 'month' }), { kind: 'cap' })).toEqual({ kind: 'cap' })
 })
 
 test('a block is sent with its reason', () => {

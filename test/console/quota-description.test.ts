@@ -27,6 +27,8 @@ const GRANT: Terms = {
   period: null,
   anchor: null,
   time_zone: 'Europe/Berlin',
+  per: null,
+  counts: 'units',
   rollover_limit: 0,
   overage_limit: 0,
   starts_at: null,
@@ -36,6 +38,7 @@ const GRANT: Terms = {
 }
 const MONTHLY: Partial<Terms> = { period: 'month' }
 const CAP: Partial<Terms> = { kind: 'cap' }
+const PER_NUMBER: Partial<Terms> = { ...CAP, limit: 3, period: 'minute', per: 'recipient', counts: 'messages' }
 const UNLIMITED: Partial<Terms> = { limit: null }
 const ABROAD: Partial<Terms> = { kind: 'cap', limit: 10, period: 'day', countries: [...othersThan(['DE'])] }
 const RESETS = 'resets on the 1st at 00:00 Europe/Berlin'
@@ -125,6 +128,17 @@ test.each<[string, Partial<Terms>]>([
     '0 units in total; until 2026-05-01, when unused units expire',
     { limit: 0, expires_at: '2026-05-01T00:00:00.000Z' },
   ],
+  // What is counted, and by which values
+  ['At most 3 messages each minute to one number, resets on the minute; across all grants', PER_NUMBER],
+  [
+    'At most 1 message each minute to any one country (only for otp messages to Germany), resets on the minute; across all grants',
+    { ...PER_NUMBER, limit: 1, per: 'country', countries: ['DE'], message_types: ['otp'] },
+  ],
+  [
+    `At most 0 units each month for each tag, ${RESETS}; across all grants`,
+    { ...PER_NUMBER, ...MONTHLY, limit: 0, per: 'tag', counts: 'units' },
+  ],
+  ['At most 1,000 messages in total; across all grants', { ...CAP, counts: 'messages' }],
   // Dates
   ['1,000 units in total; from 2026-04-01', { starts_at: '2026-04-01T00:00:00.000Z' }],
   ['1,000 units in total; until 2026-05-01, when unused units expire', { expires_at: '2026-05-01T00:00:00.000Z' }],
@@ -174,6 +188,10 @@ test.each<[string, Partial<Terms>]>([
   ['1 Einheit insgesamt', { limit: 1 }],
   ['Sperrt alle Einheiten mit Ziel Deutschland', { ...CAP, limit: 0, countries: ['DE'] }],
   ['Sperrt alle Nachrichten', { ...CAP, limit: 0 }],
+  [
+    'Höchstens 3 Nachrichten pro Minute an dieselbe Nummer (nur mit Ziel Deutschland), zurückgesetzt zu jeder vollen Minute; über alle Pakete',
+    { ...PER_NUMBER, countries: ['DE'] },
+  ],
   [
     'Unbegrenzt viele Einheiten, gezählt pro Tag, zurückgesetzt um 00:00 Uhr Europe/Berlin',
     { ...UNLIMITED, period: 'day' },

@@ -123,7 +123,7 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   // Two caps have the same name from now on.
   await page.getByRole('button', { name: 'Check' }).click()
   const said = page.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
-  await said.filter({ hasText: 'Cap CeilingHas room, and counts 1 unit' }).waitFor()
+  await said.filter({ hasText: 'Cap CeilingHas room, and counts 1' }).waitFor()
   await said.filter({ hasText: 'Cap CeilingDoes not count yet: follows the raised cap on' }).waitFor()
 })
 

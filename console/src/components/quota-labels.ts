@@ -9,3 +9,17 @@ export const KIND_LABELS: Record<Quota['kind'], string> = texts.values.kinds
 export function quotaName({ id, kind, name }: Pick<Quota, 'id' | 'kind' | 'name'>): string {
   return name ?? `${KIND_LABELS[kind]} ${id}`
 }
+
+/** As many units, or messages. */
+export function countedText(count: number, counts: Quota['counts']): string {
+  return counts === 'units' ? texts.values.units(count) : texts.values.messageCount(count)
+}
+
+/** What each value gets of a cap that counts each by itself: "3 messages to one number". */
+export function perValueText({
+  limit,
+  per,
+  counts,
+}: Pick<Quota, 'limit' | 'counts'> & { per: NonNullable<Quota['per']> }): string {
+  return `${countedText(limit ?? 0, counts)}${texts.values.per[per]}`
+}

@@ -9,7 +9,7 @@ import { isSortedByUse, type Sort, type SortedBy } from '../model/quota-lists.ts
 import { currentRaise } from '../model/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { StatusBadge } from './badge.tsx'
-import { timeColumn, unitsColumn } from './columns.tsx'
+import { timeColumn } from './columns.tsx'
 import classes from './data-table.module.css'
 import { DataTable } from './data-table.tsx'
 import { Kind } from './kind.tsx'
@@ -50,7 +50,9 @@ const COLUMNS = {
     cell: quota => <UsageBar {...quota} />,
   },
   remaining: {
-    ...unitsColumn<Quota>(texts.quotas.columns.remaining, ({ remaining }) => remaining),
+    label: texts.quotas.columns.remaining,
+    kind: 'number',
+    cell: ({ remaining, per }) => (per === null ? <Units value={remaining} /> : '–'),
     orders: upAndDown('remaining'),
   },
   limit: {

@@ -1,6 +1,10 @@
+import type { Api } from '../api/types.ts'
 import { formatUnits } from '../formats.ts'
 import { texts } from '../texts/texts.ts'
+import { perValueText } from './quota-labels.ts'
 import classes from './usage-bar.module.css'
+
+type Quota = Api['SmsQuota']
 
 interface Usage {
   /** null is unlimited. */
@@ -8,6 +12,9 @@ interface Usage {
   /** null: the quota counts each value by itself, and has no usage of all. */
   used: number | null
   reserved: number | null
+  /** By which values a quota counts, and what. */
+  per?: Quota['per']
+  counts?: Quota['counts']
   /** Units past the limit. */
   overage: number
   /** Units rolled over from the previous window; the limit of totals includes them already. */
@@ -17,9 +24,10 @@ interface Usage {
   isLarge?: boolean
 }
 
-/** Used, reserved and remaining units of a limit, as a bar and as text. */
-export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, alert_at = [], isLarge = false }: Usage) {
-  if (used === null || reserved === null) return null
+/** Used, reserved and remaining units of a limit, as a bar and as text. Of a quota that has no usage of all, what each value gets. */
+export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, alert_at = [], ...more }: Usage) {
+  const { isLarge = false, per = null, counts = 'units' } = more
+  if (used === null || reserved === null) return per === null ? null : perValueText({ limit, per, counts })
   const text = usageText({ limit, used, reserved, overage, rolled_over })
   // With overage, the full bar is what was drawn, and its end is the overage.
   const whole = limit === null ? 0 : Math.max(limit + rolled_over, used + reserved)

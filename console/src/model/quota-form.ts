@@ -25,6 +25,8 @@ export interface Terms
     | 'period'
     | 'anchor'
     | 'time_zone'
+    | 'per'
+    | 'counts'
     | 'rollover_limit'
     | 'overage_limit'
     | 'expires_at'
@@ -176,8 +178,29 @@ export function copiedFormValues(quota: Quota, now: number): FormValues {
 
 /* Fields that do not apply to the other values are neither shown nor sent, but keep their values. */
 
+/** The values that a cap counts each by itself; null: it counts all together, as each grant does. */
+export const perOf = ({ kind, per }: Pick<FormValues, 'kind' | 'per'>) => (kind === 'cap' ? per : null)
+export const countsOf = ({ kind, counts }: FormValues) => (kind === 'cap' ? counts : QUOTA_DEFAULTS.counts)
+
+/** What else changes if the kind does, or what a cap counts by itself: such a cap counts messages, and always resets; only it does so by the minute. */
+export function changedCounting(
+  values: FormValues,
+  change: Partial<Pick<FormValues, 'kind' | 'per'>>,
+): Partial<FormValues> {
+  const per = perOf({ ...values, ...change })
+  const counts = per === null ? QUOTA_DEFAULTS.counts : 'messages'
+  const { period } = values
+  const isOther = per === null ? period === 'minute' : period === null
+  return {
+    ...change,
+    ...((per === null) === (perOf(values) === null) ? {} : { counts }),
+    ...(isOther ? { period: 'hour' } : {}),
+  }
+}
+
 /** A cap that lets nothing pass. */
-export const isBlocking = ({ kind, limit }: FormValues) => kind === 'cap' && wholeNumber(limit) === 0
+export const isBlocking = (values: FormValues) =>
+  values.kind === 'cap' && perOf(values) === null && wholeNumber(values.limit) === 0
 export const isUnlimited = ({ kind, is_unlimited }: FormValues) => kind === 'grant' && is_unlimited
 export const canHaveOverage = (values: FormValues) => values.kind === 'grant' && !isUnlimited(values)
 export const canRollOver = (values: FormValues) => canHaveOverage(values) && values.period !== null
@@ -196,7 +219,7 @@ export function settingsOf(values: FormValues, original: Quota | null): Settings
     expires_at: timestampOf(values.expires_at, original?.expires_at ?? null),
     countries: values.countries.length === 0 ? null : values.countries.toSorted(),
     message_types: values.message_types.length === 0 ? null : values.message_types.toSorted(),
-    alert_at: percents(values.alert_at),
+    alert_at: perOf(values) === null ? percents(values.alert_at) : [],
     priority: wholeNumber(values.priority, QUOTA_DEFAULTS.priority),
     metadata: Object.fromEntries(
       values.metadata.filter(({ key, value }) => key !== '' || value !== '').map(({ key, value }) => [key, value]),
@@ -212,11 +235,12 @@ export function duplicateMetadataKey({ metadata }: FormValues): string | null {
 
 /** The request body that creates the quota, without defaults. Missing required values are left out, for the service to reject. */
 export function createBodyOf(values: FormValues, reason: string): Record<string, unknown> {
-  const { kind, period, time_zone, opening_used, user_id } = values
+  const { kind, period, time_zone, user_id } = values
   const { limit, starts_at, ...settings } = settingsOf(values, null)
   const others =
     isBlocking(values) && reason !== '' ? { ...settings, metadata: { ...settings.metadata, reason } } : settings
-  const { per, counts } = kind === 'cap' ? values : QUOTA_DEFAULTS
+  const [per, counts] = [perOf(values), countsOf(values)]
+  const opening_used = per === null ? wholeNumber(values.opening_used, 0) : 0
   const counted = { per, counts, anchor: anchorOf(values), ...(period === null ? {} : { time_zone }) }
   const optional = { kind, period, ...counted, ...others }
   return {
@@ -224,7 +248,7 @@ export function createBodyOf(values: FormValues, reason: string): Record<string,
     ...(limit === '' ? {} : { limit }),
     ...entriesThatDiffer(optional, defaultsFor({ per })),
     ...(starts_at === '' ? {} : { starts_at }),
-    ...entriesThatDiffer({ opening_used: wholeNumber(opening_used, 0) }, { opening_used: 0 }),
+    ...entriesThatDiffer({ opening_used }, { opening_used: 0 }),
   }
 }
 
@@ -263,6 +287,8 @@ export function termsOf(values: FormValues, original: Quota | null, now: number)
     period,
     anchor: anchorOf(values),
     time_zone,
+    per: perOf(values),
+    counts: countsOf(values),
     rollover_limit: Number(rollover_limit) || 0,
     overage_limit: Number(overage_limit) || 0,
     starts_at: starts_at === '' || (original !== null && hasStarted(original, now)) ? null : starts_at,

@@ -174,8 +174,12 @@ export interface PlannedMessage {
   user_id: number
   units: number
   country: string | null
-  /** The number, if it may belong to several countries: caps on each of them count it. */
+  /** Caps on each recipient count it. */
   number: string | null
+  /** Whether the number may belong to several countries: caps on each of them count it. */
+  isShared: boolean
+  /** Caps on each tag count it. */
+  tag: string | null
   message_type: string | null
 }
 
@@ -207,12 +211,18 @@ async function textOf(segments: number): Promise<string> {
 }
 
 async function check(message: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
-  const { user_id, units, country, number, message_type } = message
+  const { user_id, units, country, number, isShared, tag, message_type } = message
   const body = {
     user_id,
     // The text itself stays in the browser.
-    ...(number === null ? { units } : { message: { to: number, text: await textOf(units) } }),
-    ...(country === null || number !== null ? {} : { country }),
+    ...(number !== null && isShared
+      ? { message: { to: number, text: await textOf(units) } }
+      : {
+          units,
+          ...(number === null ? {} : { recipient: number }),
+          ...(country === null ? {} : { country }),
+        }),
+    ...(tag === null ? {} : { tag }),
     ...(message_type === null ? {} : { message_type }),
   }
   return request<CheckAnswer>('/admin/quota/check', { method: 'POST', body, signal })

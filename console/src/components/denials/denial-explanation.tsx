@@ -20,6 +20,7 @@ import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
 import { PausedText } from '../paused-text.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
+import { countedText, perValueText } from '../quota-labels.ts'
 import { UserLink } from '../user-link.tsx'
 import { Sender, Timestamp } from '../values.tsx'
 import { Block } from './block.tsx'
@@ -181,7 +182,7 @@ function remedyFor(denial: Denial, caller: Caller, onAction: RemedyProps['onActi
   if (denial.reason === 'destination_paused' && denial.country !== null)
     return <Pauses country={denial.country} denial={denial} />
   if (denial.limiting_quota_id === null) return null
-  return <LimitingQuota id={denial.limiting_quota_id} units={denial.units} onAction={onAction} />
+  return <LimitingQuota id={denial.limiting_quota_id} denial={denial} onAction={onAction} />
 }
 
 /** The pauses that would deny the message now, and the way to lift them. */
@@ -206,18 +207,17 @@ function Pauses({ country, denial }: { country: string; denial: Denial }) {
 
 interface LimitingQuotaProps extends Pick<RemedyProps, 'onAction'> {
   id: number
-  /** What the message asked for. */
-  units: number
+  denial: Denial
 }
 
 /** The quota that limited the message, as it is now: someone may have given it more units since. */
-function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
+function LimitingQuota({ id, denial, onAction }: LimitingQuotaProps) {
   const { data: quota, error } = useQuery(quotaQuery(id))
   const canAdjust = adjustsQuotas(useCaller())
   const { raiseCap, addUnits, now } = texts.denials.explanation
   if (error !== null) return <ErrorNotice variant="action" error={error} />
   if (quota === undefined) return <Loading rows={1} height={34} />
-  const { user_id, kind, limit, rolled_over, used, reserved, status } = quota
+  const { user_id, kind, limit, rolled_over, used, reserved, status, counts } = quota
   const link = (
     <>
       <QuotaLink id={id} kind={kind} user={{ user_id, isOwn: false }} /> <StatusBadge quota={quota} />
@@ -233,13 +233,15 @@ function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
     )
   }
   const whole = limit + rolled_over
-  const left = Math.max(0, whole - (used ?? 0) - (reserved ?? 0))
-  const isEnough = status === 'active' && left >= units
+  const left = used === null || reserved === null ? null : Math.max(0, whole - used - reserved)
+  // A cap that counts messages needs room for one.
+  const needed = counts === 'messages' ? 1 : denial.units
+  const isEnough = status === 'active' && left !== null && left >= needed
   return (
     <>
       {link}
       <p>
-        {now.left(left, whole)}
+        {left === null ? <ValueLimit quota={quota} denial={denial} /> : now.left(left, countedText(whole, counts))}
         {isEnough && now.enough}
       </p>
       {canAdjust && (
@@ -252,6 +254,19 @@ function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
           {kind === 'cap' ? raiseCap : addUnits}
         </Button>
       )}
+    </>
+  )
+}
+
+/** What each value gets of a cap that counts each by itself: which one the message named is not kept. */
+function ValueLimit({ quota, denial }: { quota: Api['SmsQuota']; denial: Denial }) {
+  const { per, period, limit, counts } = quota
+  const { reached, again } = texts.denials.explanation.now
+  if (per === null || period === null) return null
+  const rule = `${perValueText({ limit, per, counts })}, ${texts.quotas.each[period]}`
+  return (
+    <>
+      {reached[per](rule)} {denial.retry_at !== null && again(<Timestamp at={denial.retry_at} />)}
     </>
   )
 }

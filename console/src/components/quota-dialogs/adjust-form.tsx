@@ -47,7 +47,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
   const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease
-  const { data: demand = null } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
+  const { data: demand = null } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) && quota.per === null })
   const isThisWindowOnly = canBeThisWindowOnly && (input.isThisWindowOnly ?? (isRemedy && isException(quota, demand)))
   const saving = useSaving(quota, (message: string) => {
     releaseInput()
@@ -184,9 +184,12 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
   const { period, limit, rolled_over, used, reserved, window_end, expires_at } = quota
   const raise = currentRaise(quota)
   const from = limit ?? 0
-  const leftAt = (of: number) => Math.max(0, of + rolled_over - (used ?? 0) - (reserved ?? 0))
+  // What each value has left, no figure of all says.
+  const leftAt = (of: number) =>
+    used === null || reserved === null ? null : Math.max(0, of + rolled_over - used - reserved)
   if (typeof delta === 'string') return <Text size="sm">{TEXTS.limitNow(from, leftAt(from))}</Text>
   const to = from + delta
+  const [leftNow, leftThen] = [leftAt(from), leftAt(to)]
   if ((isThisWindowOnly || raise !== null) && window_end !== null)
     return (
       <Text size="sm" role="status">
@@ -198,7 +201,7 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
   return (
     <Text size="sm" role="status">
       {TEXTS.limitGoes(from, to)} {period !== null && window_end !== expires_at && TEXTS.inEveryWindow[period]}{' '}
-      {TEXTS.leftInWindow(leftAt(from), leftAt(to))}
+      {leftNow !== null && leftThen !== null && TEXTS.leftInWindow(leftNow, leftThen)}
     </Text>
   )
 }

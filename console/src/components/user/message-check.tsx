@@ -1,4 +1,12 @@
-import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
+import {
+  Button,
+  type InputWrapperProps,
+  SegmentedControl,
+  Text,
+  Textarea,
+  TextInput,
+  type TextInputProps,
+} from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, use, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
@@ -29,6 +37,7 @@ interface Asked extends PlannedMessage {
 const ERROR_ABOVE: NonNullable<InputWrapperProps['inputWrapperOrder']> = ['label', 'description', 'error', 'input']
 
 const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const MAX_TAG_LENGTH = 64
 
 /** Asks for a message that is not sent: would it go, what does it cost, and what does each quota say? */
 export default function MessageCheck({ user }: { user: ViewedUser }) {
@@ -69,6 +78,7 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const [text, setText] = useState('')
   const [units, setUnits] = useState('1')
   const [type, setType] = useState('')
+  const [tag, setTag] = useState('')
   const [isSubmitted, setSubmitted] = useState(false)
   const destination = useCountry(to.trim())
   const { segments: rules } = use(consoleConfig())
@@ -84,10 +94,10 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
     const { country, others } = destination.isPending ? await countriesOfNumber(to) : destination
     if (country === undefined || cost === null || !isType) return onAsk(null)
     if (others.length > 0 && cost > MAX_SEGMENTS) return onAsk(null)
-    const { user_id } = user
-    const message_type = type === '' ? null : type
-    const number = others.length === 0 ? null : withoutGroups(to)
-    onAsk({ user_id, units: cost, country, number, message_type, cost: costText(cost, counted, text) })
+    const named = { message_type: orNull(type), tag: orNull(tag.trim()) }
+    const number = destination.isNumber ? withoutGroups(to) : null
+    const message = { user_id: user.user_id, units: cost, country, number, isShared: others.length > 0, ...named }
+    onAsk({ ...message, cost: costText(cost, counted, text) })
   }
   return (
     // A field is not called wrong while it is being typed.
@@ -97,26 +107,27 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
       noValidate
       className={classes.form}
     >
-      <TextInput
+      <SmallField
         label={texts.messageCheck.to}
         description={destination.hint ?? texts.messageCheck.toAbout}
         placeholder={texts.messageCheck.toPlaceholder}
-        inputWrapperOrder={ERROR_ABOVE}
-        autoComplete="off"
-        size="xs"
         value={to}
         onChange={event => setTo(event.currentTarget.value)}
         error={isSubmitted && destination.error}
       />
-      <TextInput
+      <SmallField
         label={texts.messageCheck.type}
         description={texts.messageCheck.typeAbout}
-        inputWrapperOrder={ERROR_ABOVE}
-        autoComplete="off"
-        size="xs"
         value={type}
         onChange={event => setType(event.currentTarget.value.trim())}
         error={isSubmitted && !isType && texts.messageCheck.typeError}
+      />
+      <SmallField
+        label={texts.messageCheck.tag}
+        description={texts.messageCheck.tagAbout}
+        maxLength={MAX_TAG_LENGTH}
+        value={tag}
+        onChange={event => setTag(event.currentTarget.value)}
       />
       <CostFields
         {...{ by, text, units }}
@@ -130,6 +141,12 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
       </Button>
     </form>
   )
+}
+
+const orNull = (text: string) => (text === '' ? null : text)
+
+function SmallField(props: TextInputProps) {
+  return <TextInput inputWrapperOrder={ERROR_ABOVE} autoComplete="off" size="xs" {...props} />
 }
 
 /** What a message costs, and how that was counted; `counted` is null if units were given. */
@@ -181,12 +198,9 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
           error={error}
         />
       ) : (
-        <TextInput
+        <SmallField
           aria-label={texts.messageCheck.units}
-          inputWrapperOrder={ERROR_ABOVE}
           inputMode="numeric"
-          autoComplete="off"
-          size="xs"
           value={units}
           onChange={event => onUnits(event.currentTarget.value)}
           error={error}
@@ -208,6 +222,7 @@ interface Country {
   country: string | null | undefined
   /** Further countries that a number may belong to. */
   others: readonly string[]
+  isNumber: boolean
   error: string | null
   /** What was recognized. */
   hint: string | null
@@ -220,14 +235,15 @@ function useCountry(text: string): Country {
   const isNumber = named === null && /^[+\d]/.test(text)
   const { country, others, error, isPending } = useDestination(isNumber ? text : '')
   const { toError, unknownCountry, sharedCode } = texts.messageCheck
-  const known = { others: [], error: null, hint: null, isPending }
+  const known = { others: [], isNumber, error: null, hint: null, isPending }
   if (text === '') return { ...known, country: null }
   if (named !== null) return { ...known, country: named, hint: dialedCountryLabel(named) }
   if (isNumber) {
     const label = country == null ? null : dialedCountryLabel(country)
     const shared = label === null || others.length === 0 ? label : sharedCode(label, formatList(others))
     const hint = country === null ? unknownCountry : shared
-    return { country, others, error: country === undefined && !isPending ? (error ?? toError) : null, hint, isPending }
+    const problem = country === undefined && !isPending ? (error ?? toError) : null
+    return { ...known, country, others, error: problem, hint }
   }
   return { ...known, country: undefined, error: toError }
 }

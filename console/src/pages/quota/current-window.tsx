@@ -36,8 +36,12 @@ export function CurrentWindow({ quota, message }: CurrentWindowProps) {
           {window_end !== null && ` · ${TEXTS.ends(formatDistance(window_end, Date.now()), LOCAL_ZONE)}`}
         </span>
       </div>
-      <UsageBar {...quota} isLarge />
-      <Figures quota={quota} />
+      {quota.per === null && (
+        <>
+          <UsageBar {...quota} isLarge />
+          <Figures quota={quota} />
+        </>
+      )}
       {raise !== null && (
         <p className={classes.description}>
           <strong>{texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)}</strong>

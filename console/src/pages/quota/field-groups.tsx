@@ -1,4 +1,4 @@
-import { Checkbox, Radio } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { TEXT_NAMES, type TextName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
@@ -6,8 +6,9 @@ import { Kind } from '../../components/kind.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { formatTimestamp } from '../../formats.ts'
 import { toTimestamp } from '../../model/local-time.ts'
-import { canHaveOverage, canRollOver, hasStarted, isUnlimited } from '../../model/quota-form.ts'
+import { canHaveOverage, canRollOver, countsOf, hasStarted, isUnlimited, perOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
+import { CountingFields, KindField } from './counting-fields.tsx'
 import {
   CountriesField,
   fieldProps,
@@ -62,6 +63,7 @@ export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: Q
           ) : (
             <>
               <KindField form={form} />
+              <CountingFields form={form} />
               <div className={classes.pair}>
                 <LimitField form={form} />
                 <PeriodField form={form} />
@@ -98,7 +100,7 @@ export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: Q
         {!isOnlyBlock && (
           <>
             <ScopeGroup form={form} />
-            <AlertsGroup form={form} />
+            {perOf(form.values) === null && <AlertsGroup form={form} />}
           </>
         )}
         <MoreGroup form={form} isNew={original === null} isOfPlan={isOfPlan} />
@@ -114,6 +116,7 @@ function FixedSettings({ quota }: { quota: Quota }) {
   const names: Setting[] = [
     'user_id',
     'kind',
+    ...(quota.kind === 'cap' ? (['per', 'counts'] as const) : []),
     'period',
     ...(quota.period === null ? [] : ['time_zone' as const]),
     ...(hasStarted(quota, Date.now()) ? ['starts_at' as const] : []),
@@ -137,32 +140,16 @@ interface GroupProps {
   form: QuotaFormState
 }
 
-function KindField({ form }: GroupProps) {
-  const { value, onChange, error } = fieldProps(form, 'kind')
-  return (
-    <Radio.Group
-      label={SETTING_LABELS.kind}
-      value={value}
-      onChange={kind => onChange(kind === 'cap' ? 'cap' : 'grant')}
-      error={error}
-    >
-      <div className={classes.kinds}>
-        <Radio value="grant" label={<Kind kind="grant" />} description={TEXTS.grantAbout} />
-        <Radio value="cap" label={<Kind kind="cap" />} description={TEXTS.capAbout} />
-      </div>
-    </Radio.Group>
-  )
-}
-
 function LimitField({ form }: GroupProps) {
   const { values, change } = form
   const isWithoutLimit = isUnlimited(values)
+  const counts = countsOf(values)
   return (
     <div>
       <TextField
         {...fieldProps(form, 'limit')}
         label={SETTING_LABELS.limit}
-        about={values.period === null ? TEXTS.unitsInTotal : TEXTS.unitsPer[values.period]}
+        about={values.period === null ? TEXTS.inTotal[counts] : TEXTS.eachPeriod[counts][values.period]}
         isRequired={!isWithoutLimit}
         isDisabled={isWithoutLimit}
         isNumber
@@ -321,7 +308,7 @@ function MoreGroup({ form, isNew, isOfPlan }: GroupProps & { isNew: boolean; isO
           OTHER_TEXTS.map(name => (
             <TextField key={name} {...fieldProps(form, name)} label={SETTING_LABELS[name]} about={ABOUT_TEXTS[name]} />
           ))}
-        {isNew && !isOfPlan && (
+        {isNew && !isOfPlan && perOf(form.values) === null && (
           <TextField
             {...fieldProps(form, 'opening_used')}
             label={TEXTS.alreadyUsed}

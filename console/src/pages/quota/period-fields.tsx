@@ -1,7 +1,8 @@
 import { NativeSelect } from '@mantine/core'
 import { canHaveAnchor } from '../../../../src/domain/anchor.ts'
-import { COMMON_PERIODS } from '../../../../src/domain/period.ts'
+import { COMMON_PERIODS, PERIODS } from '../../../../src/domain/period.ts'
 import { monthName } from '../../formats.ts'
+import { perOf } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { fieldProps, type QuotaFormState } from './fields.tsx'
 import { PERIOD_LABELS, SETTING_LABELS } from './settings.ts'
@@ -12,18 +13,19 @@ interface Props {
   form: QuotaFormState
 }
 
-/** When a quota resets. Another period has other days on which it can begin. */
+/** When a quota resets. Another period has other days on which it can begin. A cap that counts each value by itself always resets. */
 export function PeriodField({ form }: Props) {
   const { value, error } = fieldProps(form, 'period')
-  const change = (text: string) =>
-    form.change({ period: COMMON_PERIODS.find(name => name === text) ?? null, anchor: '' })
+  const isPerValue = perOf(form.values) !== null
+  const periods = isPerValue ? PERIODS : COMMON_PERIODS
+  const change = (text: string) => form.change({ period: periods.find(name => name === text) ?? null, anchor: '' })
   return (
     <NativeSelect
       label={SETTING_LABELS.period}
       description={TEXTS.periodAbout}
       data={[
-        { value: '', label: texts.quota.settings.oneTime },
-        ...COMMON_PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
+        ...(isPerValue ? [] : [{ value: '', label: texts.quota.settings.oneTime }]),
+        ...periods.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
       ]}
       value={value ?? ''}
       onChange={event => change(event.currentTarget.value)}

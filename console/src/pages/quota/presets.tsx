@@ -12,12 +12,17 @@ const TEXTS = texts.quota.form
 
 type Preset = keyof typeof TEXTS.preset
 
+const PER_VALUE = { kind: 'cap', counts: 'messages', period: 'day', time_zone: LOCAL_ZONE } as const
+
 /** What a preset sets; the other fields get their defaults, and the user stays. */
 const VALUES: Record<Preset, () => Partial<FormValues>> = {
   monthly: () => ({ kind: 'grant', limit: '1000', period: 'month', time_zone: LOCAL_ZONE }),
   prepaid: () => ({ kind: 'grant', limit: '5000', expires_at: inOneYear() }),
   dailyCap: () => ({ kind: 'cap', limit: '200', period: 'day', time_zone: LOCAL_ZONE }),
   countryCap: () => ({ kind: 'cap', limit: '500', period: 'month', time_zone: LOCAL_ZONE, countries: ownCountry() }),
+  recipientCap: () => ({ ...PER_VALUE, limit: '3', period: 'hour', per: 'recipient', message_types: ['otp'] }),
+  eachCountryCap: () => ({ ...PER_VALUE, limit: '500', per: 'country' }),
+  tagCap: () => ({ ...PER_VALUE, limit: '1000', per: 'tag' }),
 }
 
 const PRESETS = Object.keys(VALUES) as Preset[]
@@ -40,7 +45,7 @@ export function Presets({ values, onChange }: { values: FormValues; onChange: (v
           leftSection={<Icon name={VALUES[preset]().kind ?? 'grant'} size={16} />}
           onClick={() => apply(preset)}
         >
-          {TEXTS.preset[preset].name}
+          {TEXTS.preset[preset].label}
         </Button>
       ))}
     </Group>

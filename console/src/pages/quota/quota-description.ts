@@ -21,7 +21,7 @@ export interface Formatters {
  * @param words the texts of a language
  */
 export function describeQuota(terms: Terms, words: Words, formatters: Formatters): string {
-  if (terms.kind === 'cap' && terms.limit === 0) return blockText(terms, words, formatters)
+  if (terms.kind === 'cap' && terms.limit === 0 && terms.per === null) return blockText(terms, words, formatters)
   return [
     allowanceText(terms, words, formatters),
     ...(terms.kind === 'cap' ? [words.acrossGrants] : rolloverTexts(terms, words, formatters)),
@@ -37,11 +37,12 @@ function blockText(terms: Terms, words: Words, formatters: Formatters): string {
 }
 
 function allowanceText(terms: Terms, words: Words, formatters: Formatters): string {
-  const { kind, limit, period, anchor, time_zone } = terms
-  const scope = scopeText(terms, words, formatters)
+  const { kind, limit, period, anchor, time_zone, per, counts } = terms
+  const covered = scopeText(terms, words, formatters)
+  const scope = per === null ? covered : `${words.per[per]}${covered === '' ? '' : words.only(covered)}`
   const reset = period === null ? '' : words.resets[period](time_zone, anchor, formatters.dayOfYear)
   if (limit === null) return `${words.unlimited}${scope}${period === null ? '' : words.countedEach[period]}${reset}`
-  const units = words.units(limit, formatters.units(limit))
+  const units = words[counts](limit, formatters.units(limit))
   const allowance = kind === 'cap' ? words.atMost(units) : units
   return `${allowance}${period === null ? words.inTotal : words.each[period]}${scope}${reset}`
 }

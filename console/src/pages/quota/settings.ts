@@ -1,7 +1,7 @@
 import { exceptionsOf } from '../../../../src/domain/country.ts'
 import type { QuotaIdentity, SettingName } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
-import { KIND_LABELS } from '../../components/quota-labels.ts'
+import { countedText, KIND_LABELS } from '../../components/quota-labels.ts'
 import {
   countryLabel,
   countryName,
@@ -49,11 +49,15 @@ export function settingText(name: Setting, quota: Shown): string {
   if (value === undefined) return TEXTS.notRecorded
   switch (name) {
     case 'limit':
-      return value === null ? texts.values.unlimited : texts.values.units(Number(value))
+      return value === null ? texts.values.unlimited : countedText(Number(value), quota.counts ?? 'units')
     case 'period':
       return quota.period ? periodText(quota.period, quota.anchor ?? null) : TEXTS.oneTime
     case 'anchor':
       return typeof value === 'string' ? TEXTS.day(value) : TEXTS.none
+    case 'per':
+      return TEXTS.per[quota.per ?? 'all']
+    case 'counts':
+      return TEXTS.counts[quota.counts ?? 'units']
     case 'kind':
       return quota.kind === undefined ? '' : KIND_LABELS[quota.kind]
     case 'rollover_limit':

@@ -1,6 +1,5 @@
 import { countryLabel, formatUnits } from '../../formats.ts'
 import type { denials as english } from '../en/denials.tsx'
-import { values } from './values.tsx'
 
 export const denials: typeof english = {
   title: 'Ablehnungen',
@@ -116,7 +115,13 @@ export const denials: typeof english = {
     raiseCap: 'Limit erhöhen',
     addUnits: 'Einheiten hinzufügen',
     now: {
-      left: (left, whole) => `Jetzt ${formatUnits(left)} von ${values.units(whole)} übrig`,
+      left: (left, whole) => `Jetzt ${formatUnits(left)} von ${whole} übrig`,
+      reached: {
+        recipient: rule => `Limit: ${rule}. Diese Nummer hatte es erreicht.`,
+        country: rule => `Limit: ${rule}. Dieses Land hatte es erreicht.`,
+        tag: rule => `Limit: ${rule}. Dieses Kennzeichen hatte es erreicht.`,
+      },
+      again: at => <>Es geht wieder ab {at}.</>,
       enough: ': genug für diese Nachricht',
     },
     block: {

@@ -5,9 +5,9 @@ import { values } from './values.tsx'
 export const messageCheck: typeof english = {
   title: 'Ginge diese Nachricht hinaus?',
   about:
-    'Nichts wird reserviert oder gesendet. Der Text bleibt im Browser, und auch die Nummer, wenn ihr Land eindeutig ist.',
+    'Nichts wird reserviert oder gesendet. Der Text bleibt im Browser. Nummer und Kennzeichen werden nirgends gespeichert.',
   to: 'Telefonnummer oder Land',
-  toAbout: 'Optional. Bestimmt, welche Kontingente gelten.',
+  toAbout: 'Optional. Bestimmt, welche Kontingente gelten. Eine Nummer ist auch der Empfänger.',
   toPlaceholder: '+49 151 12345678 oder DE',
   toError: 'Bitte eine Nummer mit + und Landesvorwahl oder die zwei Buchstaben eines Landes eingeben.',
   unknownCountry: 'Diese Nummer gehört zu keinem Land.',
@@ -23,6 +23,8 @@ export const messageCheck: typeof english = {
   type: 'Nachrichtentyp',
   typeAbout: 'Optional, etwa otp',
   typeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',
+  tag: 'Kennzeichen',
+  tagAbout: 'Optional, etwa vertrieb',
   submit: 'Prüfen',
   costs: (units, encoding) => {
     if (encoding === null) return `Sie kostet ${values.units(units)}.`
@@ -51,7 +53,7 @@ export const messageCheck: typeof english = {
   noQuotas: 'Es gibt keine Kontingente.',
   verdicts: {
     pays: units => `Bezahlt ${values.units(units)}`,
-    counts: units => `Hat Platz und zählt ${values.units(units)}`,
+    counts: units => `Hat Platz und zählt ${formatUnits(units)}`,
     hasRoom: 'Hat Platz',
     blocks: 'Hält die Nachricht auf: zu wenig Platz',
     exhausted: 'Gilt für die Nachricht, hat aber nichts mehr',

@@ -72,3 +72,6 @@ const WORDS: Readonly<Record<Period, Words>> = {
 }
 
 export const eachPeriod = <Text>(textOf: (words: Words) => Text) => byPeriod(WORDS, textOf)
+
+/** The words for what a limit holds by itself, after it: 3 messages to one number. */
+export const per = { recipient: ' an dieselbe Nummer', country: ' in dasselbe Land', tag: ' für jedes Kennzeichen' }

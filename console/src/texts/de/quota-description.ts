@@ -1,5 +1,5 @@
 import type { description as english } from '../en/quota-description.ts'
-import { eachPeriod } from './periods.ts'
+import { eachPeriod, per } from './periods.ts'
 
 export function startWords(anchor: string, dayOfYear: (anchor: string) => string): string {
   return anchor.includes('-') ? dayOfYear(anchor) : `${anchor}.`
@@ -15,6 +15,9 @@ export const description: typeof english = {
   blocks: 'Sperrt alle Einheiten',
   unlimited: 'Unbegrenzt viele Einheiten',
   units: (count, formatted) => `${formatted} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
+  messages: (count, formatted) => `${formatted} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`,
+  per,
+  only: scope => ` (nur${scope})`,
   atMost: units => `Höchstens ${units}`,
   inTotal: ' insgesamt',
   each: eachPeriod(({ per }) => ` ${per}`),

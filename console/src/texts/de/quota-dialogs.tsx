@@ -60,7 +60,8 @@ export const dialogs: typeof english = {
     windows: 'Wie lange',
     everyWindow: eachPeriod(({ each }) => `Ab jetzt ${each}`),
     thisWindow: eachPeriod(({ currentAsObject }) => `Nur ${currentAsObject}`),
-    limitNow: (limit, left) => `Das Limit ist ${formatUnits(limit)}; ${formatUnits(left)} sind übrig.`,
+    limitNow: (limit, left) =>
+      `Das Limit ist ${formatUnits(limit)}${left === null ? '' : `; ${formatUnits(left)} sind übrig`}.`,
     limitGoes: (from, to) => `Das Limit geht von ${formatUnits(from)} auf ${formatUnits(to)}.`,
     inEveryWindow: eachPeriod(({ currentAndLater }) => `Das gilt ${currentAndLater}.`),
     leftInWindow: (from, to) => `Jetzt sind dann ${formatUnits(to)} übrig statt ${formatUnits(from)}.`,

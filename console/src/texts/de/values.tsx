@@ -1,6 +1,7 @@
 import { exceptionsOf } from '../../../../src/domain/country.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 import type { values as english } from '../en/values.tsx'
+import { per } from './periods.ts'
 
 /** Countries that a sentence names before it only counts the rest. */
 const MAX_NAMED = 5
@@ -19,6 +20,8 @@ function destinations(countries: readonly string[]): string {
 export const values: typeof english = {
   unlimited: 'Unbegrenzt',
   units: count => `${formatUnits(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
+  messageCount: count => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`,
+  per,
   kinds: { grant: 'Paket', cap: 'Obergrenze' },
   denialReasons: {
     no_quota: 'Kein Kontingent',

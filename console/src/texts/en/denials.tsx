@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import { countryLabel, formatUnits } from '../../formats.ts'
-import { values } from './values.tsx'
 
 /** The log of denials, what was considered for a denied message, and the life of a message. */
 export const denials = {
@@ -123,7 +122,15 @@ export const denials = {
     addUnits: 'Add units',
     /** The quota that limited the message, at present. */
     now: {
-      left: (left: number, whole: number) => `Now ${formatUnits(left)} of ${values.units(whole)} left`,
+      /** @param whole 10 units, or messages */
+      left: (left: number, whole: string) => `Now ${formatUnits(left)} of ${whole} left`,
+      /** Of a cap that counts each value by itself. @param rule 3 messages to one number, each hour */
+      reached: {
+        recipient: (rule: string) => `Limit: ${rule}. This number had reached it.`,
+        country: (rule: string) => `Limit: ${rule}. This country had reached it.`,
+        tag: (rule: string) => `Limit: ${rule}. This tag had reached it.`,
+      },
+      again: (at: ReactNode) => <>It can go again from {at}.</>,
       enough: ': enough for this message',
     },
     block: {

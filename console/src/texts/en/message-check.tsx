@@ -5,10 +5,9 @@ import { values } from './values.tsx'
 /** “Would this message go?” */
 export const messageCheck = {
   title: 'Would this message go?',
-  about:
-    'Nothing is reserved or sent. The text stays in your browser, and so does the number, unless it may belong to several countries.',
+  about: 'Nothing is reserved or sent. The text stays in your browser. The number and the tag are kept nowhere.',
   to: 'Phone number or country',
-  toAbout: 'Optional. Decides which quotas cover the message.',
+  toAbout: 'Optional. Decides which quotas cover the message. A number is also its recipient.',
   toPlaceholder: '+49 151 12345678 or DE',
   toError: 'Enter a number with + and its country code, or the two letters of a country.',
   unknownCountry: 'This number belongs to no country.',
@@ -24,6 +23,8 @@ export const messageCheck = {
   type: 'Message type',
   typeAbout: 'Optional, such as otp',
   typeError: 'Up to 64 lower-case letters, digits, _ and -',
+  tag: 'Tag',
+  tagAbout: 'Optional, such as sales',
   submit: 'Check',
   costs: (units: number, encoding: string | null) =>
     encoding === null
@@ -51,7 +52,7 @@ export const messageCheck = {
   noQuotas: 'There are no quotas.',
   verdicts: {
     pays: (units: number) => `Pays ${values.units(units)}`,
-    counts: (units: number) => `Has room, and counts ${values.units(units)}`,
+    counts: (units: number) => `Has room, and counts ${formatUnits(units)}`,
     hasRoom: 'Has room',
     blocks: 'Stops the message: too little room',
     exhausted: 'Covers the message, but has nothing left',

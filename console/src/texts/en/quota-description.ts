@@ -1,4 +1,4 @@
-import { eachPeriod } from './periods.ts'
+import { eachPeriod, per } from './periods.ts'
 
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
 const SUFFIXES = new Map([
@@ -26,6 +26,10 @@ export const description = {
   blocks: 'Blocks all units',
   unlimited: 'Unlimited units',
   units: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'unit' : 'units'}`,
+  messages: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'message' : 'messages'}`,
+  per,
+  /** What a cap covers that counts each value by itself. */
+  only: (scope: string) => ` (only${scope})`,
   atMost: (units: string) => `At most ${units}`,
   inTotal: ' in total',
   each: eachPeriod(({ noun }) => ` each ${noun}`),

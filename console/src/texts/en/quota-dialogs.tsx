@@ -62,7 +62,8 @@ export const dialogs = {
     windows: 'For how long',
     everyWindow: eachPeriod(({ noun }) => `Every ${noun} from now on`),
     thisWindow: eachPeriod(({ current }) => `${capitalized(current)} only`),
-    limitNow: (limit: number, left: number) => `The limit is ${formatUnits(limit)}; ${formatUnits(left)} are left.`,
+    limitNow: (limit: number, left: number | null) =>
+      `The limit is ${formatUnits(limit)}${left === null ? '' : `; ${formatUnits(left)} are left`}.`,
     limitGoes: (from: number, to: number) => `The limit goes from ${formatUnits(from)} to ${formatUnits(to)}.`,
     inEveryWindow: eachPeriod(({ currentAndLater }) => `It counts ${currentAndLater}.`),
     leftInWindow: (from: number, to: number) => `${formatUnits(to)} are then left now instead of ${formatUnits(from)}.`,

@@ -1,5 +1,6 @@
 import { exceptionsOf } from '../../../../src/domain/country.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { per } from './periods.ts'
 
 /** Countries that a sentence names before it only counts the rest. */
 const MAX_NAMED = 5
@@ -20,6 +21,9 @@ function destinations(countries: readonly string[]): string {
 export const values = {
   unlimited: 'Unlimited',
   units: (count: number) => `${formatUnits(count)} ${count === 1 ? 'unit' : 'units'}`,
+  messageCount: (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`,
+  /** For which a limit holds by itself: 3 messages to one number. */
+  per,
   kinds: { grant: 'Grant', cap: 'Cap' },
   /** Why messages are denied. */
   denialReasons: {
