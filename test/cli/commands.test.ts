@@ -5,7 +5,7 @@ import { COUNTRIES } from '../../src/domain/country.ts'
 import { START, startService } from '../support/service.ts'
 import { type Outcome, run } from '../support/terminal.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 afterAll(() => service.app.close())
 // A sender who is also an administrator, and a user without a role.
@@ -80,6 +80,21 @@ describe('quotas', () => {
       const { code, stderr } = await quota(`${create} --period month --anchor ${anchor}`)
       expect([code, stderr]).toEqual([2, expect.stringContaining('a day of the month from "1" to "31"')])
     }
+  })
+
+  test('a cap on each recipient is created, listed in words, and met by calls that name one', async () => {
+    await json('quota create --user-id 76 --limit 10')
+    const [cap] = await json(
+      'quota create --user-id 76 --kind cap --limit 1 --period minute --per recipient --priority 9',
+    )
+    expect(cap).toMatchObject({ per: 'recipient', counts: 'messages', used: null, alert_at: [] })
+    const { stdout } = await quota('quota list --user-id 76 --sort id')
+    expect(stdout).toMatch(/ active +10 +0 +0 +10 /)
+    expect(stdout).toMatch(/ active +1 +- +- +- +- +2026-03-15T12:01:00.000Z +minute, messages per recipient\n/)
+    await json('consume 76 first --units 1 --recipient +4915112345678 --tag sales')
+    const denied = await quota('check 76 --units 1 --recipient +4915112345678 --explain')
+    expect([denied.code, denied.stdout]).toEqual([3, expect.stringContaining('cap_reached')])
+    expect(await json('check 76 --units 1 --recipient +4915112345679')).toMatchObject([{ granted: true }])
   })
 
   test('all countries but a few are given and shown as these few', async () => {

@@ -5,7 +5,7 @@ import { REMOTE_COMMANDS } from '../../src/cli/remote/commands.ts'
 import { startService } from '../support/service.ts'
 import { run } from '../support/terminal.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 afterAll(() => service.app.close())
 

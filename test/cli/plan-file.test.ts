@@ -19,6 +19,13 @@ slots:
 
 const read = (text: string) => readPlanFile(text, 'basic.yaml')
 
+test('a slot says what its cap counts by itself', async () => {
+  const { slots } = await read(`${FILE}    per: recipient\n`)
+  const [, daily] = slots.map(slot => slotOf({ ...slot }))
+  expect(daily).toMatchObject({ slot: 'daily', per: 'recipient', counts: 'messages', alert_at: [] })
+  await expect(read(`${FILE.replace('kind: cap', 'per: tag')}`)).rejects.toThrow('slot daily: per must be null')
+})
+
 test('YAML and JSON say the same', async () => {
   const yaml = await read(`\uFEFF${FILE.replaceAll('\n', '\r\n')}`)
   expect(yaml.slots.map(({ slot }) => slot)).toEqual(['monthly', 'daily'])

@@ -8,7 +8,7 @@ import { anchorFor } from '../domain/any-anchor.ts'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 const folder = await mkdtemp(join(tmpdir(), 'sms-quota-round-trip-'))
 afterAll(async () => {
@@ -39,9 +39,9 @@ function settingsOf({
   metadata,
   ...quota
 }: Settings) {
-  const { rollover_limit, overage_limit, priority, starts_at, expires_at } = quota
+  const { rollover_limit, overage_limit, priority, starts_at, expires_at, per, counts } = quota
   const { countries, message_types, alert_at, enabled } = quota
-  const identity = { user_id, kind, period, anchor, time_zone, external_ref, name, metadata }
+  const identity = { user_id, kind, period, anchor, time_zone, per, counts, external_ref, name, metadata }
   const units = { limit, rollover_limit, overage_limit, priority, starts_at, expires_at }
   return { ...identity, ...units, countries, message_types, alert_at, enabled }
 }
@@ -106,13 +106,23 @@ const grant = fc.record({
   external_ref: orNull(text.filter(value => value !== '')),
   metadata: fc.dictionary(fc.constantFrom('contract', 'a.b', 'constructor', 'null'), text, { noNullPrototype: true }),
 })
-/** A cap with the other settings of a grant, or a grant with those that only a grant has. */
-const draft = fc.tuple(grant, fc.boolean(), units, units).map(([{ window, ...settings }, isCap, rollover, overage]) => {
-  const quota = { ...settings, ...window }
-  if (isCap) return { ...quota, kind: 'cap', limit: quota.limit ?? 0, rollover_limit: 0, overage_limit: 0 }
-  const rollover_limit = quota.limit === null || quota.period === null ? 0 : rollover
-  return { ...quota, kind: 'grant', rollover_limit, overage_limit: quota.limit === null ? 0 : overage }
+const counting = fc.record({
+  per: fc.constantFrom(null, 'country', 'recipient', 'tag'),
+  counts: fc.constantFrom('units', 'messages'),
 })
+/** A cap with the other settings of a grant, or a grant with those that only a grant has. */
+const draft = fc
+  .tuple(grant, orNull(counting), units, units)
+  .map(([{ window, ...settings }, counted, rollover, overage]) => {
+    const quota = { ...settings, ...window }
+    if (counted !== null) {
+      const cap = { ...quota, counts: counted.counts, kind: 'cap', limit: quota.limit ?? 0 }
+      const each = counted.per === null || quota.period === null ? {} : { per: counted.per, alert_at: [] }
+      return { ...cap, ...each, rollover_limit: 0, overage_limit: 0 }
+    }
+    const rollover_limit = quota.limit === null || quota.period === null ? 0 : rollover
+    return { ...quota, kind: 'grant', rollover_limit, overage_limit: quota.limit === null ? 0 : overage }
+  })
 const drafts = fc.uniqueArray(draft, {
   minLength: 1,
   maxLength: 5,
@@ -139,7 +149,7 @@ async function exported(user: number, ...more: string[]): Promise<string> {
 
 /** Makes each setting another one. */
 async function changeAll(user: number): Promise<void> {
-  for (const { id, kind, limit, starts_at } of await quotasOf(user)) {
+  for (const { id, kind, per, limit, starts_at } of await quotasOf(user)) {
     const body = {
       name: 'Changed',
       limit: Number(limit) === 5 ? 6 : 5,
@@ -150,7 +160,7 @@ async function changeAll(user: number): Promise<void> {
       expires_at: '2033-01-01T00:00:00Z',
       countries: ['CH'],
       message_types: ['changed'],
-      alert_at: [99],
+      alert_at: per === null ? [99] : [],
       enabled: kind === 'cap',
       external_ref: `changed ${id}`,
       metadata: { changed: 'yes' },

@@ -48,6 +48,16 @@ function settingsOf({ plan, ...quota }: QuotaAsShown): object {
   return { ...Object.fromEntries(settings), plan: plan == null ? null : `${plan.name}, version ${plan.version}` }
 }
 
+/** What is left: null is all, and undefined nothing that one figure says, as each value has its own. */
+const leftOf = ({ per, remaining }: SmsQuota) => (per == null ? remaining : undefined)
+
+/** The period, and what a cap counts in it: "hour, messages per recipient". */
+function periodText({ period, per, counts }: SmsQuota): string | null {
+  const counted = per == null ? counts : `${counts} per ${per}`
+  const isUsual = counted === undefined || counted === 'units'
+  return isUsual ? period : `${period ?? 'once'}, ${counted}`
+}
+
 const QUOTA_COMMANDS: readonly Command[] = [
   remoteCommand({
     name: 'quota list',
@@ -66,10 +76,10 @@ const QUOTA_COMMANDS: readonly Command[] = [
         withNone('limit', UNLIMITED),
         'used',
         'reserved',
-        withNone('remaining', UNLIMITED),
+        { title: 'remaining', value: leftOf, none: UNLIMITED },
         'name',
         withNone('window_end', 'never'),
-        'period',
+        { title: 'period', value: periodText },
         {
           title: 'plan',
           value: ({ plan }) => (plan == null ? null : `${plan.name}: ${plan.slot}`),
@@ -119,6 +129,7 @@ const QUOTA_COMMANDS: readonly Command[] = [
       'sms-quota quota create --user-id 7 --limit 1000 --period month --anchor 15 --time-zone Europe/Berlin',
       'sms-quota quota create --user-id 7 --limit 100 --period day --kind cap --countries DE,AT',
       'sms-quota quota create --user-id 7 --limit 20 --period day --kind cap --except-countries DE,AT',
+      'sms-quota quota create --user-id 7 --limit 3 --period hour --kind cap --per recipient --message-types otp',
     ],
   }),
   remoteCommand({
@@ -457,7 +468,11 @@ const SENDER_COMMANDS: readonly Command[] = [
     overrides: UNIT_OPTIONS,
     operands: { user_id: 'USER' },
     show: decision,
-    examples: ['sms-quota check 7 --units 2 --explain', 'sms-quota check 7 --to +4915112345678 --text "Hello"'],
+    examples: [
+      'sms-quota check 7 --units 2 --explain',
+      'sms-quota check 7 --to +4915112345678 --text "Hello"',
+      'sms-quota check 7 --units 1 --recipient +4915112345678 --tag sales',
+    ],
   }),
   remoteCommand({
     name: 'reserve',

@@ -8,7 +8,7 @@ import { exceptionsText } from './countries.ts'
 export interface Column<Row> {
   title: string
   value(row: Row): unknown
-  /** Shown for null. */
+  /** Shown for null. A value that is undefined is shown as "-". */
   none?: string
   /** For tables whose later rows are not known yet. */
   minWidth?: number
@@ -153,7 +153,8 @@ const TIME_FIELD = /(?:^|[_.])(?:at|from|to|start|end|as_of)$/
 
 /** The value of a field in a cell. */
 function textOf(value: unknown, field: string, view: View, { none = '-' }: { none?: string } = {}): string {
-  if (value === null || value === undefined) return none
+  if (value === undefined) return '-'
+  if (value === null) return none
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string') return TIME_FIELD.test(field) ? timeOf(value, view) : safe(value)
   if (typeof value === 'number') return String(value)
