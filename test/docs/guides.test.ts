@@ -12,7 +12,9 @@ import { startService } from '../support/service.ts'
 import { expectShown, type Line, linesOf, linesOfBlock, paste } from '../support/walk.ts'
 
 const AUTH_SECRET = 'a secret for guides only, long enough for HS256'
-const { app } = await startService({ env: { AUTH_SECRET } })
+/** As of a service with a database of its own: what is counted by itself is kept under a keyed hash. */
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64')
+const { app } = await startService({ env: { AUTH_SECRET, SECRETS_KEY } })
 const listening = { port: 0, host: '127.0.0.1' }
 const url = await app.listen(listening)
 const folder = await mkdtemp(join(tmpdir(), 'sms-quota-guides-'))
@@ -28,7 +30,7 @@ for (const name of names) {
   const [, settings] = /^export ((?:[A-Z_]+=\w+ ?)+)$/m.exec(textOf(name)) ?? []
   if (settings === undefined) continue
   const env = Object.fromEntries(settings.split(' ').map(setting => setting.split('=')))
-  const own = await startService({ env: { AUTH_SECRET, ...env } })
+  const own = await startService({ env: { AUTH_SECRET, SECRETS_KEY, ...env } })
   urls.set(name, await own.app.listen(listening))
 }
 
