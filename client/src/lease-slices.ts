@@ -1,8 +1,8 @@
 import type { Slice } from './lease-settlements.ts'
 import type { Later } from './timers.ts'
 
-/** The API takes no more with one commit. */
-const MAX_MESSAGES = 1_000_000
+/** The API takes no more with one call. */
+export const MAX_MESSAGES = 1_000_000
 
 interface HeldSlice extends Slice {
   readonly cancelRetirement: () => void

@@ -14,7 +14,7 @@
 import type { Denied, Granted, ReserveReq } from './api.ts'
 import { isRefusedForGood, isUncertain, UnavailableError } from './errors.ts'
 import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
-import { createSlices, type Slices } from './lease-slices.ts'
+import { createSlices, MAX_MESSAGES, type Slices } from './lease-slices.ts'
 import type { Timers } from './timers.ts'
 import type { OwnCallOptions } from './transport.ts'
 import { userOf } from './user.ts'
@@ -60,8 +60,21 @@ export interface Lease {
   close(): Promise<void>
 }
 
+/** What caps may count by itself. A slice is of no recipient and no tag. */
+export type NamedValues = Pick<ReserveReq, 'recipient' | 'tag'>
+
 /** A lease as the client and the agent use it. */
 export interface OwnLease extends Lease {
+  /**
+   * Whether a message meets no cap that a slice has not met. One that names a recipient or a tag may, if the service has said with the
+   * newest slice that caps count these: the service has to be asked for it.
+   */
+  canPayFor(message: NamedValues): boolean
+  /**
+   * Whether caps of the user count messages. Then each unit of a slice counts as one, until all of it is given back: such a cap is never
+   * exceeded, and reached early.
+   */
+  countsMessages(): boolean
   /** Asks for a slice ahead if few units are left, or for a new one if it keeps one that is old. */
   prepare(): void
   /** The id of the user; undefined until the service has granted a slice. */
@@ -128,6 +141,9 @@ class SlicedLease implements OwnLease {
   /** Of the newest slice. */
   private halfTime = Number.POSITIVE_INFINITY
   private dryUntil = Number.NEGATIVE_INFINITY
+  /** Whether caps of the user count recipients or tags, as far as the newest slice says. */
+  private hasCapsPerValue = false
+  private hasCapsOnMessages = false
   private isClosed = false
   /** What `close` does, one call after the other. */
   private closing: Promise<void> = Promise.resolve()
@@ -151,6 +167,14 @@ class SlicedLease implements OwnLease {
 
   held(): number {
     return this.slices.held
+  }
+
+  canPayFor({ recipient, tag }: NamedValues): boolean {
+    return !this.hasCapsPerValue || (recipient === undefined && tag === undefined)
+  }
+
+  countsMessages(): boolean {
+    return this.hasCapsOnMessages
   }
 
   userId(): number | undefined {
@@ -261,10 +285,19 @@ class SlicedLease implements OwnLease {
     if (uncertainAt !== null) this.settlements.lose(number, uncertainAt)
   }
 
-  private addSlice({ number, at }: Asked, { userId, units, remaining }: Granted): void {
+  private addSlice({ number, at, request }: Asked, { userId, units, remaining, explain, draws }: Granted): void {
     this.user = userId
+    // A repeated request may be answered without: then it is not known.
+    this.hasCapsPerValue = explain?.some(({ verdict }) => verdict === 'no_value') ?? true
     this.halfTime = at + (this.ttlSeconds * 1_000) / 2
     if (this.keepsSlices) this.slices.endAll()
+    // It counts as one message there, and is to pay for several: it goes back, and the next one says so.
+    const isTooFew = request.messages === undefined && draws.some(draw => draw.kind === 'cap' && draw.units !== units)
+    if (isTooFew) {
+      this.hasCapsOnMessages = true
+      this.settlements.add({ number, units, spent: 0, messages: 0 })
+      return
+    }
     this.slices.add(number, units, this.keepsSlices ? null : this.halfTime - this.now())
     this.size = this.sizeWith(remaining)
   }
@@ -277,6 +310,9 @@ class SlicedLease implements OwnLease {
       ...this.input,
       id: this.idOf(number),
       units,
+      // No message costs less than a unit.
+      ...(this.hasCapsOnMessages ? { messages: Math.min(units, MAX_MESSAGES) } : {}),
+      explain: true,
       ttlSeconds,
       allowPartial: true,
       onExpiry: 'commit',

@@ -8,7 +8,7 @@
 import type { ReserveReq } from './api.ts'
 import { createDebtSettler, type Debt, type DebtSettlerCalls } from './debts.ts'
 import { UnavailableError } from './errors.ts'
-import { assertUnits, type LeaseCalls } from './lease.ts'
+import { assertUnits, type LeaseCalls, type NamedValues } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'
 import type { Timers } from './timers.ts'
 import { messageKey, userOf } from './user.ts'
@@ -35,7 +35,7 @@ interface OwnReservation {
 
 export interface OutageLeases {
   /** Holds units for the scope of a message that the service has granted. */
-  hold(message: LeaseScope): void
+  hold(message: LeaseScope & NamedValues): void
   /** Whether the id of a message that a lease has paid is not closed yet, so that nothing may be reserved under it. */
   isOpen(message: ReserveReq): boolean
   /** Whether a message whose id is not closed yet was paid and not taken back. */
@@ -69,14 +69,14 @@ export function createOutageLeases(
   return {
     hold(message) {
       const scope = scopeOf(message)
-      const pooled = pool.find(scope) ?? pool.open(scope)
-      pooled?.lease.prepare()
+      const lease = (pool.find(scope) ?? pool.open(scope))?.lease
+      if (lease?.canPayFor(message)) lease.prepare()
     },
     isOpen: ids.has,
     isSent: ids.isSent,
     pay(message, { mayExist, mayBeCommitted }) {
       const lease = ids.count() >= MAX_IDS ? undefined : pool.find(scopeOf(message))?.lease
-      if (!lease?.trySpend(message.units)) return undefined
+      if (!lease?.canPayFor(message) || !lease.trySpend(message.units)) return undefined
       if (mayExist) ids.close(message, mayBeCommitted)
       return {
         takeBack() {

@@ -9,7 +9,7 @@ import { NAMINGS, nameOf, post, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
 import { createTimers } from '../support/timers.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 const agents: Agent[] = []
 afterAll(async () => {
@@ -139,6 +139,50 @@ describe('a busy user', () => {
     })
     // One of one country does not wait behind it.
     expect((await consume(address, owner, 'listed', to('+12125551234'))).body).toMatchObject({ lease: true })
+  })
+
+  test('a message that names a recipient or a tag goes to the service if caps of the user count these', async () => {
+    const { address } = await start()
+    const [owner, other] = [await user(1_000), await user(1_000)]
+    await admin.createQuota({ userId: owner, kind: 'cap', per: 'recipient', period: 'year', limit: 2 })
+    await admin.createQuota({ userId: owner, kind: 'cap', per: 'tag', period: 'year', limit: 2 })
+    await warmUp(address, owner)
+    await warmUp(address, other)
+    const recipient = '+4915112345678'
+    const texted = { units: undefined, message: { to: recipient, text: 'Your code is 4711' } }
+    for (const [id, more] of [
+      ['a', { recipient }],
+      ['b', texted],
+      ['c', { tag: 'sales' }],
+      ['d', { tag: 'sales' }],
+    ] as const) {
+      const { body } = await consume(address, owner, id, more)
+      expect([body.granted, body.lease]).toEqual([true, undefined])
+    }
+    for (const [id, more] of [
+      ['e', { recipient }],
+      ['f', texted],
+      ['g', { tag: 'sales' }],
+    ] as const)
+      expect((await consume(address, owner, id, more)).body).toMatchObject({ granted: false, reason: 'cap_reached' })
+    expect((await consume(address, owner, 'h')).body).toMatchObject({ lease: true })
+    expect((await consume(address, other, 'i', { recipient, tag: 'sales' })).body).toMatchObject({ lease: true })
+  })
+
+  test('a user whose cap counts messages has none, and sends as many as the cap says', async () => {
+    const { address } = await start()
+    const owner = await user(1_000)
+    await admin.createQuota({ userId: owner, kind: 'cap', counts: 'messages', limit: 30 })
+    let granted = 0
+    for (let n = 0; n < 40; n++) {
+      const { body } = await consume(address, owner, `m-${n}`, { units: 3 })
+      expect(body.lease).toBeUndefined()
+      if (body.granted) granted += 1
+    }
+    // A slice that was asked for meanwhile counts as one message until it has gone back.
+    expect(granted).toBeGreaterThanOrEqual(29)
+    expect(granted).toBeLessThanOrEqual(30)
+    await expect.poll(() => counted(owner)).toEqual({ used: 3 * granted, reserved: 0 })
   })
 
   test('a refund goes back to the lease, and with it to the quota', async () => {

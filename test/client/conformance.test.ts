@@ -5,7 +5,7 @@ import { createFakeServer } from '../../src/fake/main.ts'
 import { START, startService } from '../support/service.ts'
 import { expectedOf, made, STEPS, type Target } from './conformance-steps.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 const fake = await createFakeServer({ now: new Date(START).toISOString() })
 afterAll(async () => {

@@ -65,6 +65,20 @@ describe('a lease', () => {
     await expect(lease.spend()).rejects.toThrow('the lease is closed')
   })
 
+  test('never spends more messages than a cap on messages allows', async () => {
+    const userId = await user(1_000)
+    await admin.createQuota({ userId, kind: 'cap', counts: 'messages', limit: 25 })
+    const lease = leaseOf({ userId, units: 10 })
+    let spent = 0
+    while ((await lease.spend()).granted) spent += 1
+    await lease.close()
+    expect(spent).toBeGreaterThanOrEqual(20)
+    expect(spent).toBeLessThanOrEqual(25)
+    expect(await counted(userId)).toEqual({ used: spent, reserved: 0 })
+    // What is less than a slice, the service grants.
+    expect(await sender.check({ userId, units: 1 })).toMatchObject({ granted: true })
+  })
+
   test('of all who wait, as many are granted as there are units, and the rest is denied', async () => {
     const userId = await user(250)
     const lease = leaseOf({ userId, units: 10 })

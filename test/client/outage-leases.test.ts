@@ -7,7 +7,7 @@ import { createOutageLeases } from '../../client/src/outage-leases.ts'
 import { startService } from '../support/service.ts'
 import { createTimers, FAST } from '../support/timers.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 afterAll(() => service.app.close())
 const admin = createClient({ url, token: service.adminToken })
@@ -75,6 +75,25 @@ describe('a message that a lease has paid', () => {
       code: 'reservation_closed',
     })
     expect(await counted(admin, owner)).toEqual({ used: 3, reserved: 0 })
+  })
+
+  test('meets no cap that counts recipients or tags: others are not sent', async () => {
+    const network: Parameters<typeof clientOf>[0] = { is: 'up' }
+    const quota = clientOf(network)
+    const [owner, other] = [await user(100), await user(100)]
+    await admin.createQuota({ userId: owner, kind: 'cap', per: 'tag', period: 'year', limit: 1 })
+    const named = { recipient: '+4915112345678', tag: 'sales' }
+    for (const userId of [owner, other]) {
+      await quota.withReservation(message(userId, 'before'), send)
+      await expect.poll(() => counted(admin, userId)).toMatchObject({ reserved: 5 })
+    }
+    network.is = 'away'
+    const outage = { name: 'UnavailableError' }
+    await expect(quota.withReservation({ ...message(owner, 'a'), ...named }, send)).rejects.toMatchObject(outage)
+    expect(await quota.withReservation(message(owner, 'b'), send)).toMatchObject(leased)
+    expect(await quota.withReservation({ ...message(other, 'a'), ...named }, send)).toMatchObject(leased)
+    network.is = 'up'
+    await closed(quota)
   })
 
   test('is not charged if its send fails, and is charged if that is not known', async () => {

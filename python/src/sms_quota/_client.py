@@ -142,7 +142,7 @@ class QuotaClient:
         timeout: float | None = None,
     ) -> Settled:
         """
-        :param messages: how many messages the units pay, for usage; one by default
+        :param messages: how many messages the units pay, for usage; those of the reservation by default
         :param verified: whether the code of the message was entered
         """
         more: dict[str, Any] = {"force": True} if force else {}

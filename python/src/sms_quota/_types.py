@@ -102,7 +102,13 @@ class Asked(TypedDict):
     units: NotRequired[int]
     message: NotRequired[Message]
     country: NotRequired[str]
+    #: Who gets the message, beside `units`; of a `message` it is `to`. Caps on each recipient count it.
+    recipient: NotRequired[str]
+    #: What caps on each tag count: a campaign, a department.
+    tag: NotRequired[str]
     message_type: NotRequired[str]
+    #: How many messages the units are for; one by default.
+    messages: NotRequired[int]
     explain: NotRequired[bool]
 
 

@@ -3,7 +3,7 @@
  * asks for no further call: what a `reserve` promises must outlive the agent. What follows on a paid message is decided by
  * the rules of the service, on the reservation that the message would be there.
  */
-import type { LeaseCalls } from '../../../../client/src/lease.ts'
+import type { LeaseCalls, OwnLease } from '../../../../client/src/lease.ts'
 import { createLeasePool, type LeaseScope, scopeKey } from '../../../../client/src/lease-pool.ts'
 import { UnavailableError } from '../../../../client/src/main.ts'
 import type { Timers } from '../../../../client/src/timers.ts'
@@ -94,6 +94,7 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
     const pooled = pool.find(scope) ?? (isBusy(scope) ? pool.open(scope) : undefined)
     if (pooled === undefined) return null
     const { lease } = pooled
+    if (!canPay(lease, command)) return null
     const { units, country, message_type: messageType } = command
     const userId = lease.userId()
     if (userId !== undefined && lease.held() >= units && lease.trySpend(units))
@@ -115,7 +116,8 @@ export function createLeases({ types, units }: LeaseOptions, { calls, segments, 
       const asked = isNew(op, request) ? payableOf(op, request, segments()) : undefined
       if (asked === undefined) return undefined
       const lease = pool.find(asked.scope)?.lease
-      if (lease === undefined || lease.held() >= asked.command.units) return undefined
+      if (lease === undefined || !canPay(lease, asked.command)) return undefined
+      if (lease.held() >= asked.command.units) return undefined
       return lease.refilling()?.catch(error => {
         if (!(error instanceof UnavailableError)) return
         // It may become a debt, which the service gets.
@@ -175,6 +177,11 @@ function withoutEffect({ message, isOutage, cause }: UnavailableError): Unavaila
 function isPlainConsume(command: Command): command is DrawCommand {
   if (command.op !== 'consume' || command.other_countries !== undefined) return false
   return !command.force && !command.allow_partial && !command.explain
+}
+
+/** Where caps count messages, slices would reach them early: the service counts each. */
+function canPay(lease: OwnLease, command: DrawCommand): boolean {
+  return !lease.countsMessages() && lease.canPayFor(command)
 }
 
 function scopeOf(request: SenderRequest, { country, message_type }: DrawCommand): LeaseScope {
