@@ -1,6 +1,6 @@
 /** A cap that counts each recipient by itself, from the form to the message that it stops. */
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 
@@ -39,7 +39,7 @@ test('an administrator limits the codes to one number, and finds out why the fou
   ).toBe(0)
 
   expect(await sendCodes(4)).toEqual([true, true, true, false])
-  await page.goto(`${new URL(page.url()).origin}/console/users/${USER}`)
+  await goTo(page, `/users/${USER}`)
   await page.getByText('3 messages to one number').waitFor()
   const check = page.getByRole('region', { name: 'Would this message go?' })
   await check.getByLabel('Message type').fill('otp')
@@ -52,12 +52,15 @@ test('an administrator limits the codes to one number, and finds out why the fou
   await ask(OTHER)
   await check.getByText('Yes, it would go now.').waitFor()
 
-  await page.goto(`${new URL(page.url()).origin}/console/users/${USER}/denials`)
+  await goTo(page, `/users/${USER}/denials`)
   await page.getByRole('button', { name: 'Explain: code-4' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Limit: 3 messages to one number, each hour. This number had reached it.').waitFor()
   await dialog.getByText(/It can go again from .*:00/).waitFor()
   await expectAccessible(dialog)
+
+  await goTo(page, '/overview')
+  await page.getByText('created by you: 3 messages each hour to one number').waitFor()
 })
 
 test('the form of a cap shows what such a cap can have, and sends it', async () => {

@@ -10,9 +10,9 @@ export function quotaName({ id, kind, name }: Pick<Quota, 'id' | 'kind' | 'name'
   return name ?? `${KIND_LABELS[kind]} ${id}`
 }
 
-/** As many units, or messages. */
-export function countedText(count: number, counts: Quota['counts']): string {
-  return counts === 'units' ? texts.values.units(count) : texts.values.messageCount(count)
+/** As many units, or messages. @param counts undefined in records of an earlier version */
+export function countedText(count: number, counts: Quota['counts'] | undefined): string {
+  return counts === 'messages' ? texts.values.messageCount(count) : texts.values.units(count)
 }
 
 /** What each value gets of a cap that counts each by itself: "3 messages to one number". */

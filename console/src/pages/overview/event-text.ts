@@ -1,6 +1,7 @@
 import { CONTINUED_BY, RAISED_FROM } from '../../../../src/domain/raised-cap.ts'
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
+import { countedText } from '../../components/quota-labels.ts'
 import { countryLabel, formatTimestamp } from '../../formats.ts'
 import { purposeOf } from '../../model/events.ts'
 import { raiseOf } from '../../model/raised-cap.ts'
@@ -143,17 +144,19 @@ function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 
 
 /** What a quota allows, and from when and until when. @param at the time of the event */
 function allowance(quota: Quota, at: string): string {
-  const { limit, period, enabled, starts_at, expires_at } = quota
+  const { limit, period, enabled, starts_at, expires_at, counts } = quota
+  // Events of an earlier version have none.
+  const { per = null } = quota
   const { unlimited, each, from, until, raised, suspended } = texts.overviewParts.events
   const perPeriod = period === null ? '' : each[period]
   const raise = raiseOf(quota)
   const size =
     raise === null
-      ? `${limit === null ? unlimited : texts.values.units(limit)}${perPeriod}`
+      ? `${limit === null ? unlimited : countedText(limit, counts)}${perPeriod}${per === null ? '' : texts.values.per[per]}`
       : raised(
-          texts.values.units(raise.to),
+          countedText(raise.to, counts),
           formatTimestamp(raise.until),
-          `${texts.values.units(raise.from)}${perPeriod}`,
+          `${countedText(raise.from, counts)}${perPeriod}`,
         )
   const start = Date.parse(starts_at) > Date.parse(at) ? from(formatTimestamp(starts_at)) : ''
   const end = raise !== null || expires_at === null ? '' : until(formatTimestamp(expires_at))

@@ -49,7 +49,7 @@ export function settingText(name: Setting, quota: Shown): string {
   if (value === undefined) return TEXTS.notRecorded
   switch (name) {
     case 'limit':
-      return value === null ? texts.values.unlimited : countedText(Number(value), quota.counts ?? 'units')
+      return value === null ? texts.values.unlimited : countedText(Number(value), quota.counts)
     case 'period':
       return quota.period ? periodText(quota.period, quota.anchor ?? null) : TEXTS.oneTime
     case 'anchor':

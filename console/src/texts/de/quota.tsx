@@ -170,7 +170,7 @@ export const quota: typeof english = {
     grantAbout: 'Einheiten zum Versenden. Die Pakete eines Benutzers zählen zusammen.',
     capAbout: 'Begrenzt, was über alle Pakete versendet wird. Gibt selbst keine Einheiten. Ein Limit von 0 sperrt.',
     perAbout: 'Alle Nachrichten oder jeden Wert für sich.',
-    countsAbout: 'Ein langer Text ist eine Nachricht mit mehreren Einheiten.',
+    countsAbout: 'Ein langer Text ist eine Nachricht.',
     inTotal: { units: 'Einheiten insgesamt.', messages: 'Nachrichten insgesamt.' },
     eachPeriod: {
       units: eachPeriod(({ per }) => `Einheiten ${per}.`),
