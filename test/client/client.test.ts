@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createClient, QuotaError, UnavailableError, UnknownIfSent } from '../../client/src/main.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService()
+const service = await startService({ env: { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') } })
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
 const calls: string[] = []
 const counted: typeof fetch = (input, init) => {
@@ -144,6 +144,24 @@ describe('operations of senders', () => {
     ]
     expect(await first).toMatchObject({ granted: true })
     expect(await Promise.all(rest)).toMatchObject([{ committed: 2 }, { committed: 2, released: 1 }, { granted: true }])
+  })
+
+  test('each names its recipient, tag and messages, which caps of the user count by themselves', async () => {
+    const userId = await user(100)
+    await admin.createQuota({ userId, kind: 'cap', per: 'recipient', period: 'year', limit: 2 })
+    await admin.createQuota({ userId, kind: 'cap', per: 'tag', period: 'year', limit: 3 })
+    const [one, other] = ['+4915112345678', '+4915112345679']
+    calls.length = 0
+    const answers = await Promise.all([
+      sender.consume({ userId, id: 'a', units: 1, recipient: one }),
+      sender.consume({ userId, id: 'b', units: 5, messages: 3, recipient: other }),
+      sender.reserve({ userId, id: 'c', units: 2, messages: 2, tag: 'sales' }),
+      sender.reserve({ userId, id: 'd', units: 2, messages: 2, tag: 'sales' }),
+      sender.consume({ userId, id: 'e', message: { to: one, text: 'Hello' } }),
+      sender.check({ userId, units: 1, recipient: one }),
+    ])
+    expect(answers.map(({ granted }) => granted)).toEqual([true, false, true, false, true, false])
+    expect(calls).toEqual(['batch'])
   })
 
   test('one that is refused in a batch fails alone, by its code', async () => {
