@@ -3597,7 +3597,7 @@ export interface Api<Options> {
   /**
    * Give the current version of a plan to many users.
    *
-   * Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. Check that the last line of the response is `end`.
+   * Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. With the `If-Match` of its dry run, a version that was made since is not given. Check that the last line of the response is `end`.
    */
   rollOutPlan(input: { readonly id: number } & RollOutReq, options?: Options): Promise<AsyncIterable<RollOutRecord>>
   /**

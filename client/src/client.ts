@@ -25,6 +25,7 @@ import {
   type ImportOptions,
   importQuotas,
   type RollOutInput,
+  type RollOutOptions,
   rollOut,
 } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
@@ -134,7 +135,7 @@ export interface Client extends Api<CallOptions> {
    *
    * @throws QuotaError, and UnavailableError if the service stays away: call again with the same `idempotencyKey`
    */
-  rollOut(input: RollOutInput, options?: BulkOptions): AsyncIterable<RollOutRecord>
+  rollOut(input: RollOutInput, options?: RollOutOptions): AsyncIterable<RollOutRecord>
   /**
    * Creates and updates quotas by their `externalRef`, in calls of at most 2,000 rows that are repeated after a break. The
    * `line` of a record is the number of the row, from 1; the last record is `end`. Rows whose response was lost count as

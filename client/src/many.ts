@@ -74,17 +74,23 @@ export async function* give(
   }
 }
 
+export interface RollOutOptions extends BulkOptions {
+  /** The version of the plan that shall be given, such as that of a dry run. If it has another one, the call is refused with `version_mismatch`. */
+  ifMatch?: number
+}
+
 /** Who gets a plan. */
 export type RollOutInput = { readonly id: number } & Omit<RollOutReq, 'dryRun'>
 
 export function rollOut(
   api: Pick<Api<CallOptions>, 'rollOutPlan'>,
   input: RollOutInput,
-  options: BulkOptions,
+  options: RollOutOptions,
   timing: Timing,
 ): AsyncGenerator<RollOutRecord, void> {
-  const { dryRun = false } = options
-  return repeated(call => api.rollOutPlan({ ...input, dryRun }, call), options, timing)
+  const { dryRun = false, ifMatch } = options
+  const match = ifMatch === undefined ? {} : { ifMatch }
+  return repeated(call => api.rollOutPlan({ ...input, dryRun }, { ...call, ...match }), options, timing)
 }
 
 /** The records of a call that is repeated until it has ended. */

@@ -9,7 +9,8 @@ import {
 } from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
 import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
-import { CreateQuotaReq } from './quotas.ts'
+import { BulkHeaders } from './bulk.ts'
+import { CreateQuotaReq, IfMatchHeaders } from './quotas.ts'
 import {
   closed,
   cursorPageOf,
@@ -231,6 +232,8 @@ export const RollOutReq = Type.Object(
     examples: [{ from_version: 1, dry_run: true }],
   },
 )
+
+export const RollOutHeaders = Type.Object({ ...IfMatchHeaders.properties, ...BulkHeaders.properties })
 
 const rollOutCounts = {
   users: Type.Object({

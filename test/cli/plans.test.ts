@@ -99,6 +99,18 @@ test('what was changed since it was shown is not overwritten', async () => {
   expect(await planOf(id)).toMatchObject({ version: 2, slots: [{ limit: 5 }] })
 })
 
+test('a version that was made since a roll-out was shown is not given', async () => {
+  const id = idOf(await apply(basic('Rolled late'), '--yes'))
+  const ask = async () => {
+    await service.call('PUT', `${PLANS}/${id}`, { body: { name: 'Changed' } })
+    return 'y'
+  }
+  const { code, stdout, stderr } = await plan(['roll-out', String(id), '--users', '11'], { ask })
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/\(dry run: nothing was changed\)\n$/) })
+  expect(stderr).toContain('The plan now has version 2.')
+  expect((await planOf(id)).users).toEqual([])
+})
+
 test('a creation whose answer was lost is repeated with its key', async () => {
   const words = ['--yes', '--idempotency-key', 'plan-once']
   const id = idOf(await apply(basic('Once'), ...words))

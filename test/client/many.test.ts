@@ -124,7 +124,9 @@ test('a roll-out goes on after breaks, and each user has the plan', async () => 
   if (last?.record !== 'end') throw new Error(`the last record is ${last?.record}`)
   expect(last.users.changed + last.users.unchanged).toBe(300)
   expect((await admin.getPlan({ id: plan.id })).users).toEqual([{ version: 1, users: 300 }])
-  const preview = await listOf(admin.rollOut({ id: plan.id, users: [20_300] }, { dryRun: true }))
+  const late = admin.rollOut({ id: plan.id, users: [20_300] }, { ifMatch: 2 })
+  await expect(listOf(late)).rejects.toMatchObject({ code: 'version_mismatch' })
+  const preview = await listOf(admin.rollOut({ id: plan.id, users: [20_300] }, { dryRun: true, ifMatch: 1 }))
   expect(preview).toMatchObject([
     { record: 'sample', userId: 20_300 },
     { record: 'end', users: { changed: 1 } },

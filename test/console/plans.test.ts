@@ -118,6 +118,12 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   ])
   await expectAccessibleInEachLayout(region(page, 'Roll out'))
 
+  // Another change comes between the preview and the roll-out: what was not shown is not given.
+  await call('PUT', `${PLANS}/${id}`, { body: { name: 'Standard 2028' } })
+  await page.getByRole('button', { name: 'Roll out to 3 users' }).click()
+  await page.getByRole('alert').getByText('The plan now has version 4.').waitFor()
+  expect((await planOf(id)).users).toEqual([{ version: 1, users: 3 }])
+
   // The whole answer is lost: under the same key it goes on, and counts those who have got the plan.
   const keys: (string | undefined)[] = []
   await page.route('**/roll-out', async route => {
@@ -128,7 +134,7 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   await page.getByText('3 users changed', { exact: true }).waitFor()
   expect(new Set(keys).size).toBe(1)
   await region(page, 'Roll out').getByRole('button', { name: 'Close' }).click()
-  await page.getByText('All who have the plan have version 3.').waitFor()
+  await page.getByText('All who have the plan have version 4.').waitFor()
   const limits = async (user: number) => (await quotasOf(user)).map(({ limit }: { limit: number }) => limit)
   expect(await Promise.all([711, 712, 713].map(limits))).toEqual([
     [150, 30],
@@ -138,7 +144,7 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
 
   await goTo(page, '/users/711/changes')
   await page.getByRole('table').locator('summary').first().click()
-  await page.getByText('Plan Standard 2027, version 1 → 3').waitFor()
+  await page.getByText('Plan Standard 2028, version 1 → 4').waitFor()
   await goTo(page, `/plans/${id}`)
 
   await page.getByRole('link', { name: 'History' }).click()
@@ -147,7 +153,7 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   await page.getByRole('link', { name: 'Open in the quota list' }).click()
   await page.getByRole('row').nth(6).waitFor()
   expect(await page.getByRole('row').count()).toBe(7)
-  await page.getByLabel('Plan').filter({ hasText: 'Standard 2027, version 3' }).waitFor()
+  await page.getByLabel('Plan').filter({ hasText: 'Standard 2028, version 4' }).waitFor()
 })
 
 test('a user is given a plan, keeps what was changed by hand or gives it up, and loses the plan', async () => {

@@ -170,6 +170,26 @@ describe('a roll-out', () => {
     expect(endOf(lines)).toMatchObject({ users: { ...NONE, changed: 1, failed: 1 } })
   })
 
+  test('gives the version of `If-Match`, or none: what a dry run showed is what is given', async () => {
+    const plan = await createPlan(MONTHLY)
+    const users = newUsers(1)
+    const read = await call('GET', `${PLANS}/${plan}`)
+    const headers = { 'idempotency-key': 'matched', 'if-match': String(read.headers.etag) }
+    const post = (body: object) => call('POST', `${PLANS}/${plan}/roll-out`, { body, headers })
+    expect(await post({ users, dry_run: true })).toMatchObject({ status: 200 })
+    await change(plan, { ...MONTHLY, limit: 2000 })
+    for (const dry_run of [true, false])
+      expect(await post({ users, dry_run })).toMatchObject({
+        status: 412,
+        headers: { etag: '"2"' },
+        body: { code: 'version_mismatch', detail: 'The plan now has version 2.' },
+      })
+    expect(await planOf(lastUser)).toMatchObject({ plan: null })
+    headers['if-match'] = '"2"'
+    expect(await post({ users })).toMatchObject({ status: 200 })
+    expect(await planOf(lastUser)).toMatchObject({ plan: { version: 2 } })
+  })
+
   test('is refused without a key, with several selections, for a plan that is archived or gone', async () => {
     const plan = await createPlan(MONTHLY)
     const post = (id: number, body: object, headers = {}) => call('POST', `${PLANS}/${id}/roll-out`, { body, headers })

@@ -46,3 +46,8 @@ export function retryDelayOf(error: unknown): number | null {
   }
   return null
 }
+
+/** Whether a change was refused because it is based on an older version. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'version_mismatch'
+}

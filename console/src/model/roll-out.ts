@@ -10,6 +10,8 @@ export type RollOutSelection = Pick<Api['RollOutReq'], 'from_version' | 'from_pl
 /** One roll-out: the same key for all its attempts. */
 export interface RollOutCall {
   plan_id: number
+  /** The version that the preview showed, and no later one. */
+  version: number
   select: RollOutSelection
   key: string
 }

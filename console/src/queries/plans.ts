@@ -1,6 +1,6 @@
 import { keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
-import { ApiProblem } from '../api/problem.ts'
+import { isOutdated } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
 import { request } from '../session/client.ts'
@@ -83,8 +83,7 @@ export function updatePlan(id: number, onOutdated: (plan: Api['PlanDetail']) => 
   return mutationOptions({
     mutationFn: ({ body, version, key }: Update) =>
       request<Plan>(path, { method: 'PUT', body, ifMatch: version, idempotencyKey: key }).catch(async error => {
-        if (error instanceof ApiProblem && error.code === 'version_mismatch')
-          onOutdated(await request<Api['PlanDetail']>(path))
+        if (isOutdated(error)) onOutdated(await request<Api['PlanDetail']>(path))
         throw error
       }),
     onSuccess: () => refetchPlans(),

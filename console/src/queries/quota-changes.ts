@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { CONTINUED_BY, RAISED_FROM } from '../../../src/domain/raised-cap.ts'
-import { ApiProblem } from '../api/problem.ts'
+import { ApiProblem, isOutdated } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { followingCap } from '../model/raised-cap.ts'
 import { request } from '../session/client.ts'
@@ -134,11 +134,6 @@ export function useDeleteQuota({ id, version }: Pick<Quota, 'id' | 'version'>, o
     // Also after an error: the quota may have been changed or deleted, so the page is stale.
     onSettled: () => refetchDependents(queryClient),
   })
-}
-
-/** Whether a change was refused because it is based on an older version. */
-export function isOutdated(error: unknown): boolean {
-  return error instanceof ApiProblem && error.code === 'version_mismatch'
 }
 
 /** Whether a limit was refused because more than it is in use. */

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { isOutdated } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { type Failure, NOTHING_DONE } from '../model/job.ts'
 import {
@@ -11,6 +12,7 @@ import {
 import { requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
+import { refetchPlans } from './plans.ts'
 
 /** Giving the current version of a plan to many, whose answer is a stream of records. */
 
@@ -27,10 +29,11 @@ export interface RollOutPreview extends RollOutCounts {
   samples: readonly RollOutSample[]
 }
 
-function recordsOf({ plan_id, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
+function recordsOf({ plan_id, version, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
   return requestLines<RollOutRecord>(`/admin/plans/${plan_id}/roll-out`, {
     method: 'POST',
     body: { ...select, dry_run: isDryRun },
+    ifMatch: version,
     idempotencyKey: key,
     signal,
   })
@@ -40,7 +43,12 @@ function recordsOf({ plan_id, select, key }: RollOutCall, isDryRun: boolean, sig
 export const rollOutPreviewQuery = (call: RollOutCall) =>
   queryOptions({
     queryKey: ['roll-out-preview', call],
-    queryFn: ({ signal }) => preview(call, signal),
+    queryFn: ({ signal }) =>
+      preview(call, signal).catch(error => {
+        // The page is stale. With the plan as it is now, it asks again.
+        if (isOutdated(error)) void refetchPlans()
+        throw error
+      }),
     // What is confirmed is what was shown, and each look begins with what is stored now.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -3,8 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { givePlanInSteps, givePlanStep, type PlanTerms, previewPlanStep } from '../../admin/give-plan.ts'
-import { BulkHeaders } from '../../contract/bulk.ts'
-import { PlanParams, RollOutReq } from '../../contract/plans.ts'
+import { PlanParams, RollOutHeaders, RollOutReq } from '../../contract/plans.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import type { RouteContext } from '../context.ts'
@@ -12,9 +11,9 @@ import { UNBUFFERED } from '../platform/headers.ts'
 import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { beginOf, linesOf, NDJSON } from '../quotas/bulk-lines.ts'
-import { authorOf } from '../quotas/requests.ts'
+import { authorOf, versionCheck } from '../quotas/requests.ts'
 import { streamSteps } from '../quotas/step-stream.ts'
-import { foundPlan, givablePlan } from './responses.ts'
+import { foundPlan, givablePlan, notChangeable } from './responses.ts'
 import { createRollOutReport, selectedUsers, selectionOf } from './roll-out.ts'
 
 /** The maximum size of a body, in bytes: 10,000 ids of 17 characters, and the rest. */
@@ -38,14 +37,20 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
           'Administrator',
           'rollOutPlan',
           'Give the current version of a plan to many users',
-          'Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. Check that the last line of the response is `end`.',
+          'Gives it to each user as a single call does, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A user who is refused does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`. With the `If-Match` of its dry run, a version that was made since is not given. Check that the last line of the response is `end`.',
         ),
         params: PlanParams,
         querystring: NoQuery,
-        headers: BulkHeaders,
+        headers: RollOutHeaders,
         body: RollOutReq,
         response: {
-          ...changeResponses({}, ['not_found', 'plan_archived', 'idempotency_mismatch', 'overloaded']),
+          ...changeResponses({}, [
+            'not_found',
+            'version_mismatch',
+            'plan_archived',
+            'idempotency_mismatch',
+            'overloaded',
+          ]),
           200: {
             description: 'One JSON object a line.',
             content: { [NDJSON]: { schema: Type.Ref('RollOutRecord#') } },
@@ -56,13 +61,16 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
     async (request, reply) => {
       const { id } = request.params
       const { dry_run: isDryRun = false, ...select } = request.body
+      const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const plan = givablePlan(foundPlan(await findPlan(db, id), id))
+      const { version } = plan
+      if (!versionCheck(ifMatch)(version)) throw notChangeable({ outcome: 'version_mismatch', version }, id)
       const selection = selectionOf(select, plan)
       slots.hold(reply)
       const author = authorOf(request, now())
       // With the version: a repeated call completes what an earlier one began, and gives no other version.
-      const asked = { operation: 'rollOutPlan', id, version: plan.version, select }
-      const begun = isDryRun ? null : await beginOf(db, request.headers['idempotency-key'], asked, author)
+      const asked = { operation: 'rollOutPlan', id, version, select }
+      const begun = isDryRun ? null : await beginOf(db, key, asked, author)
       const terms: PlanTerms = { plan, reset: false, isMeant: selection.isMeant }
       const report = createRollOutReport(isDryRun, now)
       const records = streamSteps(selectedUsers(db, selection), {

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { ApiProblem } from '../../api/problem.ts'
+import { isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { NotFound } from '../../components/not-found.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
@@ -34,7 +34,6 @@ function Form({ plan }: { plan: Plan }) {
   const isChanged = Object.keys(changes).length > 0
   useUnsavedInput(isChanged)
   const saving = useMutation(updatePlan(plan.id, setTheirs))
-  const isOutdated = saving.error instanceof ApiProblem && saving.error.code === 'version_mismatch'
 
   function leave() {
     releaseInput()
@@ -70,7 +69,7 @@ function Form({ plan }: { plan: Plan }) {
       <PlanForm
         values={values}
         onChange={setValues}
-        error={isOutdated ? null : saving.error}
+        error={isOutdated(saving.error) ? null : saving.error}
         isBusy={saving.isPending}
         onSubmit={() => save(values, original)}
         submitLabel={texts.plans.form.save}

@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
+import { isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import {
   type ConfirmedRollOut,
@@ -37,19 +39,31 @@ type Step = 'input' | RollOutSelection | ConfirmedRollOut
 export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
   const [step, setStep] = useState<Step>(confirmed ?? 'input')
   // One key for the preview and all attempts: what was confirmed is done at most once.
-  const [key] = useState(newIdempotencyKey)
+  const [key, setKey] = useState(newIdempotencyKey)
+  /** Why what was confirmed is shown and asked about again: the plan was changed meanwhile. */
+  const [refusal, setRefusal] = useState<Error | null>(null)
   const { subject } = useCaller()
-  if (step === 'input') return <SelectionForm plan={plan} onNext={setStep} onClose={onClose} />
+  function start(select: RollOutSelection) {
+    setRefusal(null)
+    setStep(select)
+  }
+  if (step === 'input') return <SelectionForm plan={plan} onNext={start} onClose={onClose} />
   if ('call' in step)
     return (
       <JobView
-        job={rollOutJob(step, confirmed !== null)}
+        job={rollOutJob(step, step === confirmed)}
         total={step.total}
         reportName="sms-quota-roll-out"
         summary={({ counts }) => words.progress(counts.changed ?? 0, counts.unchanged ?? 0)}
-        onEnd={isDone => {
-          if (isDone) unfinishedRollOut.forget()
-          void refetchPlans()
+        onEnd={(isDone, error) => {
+          if (isDone || isOutdated(error)) unfinishedRollOut.forget()
+          void refetchPlans().then(() => {
+            if (!isOutdated(error)) return
+            setRefusal(error)
+            // The service keeps the version with a key.
+            setKey(newIdempotencyKey())
+            setStep(step.call.select)
+          })
         }}
       >
         {() => <Button onClick={onClose}>{words.close}</Button>}
@@ -58,7 +72,8 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
   return (
     <Preview
       plan={plan}
-      call={{ plan_id: plan.id, select: step, key }}
+      refusal={refusal}
+      call={{ plan_id: plan.id, version: plan.version, select: step, key }}
       onConfirm={next => {
         unfinishedRollOut.keep(next, subject)
         setStep(next)
@@ -129,11 +144,12 @@ function choicesOf({ id, version, users }: Api['PlanDetail'], plans: readonly Ap
 
 interface PreviewProps extends Pick<RollOutProps, 'plan'> {
   call: RollOutCall
+  refusal: Error | null
   onConfirm: (confirmed: ConfirmedRollOut) => void
   onBack: () => void
 }
 
-function Preview({ plan, call, onConfirm, onBack }: PreviewProps) {
+function Preview({ plan, call, refusal, onConfirm, onBack }: PreviewProps) {
   const preview = useQuery(rollOutPreviewQuery(call))
   return (
     <Loaded query={preview} loading={<Loading rows={5} height={32} />}>
@@ -141,6 +157,7 @@ function Preview({ plan, call, onConfirm, onBack }: PreviewProps) {
         const { users, samples, failures } = found
         return (
           <Stack gap="sm">
+            <ErrorNotice variant="action" error={refusal} />
             <div role="status">
               {previewSentences(found, words.words).map(sentence => (
                 <p key={sentence} className={classes.line}>

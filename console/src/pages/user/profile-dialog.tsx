@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
-import { ApiProblem } from '../../api/problem.ts'
+import { ApiProblem, isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
@@ -18,7 +18,6 @@ import {
   profileText,
 } from '../../model/profile-form.ts'
 import { useUpdateProfile } from '../../queries/profile.ts'
-import { isOutdated } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 
 type Profile = Api['UserProfile']

@@ -28,10 +28,12 @@ export async function rollOutPlan(
   putValue(request, args.operand(0), PLAN, 'PLAN', terminal.timeZone)
   return runConfirmed({ args, service, terminal, progress }, async ({ client, call }) => {
     const input = toCamel(await withIds(request, [PLAN, ...ROLL_OUT_FIELDS], call, progress)) as RollOutInput
+    // The version that is shown is the one that is given.
+    const plan = await client.getPlan({ id: input.id })
     return {
       nameOf,
       runOf: (callOf, options) =>
-        new RollOutRun(() => client.getPlan({ id: input.id }), client.rollOut(input, callOf(0)), options),
+        new RollOutRun(plan, client.rollOut(input, { ...callOf(0), ifMatch: plan.version }), options),
     }
   })
 }
@@ -55,17 +57,16 @@ type Sample = Extract<RollOutRecord, { record: 'sample' }>
 const inWords = (count: number, one: string) => (count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${one}s`)
 
 class RollOutRun implements ConfirmedRun {
-  private readonly read: () => Promise<PlanDetail>
+  private readonly plan: PlanDetail
   private readonly records: AsyncIterable<RollOutRecord>
   private readonly options: RunOptions
   private readonly examples: Sample[] = []
   private readonly printed = { failed: 0, exhausted: 0 }
-  private plan: PlanDetail | undefined
   private counts: Counts | undefined
   private bulkId: string | undefined
 
-  constructor(read: () => Promise<PlanDetail>, records: AsyncIterable<RollOutRecord>, options: RunOptions) {
-    this.read = read
+  constructor(plan: PlanDetail, records: AsyncIterable<RollOutRecord>, options: RunOptions) {
+    this.plan = plan
     this.records = records
     this.options = options
   }
@@ -76,15 +77,13 @@ class RollOutRun implements ConfirmedRun {
 
   get question(): string | null {
     const { users, quotas } = this.counts ?? {}
-    if (users === undefined || quotas === undefined || users.changed === 0 || this.plan === undefined) return null
+    if (users === undefined || quotas === undefined || users.changed === 0) return null
     const { version, name } = this.plan
     const moved = inWords(quotas.made + quotas.changed + quotas.ended, 'quota')
     return `Give version ${version} of ${safe(name)} to ${inWords(users.changed, 'user')}, which makes, changes or ends ${moved}?`
   }
 
   async finish(): Promise<void> {
-    // The question names it. A wrong id would be a plan like any other.
-    if (!this.options.isFinal) this.plan = await this.read()
     for await (const record of this.records) await this.take(record)
     this.options.progress?.('')
   }

@@ -22,7 +22,7 @@ interface JobViewProps {
   /** Whether it only asks what would change. */
   isDryRun?: boolean
   /** Called when the job has stopped, done or not: what other pages show may be stale. */
-  onEnd?: (isDone: boolean) => void
+  onEnd?: (isDone: boolean, error: Error | null) => void
   /** The result so far in words; how many were created, changed and so on if left out. */
   summary?: (progress: Progress) => string
   /** The report as CSV; the totals and failures if left out. */

@@ -13,9 +13,9 @@ const RETRY_MS = 2_000
  * Runs a job from the first render on. While the service is away it is repeated; another error, or the user, stops it.
  *
  * @param job as of the first render
- * @param onEnd called each time the job stops: when all is done, or for another reason
+ * @param onEnd called each time the job stops: when all is done, or for another reason, such as an error
  */
-export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
+export function useJob(job: Job, onEnd: (isDone: boolean, error: Error | null) => void) {
   const [run] = useState(() => job)
   const [state, setState] = useState<JobState>('running')
   const [progress, setProgress] = useState(NOTHING_DONE)
@@ -31,6 +31,7 @@ export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
     setError(null)
     let attempts = 0
     let isDone = false
+    let failure: Error | null = null
     const report = (next: Progress) => {
       attempts = 0
       setProgress(next)
@@ -46,8 +47,10 @@ export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
         if (signal.aborted) break
         attempts += 1
         const delayMs = caught instanceof Stopped ? RETRY_MS : retryDelayOf(caught)
-        setError(caught instanceof Error ? caught : new Error(String(caught)))
+        const reason = caught instanceof Error ? caught : new Error(String(caught))
+        setError(reason)
         if (delayMs === null || attempts > MAX_ATTEMPTS) {
+          failure = reason
           setState('failed')
           break
         }
@@ -55,7 +58,7 @@ export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
         await new Promise(resolve => setTimeout(resolve, delayMs))
       }
     }
-    end.current(isDone)
+    end.current(isDone, failure)
   }
   function pause(): void {
     controller.current?.abort()
