@@ -1159,7 +1159,8 @@ export type RollOutRecord =
       readonly slots: ReadonlyArray<{
         readonly slot: string
         readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
-        readonly kept: ReadonlyArray<string>
+        /** The fields that would stay as an administrator has changed them by hand, each with its value. */
+        readonly kept: Readonly<Record<string, unknown>>
         /** The fields that would change in place, each with its value before and after. */
         readonly changes: Readonly<Record<string, ReadonlyArray<unknown>>>
       }>
@@ -4288,4 +4289,4 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
 }
 
 /** The fields whose keys are not names of the API. */
-export const OWN_KEYS: ReadonlySet<string> = new Set(['changes', 'metadata', 'removed'])
+export const OWN_KEYS: ReadonlySet<string> = new Set(['changes', 'kept', 'metadata', 'removed'])

@@ -290,7 +290,11 @@ export const RollOutRecord = Type.Union(
           Type.Object({
             slot: Type.String(),
             outcome: Type.Enum([...SLOT_OUTCOMES]),
-            kept: Type.Array(Type.String()),
+            kept: Type.Record(Type.String(), Type.Unknown(), {
+              description:
+                'The fields that would stay as an administrator has changed them by hand, each with its value.',
+              examples: [{ limit: 500 }],
+            }),
             changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
               description: 'The fields that would change in place, each with its value before and after.',
               examples: [{ limit: [100, 200] }],

@@ -164,7 +164,7 @@ test('a roll-out shows who would change, asks, and gives the version', async () 
 
   const preview = [
     'user_id  change',
-    '      7  monthly stays (keeps limit), trial made, 1 quota ended',
+    '      7  monthly stays (keeps limit 5000), trial made, 1 quota ended',
     '      8  monthly changed (limit 1000 → 100), trial made, 1 quota ended',
     '      9  monthly changed (limit 1000 → 100), trial made, 1 quota ended',
     'users: changed 3, unchanged 0, refused 0',

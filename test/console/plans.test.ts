@@ -114,7 +114,7 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   const rows = await region(page, 'Roll out').getByRole('row').allTextContents()
   expect(rows.slice(1).toSorted()).toEqual([
     'Package: Limit 100 units → 200 units · daily: Limit 50 units → 30 units712, 713',
-    'Package: keeps Limit · daily: Limit 50 units → 30 units711',
+    'Package: keeps Limit 150 units · daily: Limit 50 units → 30 units711',
   ])
   await expectAccessibleInEachLayout(region(page, 'Roll out'))
 

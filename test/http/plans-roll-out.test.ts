@@ -85,8 +85,8 @@ describe('a roll-out', () => {
       record: 'sample',
       user_id: negotiated,
       slots: [
-        { slot: 'monthly', outcome: 'stays', kept: ['limit'], changes: {} },
-        { slot: 'trial', outcome: 'made', kept: [], changes: {} },
+        { slot: 'monthly', outcome: 'stays', kept: { limit: 5000 }, changes: {} },
+        { slot: 'trial', outcome: 'made', kept: {}, changes: {} },
       ],
       ended: 1,
     })

@@ -129,7 +129,7 @@ class Report implements RollOutReport {
     const slots = giving.slots.map(given => ({
       slot: given.slot,
       outcome: given.outcome,
-      kept: [...given.kept],
+      kept: this.keptOf(given),
       changes: this.changesOf(given, giving),
     }))
     yield { record: 'sample', user_id, slots, ended: giving.ended.length }
@@ -140,6 +140,12 @@ class Report implements RollOutReport {
     const before = changes.find(({ change }) => change.after.id === quota.id)?.change.before ?? quota
     const shown = [before, quota].map(one => viewOf(one, this.now()))
     return Object.fromEntries(changed.map(name => [name, shown.map(view => view[name])]))
+  }
+
+  /** The fields that stay as they were set by hand, with their values. */
+  private keptOf({ quota, kept }: GivenSlot): Record<string, unknown> {
+    const view = viewOf(quota, this.now())
+    return Object.fromEntries(kept.map(name => [name, view[name]]))
   }
 
   /** The slots whose quotas have nothing left by this change, and had something. */

@@ -256,15 +256,20 @@ function changeText({ slots, ended }: RollOutSample, plan: Api['PlanDetail']): s
 function slotChanges({ outcome, changes, kept }: RollOutSample['slots'][number]): string[] {
   const [before, after] = [0, 1].map(at => valuesOf(changes, at))
   const changed = Object.keys(changes).map(name => {
-    const setting = SETTINGS.find(known => known === name)
-    return setting === undefined || before === undefined || after === undefined
-      ? fieldLabel(name)
-      : words.field(fieldLabel(name), settingText(setting, before), settingText(setting, after))
+    const [was, is] = [before, after].map(values => valueText(name, values))
+    return was === undefined || is === undefined ? fieldLabel(name) : words.field(fieldLabel(name), was, is)
   })
+  const own = Object.keys(kept).map(name => words.own(fieldLabel(name), valueText(name, kept)))
   return [
     ...(outcome === 'made' || outcome === 'replaced' ? [words.outcomes[outcome]] : changed),
-    ...(kept.length === 0 ? [] : [words.keeps(kept.map(fieldLabel))]),
+    ...(own.length === 0 ? [] : [words.keeps(own)]),
   ]
+}
+
+/** The value of a field in words; undefined for one of a newer service. */
+function valueText(name: string, values: object = {}): string | undefined {
+  const setting = SETTINGS.find(known => known === name)
+  return setting === undefined ? undefined : settingText(setting, values)
 }
 
 /** The values before or after, as those of a quota that is shown. */

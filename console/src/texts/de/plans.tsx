@@ -168,6 +168,7 @@ export const plans: typeof english = {
     outcomes: { made: 'neu', replaced: 'durch ein neues ersetzt' },
     slot: (name, changes) => `${name}: ${changes}`,
     field: (name, before, after) => `${name} ${before} → ${after}`,
+    own: (name, value) => (value === undefined ? name : `${name} ${value}`),
     keeps: fields => `behält ${formatList(fields)}`,
     onlyVersion: 'Nur die Fassung des Tarifs',
     endedOf: count => `${quotas(count)} beendet`,

@@ -168,6 +168,7 @@ export const plans = {
     outcomes: { made: 'new', replaced: 'replaced by a new one' },
     slot: (name: string, changes: string) => `${name}: ${changes}`,
     field: (name: string, before: string, after: string) => `${name} ${before} → ${after}`,
+    own: (name: string, value: string | undefined) => (value === undefined ? name : `${name} ${value}`),
     /** Of a quota with fields that were changed by hand. */
     keeps: (fields: readonly string[]) => `keeps ${formatList(fields)}`,
     onlyVersion: 'Only the version of the plan',

@@ -158,10 +158,11 @@ const EXAMPLES = columns<Sample>(
     value: ({ slots, ended }) =>
       [
         ...slots.map(({ slot, outcome, kept, changes }) => {
-          const moved = Object.entries(toSnake(changes) as typeof changes).map(
+          const moved = Object.entries(changes).map(
             ([field, [before, after]]) => `${field} ${valueText(before)} → ${valueText(after)}`,
           )
-          const notes = [...moved, ...(kept.length === 0 ? [] : [`keeps ${kept.join(', ')}`])]
+          const own = Object.entries(kept).map(([field, value]) => `${field} ${valueText(value)}`)
+          const notes = [...moved, ...(own.length === 0 ? [] : [`keeps ${own.join(', ')}`])]
           return `${slot} ${outcome}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
         }),
         ...(ended === 0 ? [] : [`${inWords(ended, 'quota')} ended`]),
