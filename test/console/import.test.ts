@@ -341,6 +341,18 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await choose(page, 'exported.csv', exported)
   await page.getByText('All quotas already are as the file says.').waitFor()
 
+  const slots = [{ slot: 'monthly', limit: 5, period: 'month' }]
+  await site.call('POST', '/api/sms/admin/plans', { body: { name: 'Of a file', slots } })
+  const choosePlans = async () => {
+    await page.getByRole('button', { name: 'Choose another file' }).click()
+    await choose(page, 'plans.csv', 'user_id,plan\n202,Of a file\n203,Of a file\n')
+  }
+  await choosePlans()
+  await page.getByRole('button', { name: 'Give plans to 2 users' }).click()
+  await page.getByText('Done.').waitFor()
+  await choosePlans()
+  await page.getByText('All users already have these plans.').waitFor()
+
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'wrong.csv', 'a,"b\n')
   await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()

@@ -177,12 +177,14 @@ test.each([
 test('a file of plans is for the import, and one of users with a plan of their own is not', () => {
   expect(read('user_id,Plan\n7,Basic\n8,3\n7,Gold\n')).toMatchObject({
     about: 'quotas',
+    of: 'plans',
     lines: [
       { line: 2, json: '{"user_id":7,"plan":"Basic"}' },
       { line: 3, json: '{"user_id":8,"plan":3}' },
     ],
     failures: [{ line: 4, fault: { reason: 'repeated', earlier: 2 } }],
   })
+  expect(read('user_id,plan,external_ref,limit\n7,Basic,,\n8,,a,5\n')).toMatchObject({ of: 'both' })
   expect(read('user_id,plan,units\n7,Basic,5\n')).toMatchObject({ about: 'users', users: [{ user_id: 7, units: 5 }] })
 })
 
@@ -243,6 +245,7 @@ test('quotas of a file, as the service takes them', () => {
     'USER_ID, External_Ref ,limit,countries,used,\n1,a,,DE,5,\n2,b,many,,,,,\n3,c,5,,,,x\n4,d,5,,,x\n1,a,7\n5,#N/A,5\n'
   expect(read(text)).toEqual({
     about: 'quotas',
+    of: 'quotas',
     lines: [
       { line: 2, json: '{"user_id":1,"external_ref":"a","countries":["DE"]}' },
       { line: 3, json: '{"user_id":2,"external_ref":"b","limit":"many"}' },

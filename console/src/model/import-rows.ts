@@ -1,6 +1,7 @@
 import type { CsvRow } from '../../../src/domain/csv-rows.ts'
 import {
   columnNames,
+  givesPlan,
   nameTwice,
   QUOTA_COLUMNS,
   type RowFault,
@@ -26,7 +27,13 @@ export interface BadRow {
 
 /** What a file asks for. */
 export type FileContent =
-  | { about: 'quotas'; lines: readonly { line: number; json: string }[]; failures: readonly BadRow[] }
+  | {
+      about: 'quotas'
+      lines: readonly { line: number; json: string }[]
+      /** What the lines are: a file may have quotas and plans of users. */
+      of: 'quotas' | 'plans' | 'both'
+      failures: readonly BadRow[]
+    }
   | { about: 'users'; users: readonly UserLine[]; failures: readonly BadLine[] }
   | { about: 'nothing'; problem: FileProblem }
 
@@ -62,6 +69,7 @@ function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileConte
   if (rows.length === 0) return { about: 'nothing', problem: { reason: 'noRows' } }
   const failures: BadRow[] = []
   const lines: { line: number; json: string }[] = []
+  let plans = 0
   const repeated = createRepeatedRows()
   for (const { line, cells } of rows) {
     const read = readQuotaRow(names, cells)
@@ -70,8 +78,13 @@ function quotaRows(names: readonly string[], rows: readonly CsvRow[]): FileConte
       continue
     }
     const earlier = repeated.add(read.value, line)
-    if (earlier === undefined) lines.push({ line, json: JSON.stringify(read.value) })
-    else failures.push({ line, fault: { reason: 'repeated', earlier: earlier.line } })
+    if (earlier !== undefined) {
+      failures.push({ line, fault: { reason: 'repeated', earlier: earlier.line } })
+      continue
+    }
+    lines.push({ line, json: JSON.stringify(read.value) })
+    if (givesPlan(read.value)) plans += 1
   }
-  return { about: 'quotas', lines, failures }
+  const of = plans === 0 ? 'quotas' : plans === lines.length ? 'plans' : 'both'
+  return { about: 'quotas', lines, of, failures }
 }

@@ -11,10 +11,10 @@ import { badRowFailure } from './give-words.ts'
 
 const { importing, jobs } = texts.manyQuotas
 
-type QuotaImportProps = Pick<Extract<FileContent, { about: 'quotas' }>, 'lines' | 'failures'>
+type QuotaImportProps = Pick<Extract<FileContent, { about: 'quotas' }>, 'lines' | 'of' | 'failures'>
 
 /** Checks all rows by a dry run of the service, and imports them when the user agrees. */
-export function QuotaImport({ lines: rows, failures }: QuotaImportProps) {
+export function QuotaImport({ lines: rows, of, failures }: QuotaImportProps) {
   const lines = rows.map(({ line, json }): ImportLine => ({ json, place: jobs.line(line) }))
   const [isConfirmed, setConfirmed] = useState(false)
   const queryClient = useQueryClient()
@@ -45,11 +45,11 @@ export function QuotaImport({ lines: rows, failures }: QuotaImportProps) {
         >
           {({ counts: { created = 0, updated = 0 }, failed }) =>
             created + updated === 0 ? (
-              failed === 0 && <Text size="sm">{importing.nothing}</Text>
+              failed === 0 && <Text size="sm">{importing.nothing[of]}</Text>
             ) : (
               <Button onClick={() => setConfirmed(true)}>
                 {failed + failures.length === 0
-                  ? importing.importRows(created + updated)
+                  ? importing.importRows[of](created + updated)
                   : importing.importRest(created + updated)}
               </Button>
             )
