@@ -379,14 +379,14 @@ test('shows an outage of the service, keeps the input, and recovers when the ser
   const page = await site.visit('/quotas', { now: Date.now() })
   const named = page.getByRole('link', { name: 'Monthly package' })
   await named.waitFor()
-  await page.getByLabel('User id').fill('7')
+  await page.getByLabel('User', { exact: true }).fill('7')
 
   const back = await stopListening(site.app.server)
   try {
     await page.getByLabel('Kind').selectOption('grant')
     await page.getByRole('status').filter({ hasText: 'The service is not responding.' }).waitFor()
     await page.getByRole('alert').filter({ hasText: 'Retrying' }).waitFor()
-    expect(await page.getByLabel('User id').inputValue()).toBe('7')
+    expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('7')
     await expectAccessible(page)
   } finally {
     await back()
@@ -396,7 +396,7 @@ test('shows an outage of the service, keeps the input, and recovers when the ser
   await named.waitFor()
   // A text filter takes effect when its field is left.
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=grant&user_id=7`)
-  expect(await page.getByLabel('User id').inputValue()).toBe('7')
+  expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('7')
 })
 
 test('shows an outage when a proxy answers with 502, and recovers', async () => {

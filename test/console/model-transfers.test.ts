@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import {
   leftAfterReturn,
+  meantBy,
   movedBy,
   namedBy,
   receiverOf,
@@ -77,6 +78,24 @@ test.each([
   expect(receiverOf(text)).toEqual(receiver)
   expect(searchedReceiver(text)).toBe(searched)
   expect(namedBy(text, FOUND)?.user_id).toBe(user)
+})
+
+const NAMED = [
+  { user_id: 1, user_ref: 'nord' },
+  { user_id: 2, user_name: 'Nordlicht' },
+  { user_id: 3, user_name: 'Nordlicht Süd' },
+  { user_id: 4, user_name: 'Nordlicht Süd' },
+]
+
+test.each([
+  ['nord', NAMED, 1],
+  [' NORDLICHT ', NAMED, 2],
+  ['Nordlicht Süd', NAMED, undefined],
+  ['no', NAMED, undefined],
+  ['no', NAMED.slice(0, 1), 1],
+  ['no', [], undefined],
+])('a filter takes for “%s” one of those found', (text, found, user) => {
+  expect(meantBy(text, found)?.user_id).toBe(user)
 })
 
 const changed = (before: Partial<SmsQuota>, after: Partial<SmsQuota>, transfer_id: number | null = TRANSFER.id) => ({

@@ -208,7 +208,7 @@ test('renews an expired session in place, and keeps the input', async () => {
   await page.getByText('No quotas').waitFor()
   site.clock.now += 120_000
   try {
-    await page.getByLabel('User id').fill('4711')
+    await page.getByLabel('User', { exact: true }).fill('4711')
     await page.getByLabel('Kind').selectOption('cap')
     const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
     await dialog.waitFor()
@@ -219,7 +219,7 @@ test('renews an expired session in place, and keeps the input', async () => {
     await dialog.getByLabel('Token', { exact: true }).fill(await site.token({ sub: '5', roles: ['sms-quota:admin'] }))
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'hidden' })
-    expect(await page.getByLabel('User id').inputValue()).toBe('4711')
+    expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('4711')
     await page.getByText('No quota matches these filters.').waitFor()
   } finally {
     site.clock.now = clock

@@ -2,9 +2,11 @@ import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useMemo, useState } from 'react'
+import { type NamedUser, userText } from '../model/addresses.ts'
 import { countryOfText, countryOptions, dialedCountryLabel } from '../model/countries.ts'
-import { receiverOf } from '../model/transfers.ts'
-import { userIdOf } from '../queries/profile.ts'
+import { meantBy } from '../model/transfers.ts'
+import { uint } from '../model/url-parameters.ts'
+import { findUsers } from '../queries/profile.ts'
 import { texts } from '../texts/texts.ts'
 
 interface TextFilterProps {
@@ -75,38 +77,52 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
   )
 }
 
-interface UserFilterProps extends Pick<TextFilterProps, 'label' | 'placeholder'> {
+interface UserFilterProps {
   value: number | null
   onApply: (user_id: number | null) => void
 }
 
-/** Takes a user by id, or by ref: and a reference, of which it asks the service the id. */
-export function UserFilter({ value, onApply, ...labels }: UserFilterProps) {
-  const search = useMutation({ mutationFn: userIdOf })
-  const { error, unknownReference } = texts.components.userFilter
-  // Of a reference that was not found, until another is applied.
-  const failed = search.isError ? search.variables : null
+const optionOf = (user: NamedUser) => userText(user, String(user.user_id))
 
-  function parse(text: string): string | null {
-    const named = receiverOf(text)
-    return named === null || ('ref' in named && named.ref === failed) ? null : text
-  }
+/** Takes a user by id, or by a name or reference, for which it asks the service. Of several it suggests those. */
+export function UserFilter({ value, onApply }: UserFilterProps) {
+  const id = useId()
+  const search = useMutation({ mutationFn: findUsers })
+  const found = search.data ?? []
+  const { label, all, none, several } = texts.components.userFilter
+  // What names no single user, until another text is applied.
+  const failed = search.isError || (search.isSuccess && meantBy(search.variables, found) === undefined)
+  const idOf = (text: string) => uint(text) ?? found.find(user => optionOf(user) === text)?.user_id ?? null
+
   function apply(text: string | null) {
+    const user_id = text === null ? null : idOf(text)
     // An answer that is late does not replace what was typed since.
     search.reset()
-    const named = text === null ? null : receiverOf(text)
-    if (named === null) onApply(null)
-    else if ('user_id' in named) onApply(named.user_id)
-    else search.mutate(named.ref, { onSuccess: onApply })
+    if (text === null || user_id !== null) return onApply(user_id)
+    search.mutate(text, {
+      onSuccess: users => {
+        const user = meantBy(text, users)
+        if (user !== undefined) onApply(user.user_id)
+      },
+    })
   }
   return (
-    <TextFilter
-      {...labels}
-      value={value === null ? null : String(value)}
-      parse={parse}
-      error={failed === null ? error : unknownReference}
-      onApply={apply}
-    />
+    <>
+      <TextFilter
+        label={label}
+        placeholder={all}
+        value={value === null ? null : String(value)}
+        parse={text => (failed && text === search.variables ? null : text)}
+        error={search.isError ? texts.components.errors.loadingFailed : found.length === 0 ? none : several}
+        list={id}
+        onApply={apply}
+      />
+      <datalist id={id}>
+        {found.map(user => (
+          <option key={user.user_id} value={optionOf(user)} />
+        ))}
+      </datalist>
+    </>
   )
 }
 

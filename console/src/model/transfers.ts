@@ -62,6 +62,15 @@ export function namedBy(text: string, found: readonly NamedUser[]): NamedUser | 
   return found.find(user => ('ref' in receiver ? user.user_ref === receiver.ref : user.user_id === receiver.user_id))
 }
 
+/** The user that a filter takes of those found for a text: the only one with this reference, else with this name, else at all. */
+export function meantBy(text: string, found: readonly NamedUser[]): NamedUser | undefined {
+  const called = text.trim().toLowerCase()
+  const ofReference = found.filter(({ user_ref }) => user_ref === text.trim())
+  const ofName = found.filter(({ user_name }) => user_name?.toLowerCase() === called)
+  const [only, ...others] = [ofReference, ofName, found].find(users => users.length > 0) ?? []
+  return others.length === 0 ? only : undefined
+}
+
 export const giverOf = ({ user_id, user_ref, user_name }: Transfer): NamedUser => ({ user_id, user_ref, user_name })
 
 /** Null once the receiver was erased. */

@@ -2,6 +2,8 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import { emptyProfile } from '../../../src/domain/user-profile.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import type { NamedUser } from '../model/addresses.ts'
+import { receiverOf } from '../model/transfers.ts'
 import { request } from '../session/client.ts'
 
 /** What another system and people call a user. */
@@ -13,6 +15,19 @@ const pathOf = (user_id: number) => `/admin/users/${user_id}/profile`
 /** The id of the user with a reference. */
 export async function userIdOf(ref: string): Promise<number> {
   return (await request<Api['User']>(`/admin/users/${encodeURIComponent(`ref:${ref}`)}`)).user_id
+}
+
+/** The users that a text names: by ref: the one with this reference, otherwise the first ones whose name or reference begins so. */
+export async function findUsers(text: string): Promise<readonly NamedUser[]> {
+  const named = receiverOf(text)
+  if (named === null || 'user_id' in named)
+    return (await request<Api['SearchResult']>('/admin/search', { query: { q: text } })).users
+  try {
+    return [{ user_id: await userIdOf(named.ref) }]
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return []
+    throw error
+  }
 }
 
 /** The profile of a user; an empty one if nothing is stored of the user, as the first change makes it. */

@@ -37,14 +37,7 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         error={labels.messageError}
         onApply={id => onChange({ id })}
       />
-      {scope === null && (
-        <UserFilter
-          label={labels.user}
-          placeholder={labels.allUsers}
-          value={state.user_id}
-          onApply={user_id => onChange({ user_id })}
-        />
-      )}
+      {scope === null && <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />}
       <ChoiceFilter
         label={labels.reason}
         all={labels.allReasons}

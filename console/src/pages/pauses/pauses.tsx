@@ -114,12 +114,7 @@ function Filters({ state, onChange }: { state: State; onChange: (part: Partial<S
           onApply={show => onChange({ show: show ?? 'active' })}
         />
         <CountryFilter value={state.country} onApply={country => onChange({ country })} />
-        <UserFilter
-          label={words.user}
-          placeholder={words.allUsers}
-          value={state.user_id}
-          onApply={user_id => onChange({ user_id })}
-        />
+        <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />
         <ChoiceFilter
           label={words.origin}
           all={words.allOrigins}

@@ -43,12 +43,7 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
       >
         {filters.toggle(filterCount(state))}
       </Button>
-      <UserFilter
-        label={filters.user}
-        placeholder={filters.allUsers}
-        value={user_id}
-        onApply={id => onChange(userChange(id, state))}
-      />
+      <UserFilter value={user_id} onApply={id => onChange(userChange(id, state))} />
       <TextFilter
         label={filters.name}
         placeholder={filters.nameHint}

@@ -8,8 +8,10 @@ export const components: typeof english = {
     without: 'Liste ohne Filter anzeigen',
   },
   userFilter: {
-    error: 'Eine ID eingeben, oder ref: und eine Referenz',
-    unknownReference: 'Kein Benutzer zu dieser Referenz gefunden',
+    label: 'Benutzer',
+    all: 'Alle Benutzer',
+    none: 'Kein Benutzer gefunden. ID, Name oder Referenz eingeben',
+    several: 'Mehrere Benutzer gefunden. Bitte einen wählen',
   },
   countryFilter: { label: 'Land', all: 'Alle Länder', error: 'Bitte ein Land wählen, wie Deutschland, DE oder +49' },
   statuses: {

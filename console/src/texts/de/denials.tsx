@@ -49,8 +49,6 @@ export const denials: typeof english = {
     message: 'Nachrichten-ID',
     allMessages: 'Alle Nachrichten',
     messageError: 'Bis zu 128 Buchstaben, Ziffern und . _ : -, am Anfang ein Buchstabe oder eine Ziffer',
-    user: 'Benutzer-ID',
-    allUsers: 'Alle Benutzer',
     messageType: 'Nachrichtentyp',
     allTypes: 'Alle Typen',
     messageTypeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',

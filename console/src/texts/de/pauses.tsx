@@ -11,7 +11,6 @@ export const pauses: typeof english = {
   origin: 'Angehalten durch',
   origins: { person: 'Eine Person', breaker: 'Die Sicherung' },
   allOrigins: 'Alle',
-  user: 'Benutzer-ID oder ref:',
   allUsers: 'Alle Benutzer',
   none: { active: 'Kein Ziel ist angehalten', over: 'Noch nichts ist abgelaufen', all: 'Noch nichts angehalten' },
   noneAbout: 'Anhalten stoppt Nachrichten in ein Land sofort, für einen Benutzer oder für alle.',

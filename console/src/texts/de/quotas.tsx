@@ -35,8 +35,6 @@ export const quotas: typeof english = {
   scope: { everything: 'Alles', more: count => `${formatUnits(count)} weitere` },
   filters: {
     toggle: count => (count === 0 ? 'Filter' : `Filter (${count})`),
-    user: 'Benutzer-ID',
-    allUsers: 'Alle Benutzer',
     openUser: id => `Benutzer ${id} öffnen`,
     name: 'Name',
     nameHint: 'Beginnt mit …',

@@ -9,8 +9,10 @@ export const components = {
     without: 'Show the list without filters',
   },
   userFilter: {
-    error: 'Enter an id, or ref: and a reference',
-    unknownReference: 'No user was found by this reference',
+    label: 'User',
+    all: 'All users',
+    none: 'No user was found. Enter an id, a name or a reference',
+    several: 'Several users were found. Choose one',
   },
   countryFilter: { label: 'Country', all: 'All countries', error: 'Choose one country, such as Germany, DE or +49' },
   statuses: {

@@ -53,8 +53,6 @@ export const denials = {
     message: 'Message id',
     allMessages: 'All messages',
     messageError: 'Up to 128 letters, digits and . _ : -, the first a letter or digit',
-    user: 'User id',
-    allUsers: 'All users',
     messageType: 'Message type',
     allTypes: 'All types',
     messageTypeError: 'Up to 64 lower-case letters, digits, _ and -',

@@ -12,7 +12,6 @@ export const pauses = {
   origin: 'Made by',
   origins: { person: 'A person', breaker: 'The breaker' },
   allOrigins: 'All',
-  user: 'User id or ref:',
   allUsers: 'All users',
   none: { active: 'No destination is paused', over: 'No pause has ended', all: 'No pauses yet' },
   noneAbout: 'A pause stops messages to a country at once, for one user or for all.',

@@ -38,8 +38,6 @@ export const quotas = {
   scope: { everything: 'Everything', more: (count: number) => `${formatUnits(count)} more` },
   filters: {
     toggle: (count: number) => (count === 0 ? 'Filters' : `Filters (${count})`),
-    user: 'User id',
-    allUsers: 'All users',
     openUser: (id: number) => `Open user ${id}`,
     name: 'Name',
     nameHint: 'Begins with…',
