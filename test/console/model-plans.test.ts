@@ -16,7 +16,14 @@ import {
   slotDifferences,
   withSlot,
 } from '../../console/src/model/plan-form.ts'
-import { endAfterBreak, previewSentences, progressOf, type RollOutCounts } from '../../console/src/model/roll-out.ts'
+import {
+  endAfterBreak,
+  previewSentences,
+  progressOf,
+  progressOfList,
+  type RollOutCounts,
+  usersIn,
+} from '../../console/src/model/roll-out.ts'
 import { CreatePlanReq } from '../../src/contract/plans.ts'
 import { COUNTRIES } from '../../src/domain/country.ts'
 import { type PlanSlot, type SlotDraft, slotIssues, slotOf } from '../../src/domain/plan.ts'
@@ -211,4 +218,26 @@ test('progress adds up over breaks, and tries those again who could not get it',
   // Seven got it just before the break, and no answer counted them.
   expect(endAfterBreak(second, 100)).toMatchObject({ done: 100, counts: { changed: 97, unchanged: 2 }, failed: 1 })
   expect(endAfterBreak(second, 90)).toMatchObject({ done: 93, counts: { changed: 90 } })
+})
+
+test('progress of a list counts those as changed who got it before a break', () => {
+  const listed = { unchanged: 2 }
+  expect(progressOfList(listed, counts({ changed: 30, unchanged: 2 }, {}), [])).toMatchObject({
+    done: 32,
+    counts: { changed: 30, unchanged: 2 },
+  })
+  expect(progressOfList(listed, counts({ changed: 5, unchanged: 32, failed: 1 }, {}), [])).toMatchObject({
+    done: 38,
+    counts: { changed: 35, unchanged: 2 },
+    failed: 1,
+  })
+})
+
+test('a list of users, and what in it names none', () => {
+  expect(usersIn(' 7, 8\n8;ref:nine\t')).toEqual({
+    users: [{ user_id: 7 }, { user_id: 8 }, { ref: 'nine' }],
+    wrong: [],
+  })
+  expect(usersIn('7 Ada ref: 1.5')).toEqual({ users: [{ user_id: 7 }], wrong: ['Ada', 'ref:', '1.5'] })
+  expect(usersIn(' \n')).toEqual({ users: [], wrong: [] })
 })

@@ -142,6 +142,28 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
     [200, 30],
   ])
 
+  // Named users get it whichever plan they have; the list is still there after a look at the preview.
+  await call('PUT', '/api/sms/admin/users/715/profile', { body: { ref: 'customer-715' } })
+  await page.getByRole('button', { name: 'Roll out…' }).click()
+  await page.getByLabel('Who gets it').selectOption('Users of a list')
+  const list = page.getByRole('textbox', { name: 'Users' })
+  await list.fill('714 Ada')
+  await page.getByRole('button', { name: 'Preview' }).click()
+  await page.getByText('“Ada” is neither an id').waitFor()
+  await list.fill('713, 714\nref:customer-715')
+  await expectAccessibleInEachLayout(region(page, 'Roll out'))
+  await page.getByRole('button', { name: 'Preview' }).click()
+  await page.getByText('2 users change; 1 user already has all of it.').waitFor()
+  await page.getByRole('button', { name: 'Back' }).click()
+  expect(await list.inputValue()).toContain('customer-715')
+  await page.getByRole('button', { name: 'Preview' }).click()
+  await page.getByRole('button', { name: 'Roll out to 2 users' }).waitFor()
+  keys.length = 0
+  await page.getByRole('button', { name: 'Roll out to 2 users' }).click()
+  await page.getByText('2 users changed · 1 already had this version').waitFor()
+  expect(keys).toHaveLength(2)
+  await region(page, 'Roll out').getByRole('button', { name: 'Close' }).click()
+
   await goTo(page, '/users/711/changes')
   await page.getByRole('table').locator('summary').first().click()
   await page.getByText('Plan Standard 2028, version 1 → 4').waitFor()
@@ -151,8 +173,8 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   await page.getByText('monthly, Limit: 100 units → 200 units').waitFor()
   await page.getByRole('link', { name: 'Overview' }).last().click()
   await page.getByRole('link', { name: 'Open in the quota list' }).click()
-  await page.getByRole('row').nth(6).waitFor()
-  expect(await page.getByRole('row').count()).toBe(7)
+  await page.getByRole('row').nth(10).waitFor()
+  expect(await page.getByRole('row').count()).toBe(11)
   await page.getByLabel('Plan').filter({ hasText: 'Standard 2028, version 4' }).waitFor()
 })
 

@@ -1,11 +1,24 @@
 import type { Api } from '../api/types.ts'
 import type { Progress } from './job.ts'
+import { receiverOf } from './transfers.ts'
 
 /** Counts of a roll-out, or of its dry run. */
 export type RollOutCounts = Omit<Extract<Api['RollOutRecord'], { record: 'end' }>, 'record'>
 
 /** Who gets the current version of a plan; without any of them, all who have it in an earlier version. */
-export type RollOutSelection = Pick<Api['RollOutReq'], 'from_version' | 'from_plan'>
+export type RollOutSelection = Pick<Api['RollOutReq'], 'users' | 'from_version' | 'from_plan'>
+
+/** A user as a list names one. */
+export type ListedUser = { user_id: number } | { ref: string }
+
+/** The users of a typed list; what in it is neither an id nor ref: and a reference makes it wrong. */
+export function usersIn(list: string): { users: readonly ListedUser[]; wrong: readonly string[] } {
+  const words = [...new Set(list.split(/[\s,;]+/).filter(word => word !== ''))]
+  return {
+    users: words.flatMap(word => receiverOf(word) ?? []),
+    wrong: words.filter(word => receiverOf(word) === null),
+  }
+}
 
 /** One roll-out: the same key for all its attempts. */
 export interface RollOutCall {
@@ -16,10 +29,11 @@ export interface RollOutCall {
   key: string
 }
 
-/** A roll-out that was confirmed, and how many users it is about. */
+/** A roll-out that was confirmed, how many users it is about, and how many of them have all of it already. */
 export interface ConfirmedRollOut {
   call: RollOutCall
   total: number
+  unchanged: number
 }
 
 export type RollOutWords = Record<
@@ -53,6 +67,17 @@ export function progressOf(before: Progress, { users }: RollOutCounts, failures:
   const changed = (before.counts.changed ?? 0) + users.changed
   const unchanged = (before.counts.unchanged ?? 0) + users.unchanged
   // Those who could not get it are tried again.
+  return { done: changed + unchanged + users.failed, counts: { changed, unchanged }, failed: users.failed, failures }
+}
+
+/** How far a roll-out to listed users is. After a break it counts all of them again, and those who got it before as unchanged. */
+export function progressOfList(
+  { unchanged: before }: Pick<ConfirmedRollOut, 'unchanged'>,
+  { users }: RollOutCounts,
+  failures: Progress['failures'],
+): Progress {
+  const unchanged = Math.min(users.unchanged, before)
+  const changed = users.changed + users.unchanged - unchanged
   return { done: changed + unchanged + users.failed, counts: { changed, unchanged }, failed: users.failed, failures }
 }
 

@@ -5,7 +5,9 @@ import { type Failure, NOTHING_DONE } from '../model/job.ts'
 import {
   type ConfirmedRollOut,
   endAfterBreak,
+  type ListedUser,
   progressOf,
+  progressOfList,
   type RollOutCall,
   type RollOutCounts,
 } from '../model/roll-out.ts'
@@ -13,6 +15,7 @@ import { requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
 import { refetchPlans } from './plans.ts'
+import { userIdOf } from './profile.ts'
 
 /** Giving the current version of a plan to many, whose answer is a stream of records. */
 
@@ -69,12 +72,20 @@ async function preview(call: RollOutCall, signal: AbortSignal): Promise<RollOutP
   throw brokenOff()
 }
 
+/** The ids of listed users, each once. @throws ApiProblem if a reference is none */
+export async function idsOf(users: readonly ListedUser[]): Promise<number[]> {
+  const ids = new Set<number>()
+  for (const user of users) ids.add('user_id' in user ? user.user_id : await userIdOf(user.ref))
+  return [...ids]
+}
+
 /**
  * The job that gives the current version. After a break it goes on with those who do not have it yet.
  *
  * @param isBegun whether it goes on after a reload
  */
-export function rollOutJob({ call, total }: ConfirmedRollOut, isBegun: boolean): Job {
+export function rollOutJob(confirmed: ConfirmedRollOut, isBegun: boolean): Job {
+  const { call, total } = confirmed
   let before = NOTHING_DONE
   let isFirst = !isBegun
   return async ({ report, signal }) => {
@@ -84,7 +95,10 @@ export function rollOutJob({ call, total }: ConfirmedRollOut, isBegun: boolean):
       for await (const record of recordsOf(call, false, signal)) {
         if (record.record === 'failed') failures.push(failureOf(record))
         if (record.record !== 'progress' && record.record !== 'stopped' && record.record !== 'end') continue
-        progress = progressOf(before, record, failures)
+        progress =
+          call.select.users === undefined
+            ? progressOf(before, record, failures)
+            : progressOfList(confirmed, record, failures)
         if (record.record === 'end' && !isFirst) progress = endAfterBreak(progress, total)
         report(progress)
         if (record.record === 'stopped') throw new Stopped(reasonOf(record))

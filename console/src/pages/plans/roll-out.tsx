@@ -1,7 +1,8 @@
-import { Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Anchor, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
+import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
@@ -13,9 +14,16 @@ import {
   previewSentences,
   type RollOutCall,
   type RollOutSelection,
+  usersIn,
 } from '../../model/roll-out.ts'
 import { givablePlansQuery, refetchPlans } from '../../queries/plans.ts'
-import { type RollOutPreview, type RollOutSample, rollOutJob, rollOutPreviewQuery } from '../../queries/roll-out.ts'
+import {
+  idsOf,
+  type RollOutPreview,
+  type RollOutSample,
+  rollOutJob,
+  rollOutPreviewQuery,
+} from '../../queries/roll-out.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { fieldLabel, SETTINGS, settingText } from '../quota/settings.ts'
@@ -38,6 +46,7 @@ type Step = 'input' | RollOutSelection | ConfirmedRollOut
 /** The roll-out of a plan: who gets it, what it would do, and then how far it is. */
 export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
   const [step, setStep] = useState<Step>(confirmed ?? 'input')
+  const [input, setInput] = useState(EMPTY)
   // One key for the preview and all attempts: what was confirmed is done at most once.
   const [key, setKey] = useState(newIdempotencyKey)
   /** Why what was confirmed is shown and asked about again: the plan was changed meanwhile. */
@@ -47,7 +56,7 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
     setRefusal(null)
     setStep(select)
   }
-  if (step === 'input') return <SelectionForm plan={plan} onNext={start} onClose={onClose} />
+  if (step === 'input') return <SelectionForm {...{ plan, input, onClose }} onInput={setInput} onNext={start} />
   if ('call' in step)
     return (
       <JobView
@@ -85,29 +94,55 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
 
 /* ── Who gets it ────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/** What is typed: the value of a choice, and the list of users for that of `LISTED`. */
+const EMPTY = { chosen: '', list: '' }
+const LISTED = 'users'
+
 interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
+  input: typeof EMPTY
+  onInput: (input: typeof EMPTY) => void
   onNext: (select: RollOutSelection) => void
 }
 
-function SelectionForm({ plan, onNext, onClose }: SelectionFormProps) {
+function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormProps) {
   const others = useQuery(givablePlansQuery())
-  const [chosen, setChosen] = useState('')
+  const finding = useMutation({ mutationFn: idsOf, onSuccess: users => onNext({ users }) })
+  const [isTried, setTried] = useState(false)
+  const { chosen, list } = input
   const choices = choicesOf(plan, others.data ?? [])
+  const { users, wrong } = usersIn(list)
+  const error = listError(users.length, wrong)
   function submit(event: FormEvent) {
     event.preventDefault()
-    onNext(choices.find(({ value }) => value === chosen)?.select ?? {})
+    if (chosen !== LISTED) return onNext(choices.find(({ value }) => value === chosen)?.select ?? {})
+    setTried(true)
+    if (error === null) finding.mutate(users)
   }
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack gap="md" maw="32rem">
         <NativeSelect
           label={words.who}
           value={chosen}
-          data={choices.map(({ value, label }) => ({ value, label }))}
-          onChange={event => setChosen(event.currentTarget.value)}
+          data={[...choices.map(({ value, label }) => ({ value, label })), { value: LISTED, label: words.listed }]}
+          onChange={event => onInput({ ...input, chosen: event.currentTarget.value })}
         />
+        {chosen === LISTED && (
+          <Textarea
+            label={words.list}
+            description={words.listAbout}
+            value={list}
+            rows={4}
+            required
+            error={isTried && error}
+            onChange={event => onInput({ ...input, list: event.currentTarget.value })}
+          />
+        )}
+        <ErrorNotice variant="action" error={finding.error} />
         <Group gap="xs">
-          <Button type="submit">{words.preview}</Button>
+          <Button type="submit" loading={finding.isPending}>
+            {words.preview}
+          </Button>
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
@@ -115,6 +150,14 @@ function SelectionForm({ plan, onNext, onClose }: SelectionFormProps) {
       </Stack>
     </form>
   )
+}
+
+/** What is wrong with a list; null if nothing is. */
+function listError(users: number, wrong: readonly string[]): string | null {
+  const [first] = wrong
+  if (first !== undefined) return words.notAUser(first)
+  if (users === 0) return words.noUsers
+  return users > MAX_BULK_IDS ? words.tooMany(MAX_BULK_IDS) : null
 }
 
 interface Choice {
@@ -155,6 +198,7 @@ function Preview({ plan, call, refusal, onConfirm, onBack }: PreviewProps) {
     <Loaded query={preview} loading={<Loading rows={5} height={32} />}>
       {found => {
         const { users, samples, failures } = found
+        const total = users.changed + users.unchanged + users.failed
         return (
           <Stack gap="sm">
             <ErrorNotice variant="action" error={refusal} />
@@ -170,7 +214,7 @@ function Preview({ plan, call, refusal, onConfirm, onBack }: PreviewProps) {
             <Failures failures={failures} failed={users.failed} />
             <Group gap="xs">
               {users.changed > 0 && (
-                <Button onClick={() => onConfirm({ call, total: users.changed + users.unchanged + users.failed })}>
+                <Button onClick={() => onConfirm({ call, total, unchanged: users.unchanged })}>
                   {words.confirm(users.changed)}
                 </Button>
               )}

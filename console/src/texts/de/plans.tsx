@@ -141,6 +141,14 @@ export const plans: typeof english = {
     allEarlier: count => `Alle mit einer früheren Fassung (${formatUnits(count)})`,
     oneVersion: (version, count) => `Alle mit Fassung ${version} (${formatUnits(count)})`,
     ofPlan: name => `Alle mit dem Tarif „${name}“`,
+    listed: 'Benutzer einer Liste',
+    list: 'Benutzer',
+    listAbout:
+      'IDs, oder ref: und Referenzen, mit Leerzeichen, Kommas oder Zeilenumbrüchen dazwischen. Sie bekommen den Tarif, welchen sie auch haben, auch wenn sie keinen haben.',
+    notAUser: text => `„${text}“ ist weder eine ID noch ref: und eine Referenz.`,
+    noUsers: 'Die Benutzer eingeben.',
+    tooMany: count =>
+      `Höchstens ${formatUnits(count)} Benutzer. Für mehr eine Datei mit Benutzern und Tarifen importieren.`,
     preview: 'Vorschau',
     cancel: 'Abbrechen',
     back: 'Zurück',

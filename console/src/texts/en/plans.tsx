@@ -141,6 +141,13 @@ export const plans = {
     allEarlier: (count: number) => `All who have an earlier version (${formatUnits(count)})`,
     oneVersion: (version: number, count: number) => `Those who have version ${version} (${formatUnits(count)})`,
     ofPlan: (name: string) => `Those who have the plan “${name}”`,
+    listed: 'Users of a list',
+    list: 'Users',
+    listAbout:
+      'Ids, or ref: and references, with blanks, commas or line breaks between them. They get the plan whichever they have, also without one.',
+    notAUser: (text: string) => `“${text}” is neither an id, nor ref: and a reference.`,
+    noUsers: 'Enter the users.',
+    tooMany: (count: number) => `At most ${formatUnits(count)} users. For more, import a file of users and plans.`,
     preview: 'Preview',
     cancel: 'Cancel',
     back: 'Back',
