@@ -14,8 +14,6 @@ const PLANS = ['plans']
 const planKey = (id: number) => [...PLANS, id]
 const userPlanKey = (userId: number) => ['plan-of-user', userId]
 
-const HISTORY_PAGE_SIZE = 20
-
 /** A page of plans, newest first. */
 export function plansQuery(page: { archived: 'true' | 'false'; cursor: string | null }) {
   return queryOptions({
@@ -48,17 +46,6 @@ export function planQuery(id: number) {
   return queryOptions({
     queryKey: planKey(id),
     queryFn: ({ signal }) => request<Api['PlanDetail']>(`/admin/plans/${id}`, { signal }),
-  })
-}
-
-export function planHistoryQuery(id: number, cursor: string | null) {
-  return queryOptions({
-    queryKey: [...planKey(id), 'history', cursor],
-    queryFn: ({ signal }) => {
-      const query = { cursor, page_size: HISTORY_PAGE_SIZE }
-      return request<Api['PlanHistory']>(`/admin/plans/${id}/history`, { query, signal })
-    },
-    placeholderData: keepPreviousData,
   })
 }
 

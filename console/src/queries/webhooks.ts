@@ -3,6 +3,7 @@ import { retryDelayOf } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
 import { request } from '../session/client.ts'
+import { changesKey } from './recorded-changes.ts'
 
 type Webhook = Api['Webhook']
 /** What a form sends. */
@@ -11,12 +12,10 @@ export type WebhookSettings = Pick<Webhook, 'url' | 'types' | 'description'>
 const LIST = ['webhooks', 'list']
 const webhookKey = (id: number) => ['webhooks', id]
 const deliveriesKey = (id: number) => ['webhooks', id, 'deliveries']
-const historyKey = (id: number) => ['webhooks', id, 'history']
 
 /** Attempts continue in the background. */
 const INTERVAL_MS = 5_000
 const DELIVERIES_PAGE_SIZE = 25
-const HISTORY_PAGE_SIZE = 20
 
 /** There are at most 100. */
 export function webhooksQuery() {
@@ -57,17 +56,6 @@ export function deliveryQuery(id: number, delivery: string) {
       request<Api['WebhookDeliveryDetail']>(`/admin/webhooks/${id}/deliveries/${delivery}`, { signal }),
     refetchInterval: ({ state: { data, error } }) =>
       retryDelayOf(error) ?? (data?.status === 'pending' ? INTERVAL_MS : false),
-  })
-}
-
-export function webhookHistoryQuery(id: number, cursor: string | null) {
-  return queryOptions({
-    queryKey: [...historyKey(id), cursor],
-    queryFn: ({ signal }) => {
-      const query = { cursor, page_size: HISTORY_PAGE_SIZE }
-      return request<Api['WebhookHistory']>(`/admin/webhooks/${id}/history`, { query, signal })
-    },
-    placeholderData: keepPreviousData,
   })
 }
 
@@ -131,5 +119,5 @@ function cacheWebhook(webhook: Webhook): void {
   queryClient.setQueryData(webhookKey(webhook.id), webhook)
   void queryClient.invalidateQueries({ queryKey: LIST })
   void queryClient.invalidateQueries({ queryKey: deliveriesKey(webhook.id) })
-  void queryClient.invalidateQueries({ queryKey: historyKey(webhook.id) })
+  void queryClient.invalidateQueries({ queryKey: changesKey('webhooks', webhook.id) })
 }

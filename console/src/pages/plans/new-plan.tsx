@@ -1,9 +1,8 @@
-import { Anchor, Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { ApiProblem } from '../../api/problem.ts'
+import { EarlierRequest } from '../../components/earlier-request.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { useUrlState } from '../../components/url-state.ts'
@@ -33,7 +32,6 @@ function Form({ isSample }: { isSample: boolean }) {
   const [key, setKey] = useState(newIdempotencyKey)
   useUnsavedInput(!isSame(planBodyOf(values), planBodyOf(first)))
   const creation = useMutation(createPlan)
-  const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
   function create(withKey: string) {
     const onSuccess = ({ id }: { id: number }) => {
@@ -58,27 +56,8 @@ function Form({ isSample }: { isSample: boolean }) {
         onSubmit={() => create(key)}
         submitLabel={words.create}
         onCancel={() => navigate('/plans')}
-        remedy={isEarlierRequest && <EarlierRequest onAnother={createAnother} />}
+        remedy={<EarlierRequest error={creation.error} words={words} href="/plans" onAnother={createAnother} />}
       />
-    </>
-  )
-}
-
-/** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */
-function EarlierRequest({ onAnother }: { onAnother: () => void }) {
-  const link = (text: string) => (
-    <Anchor component={Link} href="/plans" inherit underline="always">
-      {text}
-    </Anchor>
-  )
-  return (
-    <>
-      <Text size="sm" mt={6}>
-        {words.earlier(link)}
-      </Text>
-      <Button size="xs" variant="default" mt="xs" onClick={onAnother}>
-        {words.createAnother}
-      </Button>
     </>
   )
 }

@@ -1,11 +1,11 @@
-import { Anchor, Button, Text } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { BlockReason } from '../../components/block-reason.tsx'
+import { EarlierRequest } from '../../components/earlier-request.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
@@ -95,7 +95,6 @@ function NewQuota({ initial, isBlockLink = false, about, back }: NewQuotaProps) 
     releaseInput()
     navigate(`/quotas/${quota.id}`)
   })
-  const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
   function submit() {
     if (isBlock && reason.trim() === '') {
@@ -126,7 +125,14 @@ function NewQuota({ initial, isBlockLink = false, about, back }: NewQuotaProps) 
         isOnlyBlock={isOnlyBlock}
         submitLabel={isBlock ? TEXTS.block : TEXTS.create}
         onCancel={() => navigate(back)}
-        remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}
+        remedy={
+          <EarlierRequest
+            error={creation.error}
+            words={TEXTS}
+            href={`/quotas?user_id=${encodeURIComponent(values.user_id)}`}
+            onAnother={createAnother}
+          />
+        }
       />
     </>
   )
@@ -140,23 +146,4 @@ function blockedMessages({ countries, message_types }: FormValues): string {
 
 function aboutBlock({ countries }: FormValues): string {
   return countries.length === 0 ? TEXTS.blockAbout : `${TEXTS.blockAbout} ${TEXTS.blockOthers}`
-}
-
-/** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */
-function EarlierRequest({ userId, onAnother }: { userId: string; onAnother: () => void }) {
-  const link = (text: string) => (
-    <Anchor component={Link} href={`/quotas?user_id=${encodeURIComponent(userId)}`} inherit underline="always">
-      {text}
-    </Anchor>
-  )
-  return (
-    <>
-      <Text size="sm" mt={6}>
-        {TEXTS.earlier(link)}
-      </Text>
-      <Button size="xs" variant="default" mt="xs" onClick={onAnother}>
-        {TEXTS.createAnother}
-      </Button>
-    </>
-  )
 }

@@ -117,8 +117,6 @@ export const plans: typeof english = {
     reload: 'Eigene Änderungen verwerfen',
   },
   history: {
-    label: 'Änderungen',
-    columns: { change: 'Änderung', by: 'Von', at: 'Zeit', request: 'Anfrage' },
     actions: { created: 'Angelegt', updated: 'Geändert', archived: 'Archiviert' },
     name: 'Name',
     default: 'Standardtarif',

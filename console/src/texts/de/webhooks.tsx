@@ -168,8 +168,6 @@ export const webhooks: typeof english = {
     submit: 'Webhook löschen',
   },
   history: {
-    label: 'Änderungen',
-    columns: { change: 'Änderung', by: 'Von', at: 'Zeit', request: 'Anfrage' },
     actions: {
       created: 'Angelegt',
       updated: 'Geändert',

@@ -8,6 +8,10 @@ export const components = {
       `The address has ${count === 1 ? 'a filter that does' : 'filters that do'} not exist: ${filters}`,
     without: 'Show the list without filters',
   },
+  changes: {
+    label: 'Changes',
+    columns: { change: 'Change', by: 'By', at: 'Time', request: 'Request' },
+  },
   userFilter: {
     label: 'User',
     all: 'All users',

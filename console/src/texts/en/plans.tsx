@@ -117,8 +117,6 @@ export const plans = {
     reload: 'Discard my changes',
   },
   history: {
-    label: 'Changes',
-    columns: { change: 'Change', by: 'By', at: 'Time', request: 'Request' },
     actions: { created: 'Created', updated: 'Changed', archived: 'Archived' },
     name: 'Name',
     default: 'Default plan',

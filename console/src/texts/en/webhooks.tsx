@@ -165,8 +165,6 @@ export const webhooks = {
     submit: 'Delete webhook',
   },
   history: {
-    label: 'Changes',
-    columns: { change: 'Change', by: 'By', at: 'Time', request: 'Request' },
     actions: {
       created: 'Created',
       updated: 'Changed',
