@@ -1,7 +1,14 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
-import { findQuotas, lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas/quotas.ts'
+import {
+  findQuotas,
+  lockAccounts,
+  lockKnownAccounts,
+  nextQuotaNumbers,
+  quotasByReference,
+  quotasOfUsers,
+} from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { changeQuota, createQuota, type Quota, type QuotaDraft, type QuotaPatch } from '../domain/quota.ts'
 import { QUOTA_DEFAULTS } from '../domain/quota-settings.ts'
@@ -116,10 +123,10 @@ function importRows(db: Database, rows: readonly ImportedQuota[], author: Author
     if (differing.length === 0) {
       // What an unconfirmed commit wrote may be read before a standby has it. The commit of a write waits for the standby.
       const unchanged = rows.find(row => !outcomeOf.has(row))
-      if (unchanged !== undefined) await lockAccounts(tx, [unchanged.user_id])
+      if (unchanged !== undefined) await lockKnownAccounts(tx, [unchanged.user_id])
       return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
     }
-    await lockAccounts(tx, usersOf(differing))
+    await lockUsers(tx, differing)
     const { outcomes, users } = decide(differing, author, {
       erased: await usersBeingErased(tx, usersOf(differing)),
       stored: await quotasOfUsers(tx, differing, author.now, 'lock'),
@@ -130,6 +137,20 @@ function importRows(db: Database, rows: readonly ImportedQuota[], author: Author
     for (const [index, row] of differing.entries()) outcomeOf.set(row, outcomes[index])
     return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
   })
+}
+
+/**
+ * Locks the accounts of the users of rows, and makes those that are missing of users whose rows can create quotas. All rows of a user
+ * name quotas in the same way. A statement locks neighbors of one kind: so accounts are locked in their order.
+ */
+async function lockUsers(tx: Transaction, rows: readonly ImportedQuota[]): Promise<void> {
+  const users = usersOf(rows)
+  const named = new Set(rows.filter(isById).map(({ user_id }) => user_id))
+  for (let from = 0, to = 1; from < users.length; from = to) {
+    const isNamed = (at: number) => named.has(users[at] ?? 0)
+    for (to = from + 1; to < users.length && isNamed(to) === isNamed(from); ) to += 1
+    await (isNamed(from) ? lockKnownAccounts : lockAccounts)(tx, users.slice(from, to))
+  }
 }
 
 /**

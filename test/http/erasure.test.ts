@@ -122,6 +122,8 @@ test.each<[string, (user: number, quota: number, plan: number) => ReturnType<typ
   ],
   ['a gift', user => inBulk('quota/give', { users: [{ user_id: user }], units: 5, period: 'month', reason: 'r' })],
   ['a roll-out', (_user, _quota, plan) => inBulk(`plans/${plan}/roll-out`, { from_version: 1 })],
+  ['an import', (user, quota) => importOf({ user_id: user, id: quota, limit: 7 })],
+  ['an import that changes nothing', (user, quota) => importOf({ user_id: user, id: quota, limit: 5 })],
   ['the end of the plan', user => call('DELETE', `${ADMIN}/users/${user}/plan`)],
 ])('%s of a user who is erased meanwhile makes no user', async (title, change) => {
   const user = someone()
@@ -147,6 +149,11 @@ test.each<[string, (user: number, quota: number, plan: number) => ReturnType<typ
   expect(JSON.stringify(body ?? null)).not.toMatch(/"(record":"(changed|given)|changed":[1-9])/)
   expect(await db.query({ text: sql`select 1 from account where user_id = $1`, values })).toEqual([])
 })
+
+function importOf(row: object) {
+  const headers = { 'content-type': 'application/x-ndjson' }
+  return call('POST', `${ADMIN}/quota/import`, { body: `${JSON.stringify(row)}\n`, headers })
+}
 
 function inBulk(path: string, body: object) {
   return call('POST', `${ADMIN}/${path}`, { body, headers: { 'idempotency-key': `erased-${path}` } })

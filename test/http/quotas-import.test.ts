@@ -426,6 +426,19 @@ test('a row with an id updates that quota, with any reference, and never creates
   ])
 })
 
+test('quotas of users in turn are named by their ids and by references', async () => {
+  const users = Array.from({ length: 5 }, someone)
+  const known = users.filter((_, nth) => nth % 2 === 0)
+  await importRows(known.map(user_id => ({ user_id, external_ref: 'A', limit: 1 })))
+  const ids = new Map<number, number>()
+  for (const user of known) ids.set(user, (await quotasOf(user))[0].id)
+  const rows = users.map(user_id => ({ user_id, id: ids.get(user_id), external_ref: 'A', limit: 2 }))
+  expect(await importRows(rows)).toEqual([counts(2, 3, 0)])
+  const accounts = { text: sql`select user_id from account where user_id = any($1) order by 1`, values: [users] }
+  expect(await service.db.query(accounts)).toEqual(users.map(user_id => ({ user_id })))
+  expect(await Promise.all(users.map(async user => (await quotasOf(user))[0].limit))).toEqual([2, 2, 2, 2, 2])
+})
+
 test('a day, or a time without an offset, is in the time zone of the row, or else of its quota', async () => {
   const user = someone()
   const row = (external_ref: string, more: object) => ({ user_id: user, external_ref, limit: 1, ...more })
