@@ -96,7 +96,7 @@ export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   if (quota.deleted_at !== null) return 'deleted'
   if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
   if (!quota.enabled) return 'suspended'
-  if (quota.starts_at > now) return 'scheduled'
+  if (quota.starts_at > effectiveTime(quota, now)) return 'scheduled'
   // One that counts each value by itself has room for others.
   return quota.per === null && headroomOf(quota) <= 0 ? 'exhausted' : 'active'
 }

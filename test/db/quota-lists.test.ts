@@ -4,6 +4,7 @@ import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.t
 import { disableAutovacuum } from '../../bench/fill.ts'
 import { loadQuotas } from '../../bench/load.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { timestampParam } from '../../src/db/connection/values.ts'
 import { applyPart, type ByFilterPart, type FilterPart, type QuotaFilter } from '../../src/db/quotas/conditions.ts'
 import { BOUNDS, type Bounds, listQuotas, MAX_SKIPPED, type QuotaOrder } from '../../src/db/quotas/lists.ts'
 import { hasIndex, type PageKey } from '../../src/db/quotas/streams.ts'
@@ -26,6 +27,15 @@ await db.query({
       plan = case when n % 7 > 2 then jsonb_build_object('id', n % 3, 'name', 'P', 'version', n % 4, 'slot', 'a', 'kept', '[]'::jsonb) end
     from (select shard, id, id / 64 as n, row_number() over (partition by user_id order by id) as nth from quota) numbered
     where quota.shard = numbered.shard and quota.id = numbered.id and n % 2 = 0`,
+})
+
+// Some were made by a clock that was an hour ahead.
+await db.query({
+  text: sql`update quota set created_at = at, starts_at = at, window_start = at, used = 0, reserved = 0,
+      window_end = case when window_end is not null then at + interval '1 hour' end
+    from (select $1::timestamptz + interval '1 hour' as at) clock
+    where id / 64 % 13 = 4 and "limit" is distinct from 0 and coalesce(expires_at, 'infinity') > at`,
+  values: [timestampParam(NOW)],
 })
 
 /** Every quota that is not deleted, and every one that is. */

@@ -150,6 +150,15 @@ test('a repeated call changes each quota at most once, also if others changed it
   ])
 })
 
+test('a quota that was made by a clock that was ahead is selected', async () => {
+  const user = someone()
+  service.clock.now += 3_600_000
+  const id = await create({ user_id: user, limit: 1 })
+  service.clock.now -= 3_600_000
+  expect((await bulk({ user_id: user }, { action: 'suspend' })).at(-1)).toEqual(end(1))
+  expect(await read(id)).toMatchObject({ enabled: false })
+})
+
 test('calls with the same key at the same time change each quota once', async () => {
   const user = someone()
   const rows = Array.from({ length: 150 }, (_, n) => ({ user_id: user + (n % 10), limit: 1, external_ref: `R-${n}` }))

@@ -100,7 +100,9 @@ export function conditionalPartsOf(filter: QuotaFilter): FilterPart[] {
 /** Whether `statusOf` of the rolled quota is this one, in SQL. */
 function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: Sql): Sql {
   const unexpired = sql`(expires_at is null or expires_at > ${now})`
-  const started = sql`${unexpired} and enabled and starts_at <= ${now}`
+  // `effectiveTime`: a clock that was ahead may have begun it.
+  const hasStarted = sql`(starts_at <= ${now} or window_no > 0 or starts_at <= created_at)`
+  const started = sql`${unexpired} and enabled and ${hasStarted}`
   // An unlimited quota has no headroom to compare, and is never exhausted.
   const isExhausted = sql`(${headroomAt(now)} <= 0 and per is null)`
   switch (status) {
@@ -109,7 +111,7 @@ function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: Sql): Sql
     case 'suspended':
       return sql`${unexpired} and not enabled`
     case 'scheduled':
-      return sql`${unexpired} and enabled and starts_at > ${now}`
+      return sql`${unexpired} and enabled and not ${hasStarted}`
     case 'exhausted':
       return sql`${started} and ${isExhausted}`
     case 'active':
