@@ -40,9 +40,9 @@ export const plans: typeof english = {
     toQuotas: 'In der Liste der Kontingente öffnen',
     noUsers: 'Kein Benutzer hat diesen Tarif',
     aboutNoUsers:
-      'Er lässt sich auf der Seite eines Benutzers geben, an die Benutzer eines anderen Tarifs ausrollen oder zum Standard machen.',
+      'Er lässt sich auf der Seite eines Benutzers geben, an die Benutzer einer Liste oder eines anderen Tarifs ausrollen oder zum Standard machen.',
     aboutNewUsers:
-      'Neue Benutzer bekommen ihn mit der ersten Nachricht. Anderen lässt er sich auf der Seite eines Benutzers geben oder an die Benutzer eines anderen Tarifs ausrollen.',
+      'Neue Benutzer bekommen ihn mit der ersten Nachricht. Anderen lässt er sich auf der Seite eines Benutzers geben oder an die Benutzer einer Liste oder eines anderen Tarifs ausrollen.',
     toImport: 'Vielen Benutzern mit einer Datei geben',
     archived: 'Kein weiterer Benutzer bekommt ihn. Wer ihn hat, behält ihn mit den Kontingenten.',
     archive: 'Archivieren …',

@@ -41,9 +41,10 @@ export const plans = {
     columns: { version: 'Version', users: 'Users', quotas: 'Their quotas' },
     toQuotas: 'Open in the quota list',
     noUsers: 'No user has this plan',
-    aboutNoUsers: 'Give it on the page of a user, roll it out to the users of another plan, or make it the default.',
+    aboutNoUsers:
+      'Give it on the page of a user, roll it out to the users of a list or of another plan, or make it the default.',
     aboutNewUsers:
-      'New users get it with their first message. Give it to others on the page of a user, or roll it out to the users of another plan.',
+      'New users get it with their first message. Give it to others on the page of a user, or roll it out to the users of a list or of another plan.',
     toImport: 'Give it to many users by a file',
     archived: 'It is given to no further user. Those who have it keep it, with their quotas.',
     archive: 'Archive…',
