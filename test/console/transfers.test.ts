@@ -145,7 +145,7 @@ test('a profile is edited, and lists and the search then show the name', async (
   await page.waitForURL('**/quotas?user_id=140')
   await page.getByRole('cell', { name: 'Nordwind GmbH (140)' }).waitFor()
   await follow(page, '/users')
-  await page.getByLabel('Id, reference or name').fill('customer-14')
+  await page.getByLabel('Id, reference or name').fill('ref:customer-14')
   await page.getByRole('row').filter({ hasText: 'customer-140' }).getByRole('link', { name: 'Nordwind' }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('dialog').getByRole('combobox').fill('nordw')

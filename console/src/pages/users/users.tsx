@@ -12,6 +12,7 @@ import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance } from '../../formats.ts'
+import { searchedReceiver } from '../../model/transfers.ts'
 import { cursor, uint } from '../../model/url-parameters.ts'
 import { userSearchQuery, usersQuery } from '../../queries/quotas.ts'
 import { may } from '../../session/rights.ts'
@@ -73,7 +74,7 @@ function Directory() {
 
 /** The users whose id, reference or name begins so. An id that no user has is said to be unknown, with what one can do about it. */
 function Found({ text }: { text: string }) {
-  const found = useQuery(userSearchQuery(text))
+  const found = useQuery(userSearchQuery(searchedReceiver(text)))
   const id = uint(text)
   return (
     <Loaded query={found} loading={<Loading rows={3} height={36} />}>
