@@ -1302,6 +1302,55 @@ export type PausePage = {
   readonly nextCursor: string | null
 }
 
+/** A pause that the breaker would have made. */
+export type ReplayedPause = {
+  readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
+  readonly country: string
+  readonly from: string
+  /** Exclusive. */
+  readonly until: string
+  /** The figures. Parts of a message come from quarters of an hour that are counted in part. */
+  readonly evidence: {
+    /** The budget that was exceeded. */ readonly budget: 'day' | 'hour' | 'flight'
+    /** Messages that counted against it. */
+    readonly counted: number
+    /** How many it allows to this destination. */
+    readonly allowed: number
+    /** Not verified, and younger than 5 minutes. */
+    readonly young: number
+    /** Not verified, older, and of the last hour. */
+    readonly unverifiedHour: number
+    /** Not verified, older, and of the last 24 hours. */
+    readonly unverifiedDay: number
+    /** Verified in the last quarter of an hour. */
+    readonly verifiedQuarter: number
+    /** Verified in the last hour. */
+    readonly verifiedHour: number
+    /** Verified in the last 24 hours. */
+    readonly verifiedDay: number
+    /** The most verified on one of the 14 days before. */
+    readonly usualDay: number
+    /** The most verified in one quarter of an hour of the 14 days before. */
+    readonly usualQuarter: number
+  }
+  /** Messages that would not have left. */
+  readonly stopped: number
+  /** Those of them that were verified: people who would have got no code. */
+  readonly stoppedVerified: number
+}
+
+/** Pauses that the breaker would have made, by user, country and time; users are in no order that means something. A call reads the usage of a bounded number of users, so a page may be short or even empty and still have a `next_cursor`. */
+export type ReplayPage = {
+  readonly items: ReadonlyArray<ReplayedPause>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** What a user sent, gave back and was denied in a stretch of time. */
 export type UsageRecord = {
   readonly userId: number
@@ -3638,6 +3687,31 @@ export interface Api<Options> {
    */
   liftPause(input: { readonly id: number }, options?: Options): Promise<undefined>
   /**
+   * Replay the past with the budgets of the breaker.
+   *
+   * What the breaker would have paused: when, whose messages, how many would not have left, and how many of these were verified. Nothing is changed. It judges quarters of an hour, as usage keeps them, at their end: up to 15 minutes later than live. Only users with feedback in the last 14 days are replayed: of others, each message would look pumped. Usage of the last seconds may be missing.
+   */
+  replayBreaker(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** How far back the replay begins. */
+      readonly days?: number
+      /** The type of the messages with codes. */
+      readonly messageType?: string
+      /** Unverified messages of the last 24 hours that are no reason to pause. */
+      readonly day?: number
+      /** Unverified messages of the last hour that are no reason to pause. */
+      readonly hour?: number
+      /** Messages younger than 5 minutes, not verified yet, that are no reason to pause. */
+      readonly flight?: number
+      /** The part of its verified messages that a destination with much traffic may have unverified. */
+      readonly share?: number
+    },
+    options?: Options,
+  ): Promise<ReplayPage>
+  /**
    * Export quotas.
    *
    * By ascending id. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
@@ -4164,6 +4238,11 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   createPause: { method: 'POST', path: '/api/sms/admin/pauses', hasBody: true, takesKey: true },
   getPause: { method: 'GET', path: '/api/sms/admin/pauses/{id}' },
   liftPause: { method: 'DELETE', path: '/api/sms/admin/pauses/{id}' },
+  replayBreaker: {
+    method: 'GET',
+    path: '/api/sms/admin/breaker/replay',
+    query: ['pageSize', 'cursor', 'days', 'messageType', 'day', 'hour', 'flight', 'share'],
+  },
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',

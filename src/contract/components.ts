@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { AUDIT_COMPONENTS } from './audit.ts'
+import { BREAKER_COMPONENTS } from './breaker.ts'
 import { BULK_COMPONENTS } from './bulk.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
@@ -36,6 +37,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
   ...PAUSE_COMPONENTS,
+  ...BREAKER_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

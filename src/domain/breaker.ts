@@ -122,6 +122,25 @@ export function judge(figures: Figures, history: History, budgets: Budgets): Evi
     : { ...exceeded, ...figures, usual_day: history.day, usual_quarter: history.quarter }
 }
 
+const hundredths = (figure: number) => Math.round(100 * figure) / 100
+
+/** Evidence as the API shows it. Slots that lie partly in a period leave long fractions. */
+export function evidenceViewOf(evidence: Evidence): Evidence {
+  return {
+    budget: evidence.budget,
+    counted: hundredths(evidence.counted),
+    allowed: hundredths(evidence.allowed),
+    young: hundredths(evidence.young),
+    unverified_hour: hundredths(evidence.unverified_hour),
+    unverified_day: hundredths(evidence.unverified_day),
+    verified_quarter: hundredths(evidence.verified_quarter),
+    verified_hour: hundredths(evidence.verified_hour),
+    verified_day: hundredths(evidence.verified_day),
+    usual_day: evidence.usual_day,
+    usual_quarter: evidence.usual_quarter,
+  }
+}
+
 /** The first pause of a destination, and the longest. */
 const FIRST_PAUSE_MS = HOUR_MS
 const LONGEST_PAUSE_MS = DAY_MS

@@ -1,7 +1,9 @@
 import { styleText } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Terminal } from '../../src/cli/terminal.ts'
+import { sql } from '../../src/db/connection/sql.ts'
 import { COUNTRIES } from '../../src/domain/country.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { START, startService } from '../support/service.ts'
 import { type Outcome, run } from '../support/terminal.ts'
 
@@ -370,6 +372,18 @@ test('a destination is paused once under a key, for a user or for all, listed an
     { id: made.id, active: false },
   ])
   expect(await quota('pause make FR')).toMatchObject({ code: 2, stderr: expect.stringContaining('--user-id') })
+})
+
+test('a replay of the breaker lists what it would have paused', async () => {
+  const bucket = new Date(Math.floor(START / 900_000 - 8) * 900_000).toISOString()
+  await service.db.query({
+    text: sql`insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages, refunded,
+             refunded_messages, denied, denied_messages, verified_messages)
+           values ($1, 63, $2, null, 'FR', 'otp', 100, 100, 0, 0, 0, 0, 10)`,
+    values: [shardOf(63), bucket],
+  })
+  expect((await quota('breaker replay --days 7')).stdout).toMatch(/^ *63 +FR +\S+ +\S+ +flight +30 +25 +0 +0 *$/m)
+  expect(await quota('breaker replay --flight 100 --hour 100 --day 100 --json')).toMatchObject({ code: 0, stdout: '' })
 })
 
 describe('what another system calls a user', () => {

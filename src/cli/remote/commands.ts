@@ -1,5 +1,6 @@
 /** The commands over the API. Their dispatch, options, help and completion come from this table. */
 import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
+import { type ReplayedPause, ReplayQuery } from '../../contract/breaker.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
 import { type Pause, PauseParams, PauseReq, PausesQuery } from '../../contract/pauses.ts'
@@ -391,6 +392,27 @@ const READ_COMMANDS: readonly Command[] = [
       ),
     ),
     examples: ['sms-quota audit --user-id 7', 'sms-quota audit --plan-id Basic --from 2026-03-01'],
+  }),
+  remoteCommand({
+    name: 'breaker replay',
+    summary: 'Lists what the breaker would have paused in the last days, with its budgets or with others.',
+    operation: 'replayBreaker',
+    requests: [ReplayQuery],
+    show: list(
+      columns<ReplayedPause>(
+        'user_id',
+        USER,
+        'country',
+        'from',
+        'until',
+        { title: 'budget', value: row => row.evidence.budget },
+        { title: 'counted', value: row => Math.round(row.evidence.counted) },
+        { title: 'allowed', value: row => Math.round(row.evidence.allowed) },
+        'stopped',
+        'stopped_verified',
+      ),
+    ),
+    examples: ['sms-quota breaker replay --days 7', 'sms-quota breaker replay --day 60 --hour 20'],
   }),
   remoteCommand({
     name: 'search',
