@@ -73,7 +73,7 @@ test('signs in through the provider, opens the requested page, renews an expired
   expect(await stored(page)).toEqual(['sms-quota.token'])
 
   await page.getByText('No quota matches these filters.').waitFor()
-  await page.getByLabel('User id').fill('4711')
+  await page.getByLabel('User', { exact: true }).fill('4711')
   // The token expires by the service's clock, which is then set back for the new token.
   site.clock.now += HOUR_MS
   await page.getByLabel('Kind').selectOption('grant')
@@ -93,7 +93,7 @@ test('signs in through the provider, opens the requested page, renews an expired
   const popup = await openPopup()
   await Promise.all([popup.waitForEvent('close'), signInAs(popup, '1')])
   await dialog.waitFor({ state: 'hidden' })
-  expect(await page.getByLabel('User id').inputValue()).toBe('4711')
+  expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('4711')
   await page.getByText('No quota matches these filters.').waitFor()
 
   // On a page that is loaded after the token has expired, a user with a session at the provider signs in without a form.
