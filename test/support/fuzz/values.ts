@@ -100,6 +100,10 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
         return random.percent(50)
       case 'integer':
         return integerFor(schema)
+      case 'number': {
+        const { minimum = 0, maximum = 100 } = schema
+        return minimum + (random.integer(101) / 100) * (maximum - minimum)
+      }
       case 'string':
         return textFor(schema, name)
       case 'array': {
