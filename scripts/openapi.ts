@@ -40,6 +40,7 @@ const app = await createServer({
     ...{ trustProxy: null, maxConnections: 10, logClientAddress: 'off' },
     ...{ rateLimitPerMinute: 0, senderOperationsPerSecond: 0, authFailuresPerMinute: 0 },
     ...{
+      breaker: { messageTypes: ['otp'], intervalSeconds: 15 },
       requireCountry: false,
       requireRecipient: false,
       autoUsers: false,

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createDefaultPlan } from './admin/default-plan.ts'
+import { createJobs } from './background.ts'
 import { type Clock, createClock, type Machine, synchronize } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
@@ -15,7 +16,7 @@ import { assertNotRestoring } from './db/embedded/restoring.ts'
 import { assertMigrated, migrate } from './db/schema/migrate.ts'
 import { writeNames } from './db/users/principal-names.ts'
 import { usersByReference } from './db/users/profiles.ts'
-import { DAY_MS, type EpochMs } from './domain/time.ts'
+import type { EpochMs } from './domain/time.ts'
 import { trustedTime } from './engine/completion.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { createPauses, type Pauses } from './engine/pauses.ts'
@@ -29,23 +30,8 @@ import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
 import { createServer } from './http/server.ts'
 import { createUserReferences, type UserReferences, usersOfReferences } from './http/users/references.ts'
-import { createAlertCleaner } from './jobs/alert-cleaner.ts'
-import { createAuditRetention } from './jobs/audit-retention.ts'
-import { createDenialRetention } from './jobs/denial-retention.ts'
-import { createEraser } from './jobs/erasure.ts'
-import { createEventCounter } from './jobs/event-counter.ts'
-import { createEventRetention } from './jobs/event-retention.ts'
-import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
-import { createPauseReader } from './jobs/pause-reader.ts'
-import { createRetention } from './jobs/retention.ts'
 import { createJobRunner, idleMsOn, type Job, type JobRunner } from './jobs/runner.ts'
-import { createSweeper } from './jobs/sweeper.ts'
-import { createUsageCompaction } from './jobs/usage-compaction.ts'
-import { createUsageRollup } from './jobs/usage-rollup.ts'
-import { createValueCounterCleaner } from './jobs/value-counter-cleaner.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
-import { createWebhookRetention } from './jobs/webhook-retention.ts'
-import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { provideSecrets, type Secrets } from './secrets.ts'
@@ -303,36 +289,6 @@ function provideMetricsServer(
   stops.push(() => server.close())
   return server
 }
-
-/** All jobs except the webhook dispatcher, which routes use, too. */
-function createJobs(base: Base, engine: Engine): Job[] {
-  const { config, log, jobsDb: db, now, metrics, pauses, secretKeys: keys, idleMs } = base
-  return [
-    createPauseReader(pauses),
-    createSweeper({ db, engine, now, log, idleMs }),
-    createRetention({
-      db,
-      now,
-      retentionMs: config.retentionDays * DAY_MS,
-      historyRetentionMs: daysInMs(config.historyRetentionDays),
-      deletedQuotaRetentionMs: daysInMs(config.deletedQuotaRetentionDays),
-    }),
-    createEraser({ db, engine, now }),
-    createAuditRetention({ db, now, retentionMs: daysInMs(config.auditRetentionDays) }),
-    createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
-    createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),
-    createExpiryNotifier({ db, now }),
-    createAlertCleaner({ db, now }),
-    createValueCounterCleaner({ db, now }),
-    createUsageRollup({ db, log, onRollup: metrics.rollup }),
-    createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
-    createWebhookSecrets({ db, keys, now }),
-    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
-    createEventCounter({ db, onEvents: metrics.events }),
-  ]
-}
-
-const daysInMs = (days: number | null) => (days === null ? null : days * DAY_MS)
 
 /** Why requests cannot be served now; null if they can. Rejects if the database does not answer. */
 async function whyNotReady(clock: Clock, db: Database, engine: Engine): Promise<string | null> {

@@ -1284,7 +1284,31 @@ export type Pause = {
   /** `person`: an administrator made it. `breaker`: the service did, because of pumped traffic. */
   readonly origin: 'breaker' | 'person'
   /** The figures that made the breaker pause; null if a person did. */
-  readonly evidence: Readonly<Record<string, unknown>> | null
+  readonly evidence: {
+    /** The budget that was exceeded. */ readonly budget: 'flight' | 'hour' | 'day'
+    /** Messages that counted against it. */
+    readonly counted: number
+    /** How many it allows to this destination. */
+    readonly allowed: number
+    /** Not verified, and younger than 5 minutes. */
+    readonly young: number
+    /** Not verified, older, and of the last hour. */
+    readonly unverifiedHour: number
+    /** Not verified, older, and of the last 24 hours. */
+    readonly unverifiedDay: number
+    /** Verified in the last quarter of an hour. */
+    readonly verifiedQuarter: number
+    /** Verified in the last hour. */
+    readonly verifiedHour: number
+    /** Verified in the last 24 hours. */
+    readonly verifiedDay: number
+    /** The most verified on one of the 14 days before. */
+    readonly usualDay: number
+    /** The most verified in one quarter of an hour of the 14 days before. */
+    readonly usualQuarter: number
+  } | null
+  /** The breaker would have paused the destination, and only observes: no message is denied. */
+  readonly observed: boolean
   /** Whether messages are denied now: it is not lifted, and has not ended. */
   readonly active: boolean
   readonly createdAt: string
@@ -1315,7 +1339,7 @@ export type ReplayedPause = {
   readonly until: string
   /** The figures. Parts of a message come from quarters of an hour that are counted in part. */
   readonly evidence: {
-    /** The budget that was exceeded. */ readonly budget: 'day' | 'hour' | 'flight'
+    /** The budget that was exceeded. */ readonly budget: 'flight' | 'hour' | 'day'
     /** Messages that counted against it. */
     readonly counted: number
     /** How many it allows to this destination. */
@@ -1349,6 +1373,62 @@ export type ReplayPage = {
   readonly pageSize: number
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null
+}
+
+/** What is left out stays. */
+export type BreakerReq = {
+  /** `off`: nothing is counted. `observe`: what would be paused is listed and an event, and nothing is denied. `enforce`: it is paused. */
+  readonly mode?: 'off' | 'observe' | 'enforce'
+  /** The types of the messages that are watched; null: those of `BREAKER_MESSAGE_TYPES`. */
+  readonly messageTypes?: ReadonlyArray<string> | null
+  /** Messages of a destination that were sent and not verified, and are no reason to pause it. */
+  readonly budgets?: {
+    /** Messages of the last 24 hours. */ readonly day?: number
+    /** Messages of the last hour. */
+    readonly hour?: number
+    /** Messages of the last 5 minutes, whose codes may still be entered. */
+    readonly flight?: number
+    /** A destination with much traffic may have this part of its verified messages, if that is more. */
+    readonly share?: number
+  }
+  /** Countries to which nothing is paused. */
+  readonly passCountries?: ReadonlyArray<string>
+  /** Users who are never paused. */
+  readonly passUsers?: ReadonlyArray<number>
+}
+
+/** The breaker against pumped traffic: its settings, and what it saw lately. */
+export type Breaker = {
+  /** `off`: nothing is counted. `observe`: what would be paused is listed and an event, and nothing is denied. `enforce`: it is paused. */
+  readonly mode: 'off' | 'observe' | 'enforce'
+  /** Countries to which nothing is paused. */
+  readonly passCountries: ReadonlyArray<string>
+  /** Users who are never paused. */
+  readonly passUsers: ReadonlyArray<number>
+  /** The types of the messages that are watched. */
+  readonly messageTypes: ReadonlyArray<string>
+  /** Messages of a destination that were sent and not verified, and are no reason to pause it. */
+  readonly budgets: {
+    /** Messages of the last 24 hours. */ readonly day: number
+    /** Messages of the last hour. */
+    readonly hour: number
+    /** Messages of the last 5 minutes, whose codes may still be entered. */
+    readonly flight: number
+    /** A destination with much traffic may have this part of its verified messages, if that is more. */
+    readonly share: number
+  }
+  /** Of the settings, for `If-Match`. */
+  readonly version: number
+  /** null: nothing was judged yet. */
+  readonly users: {
+    /** Those with feedback: the breaker works for them. */ readonly withFeedback: number
+    /** Those without: their codes cannot be judged, and their destinations are only observed. */
+    readonly withoutFeedback: number
+    /** Those without feedback who sent most, at most ten. */
+    readonly examples: ReadonlyArray<{ readonly userId: number; readonly messages: number }>
+  } | null
+  /** What it paused, or only observed (`observed`), newest first: at most ten. All: `GET …/pauses?origin=breaker`. */
+  readonly latest: ReadonlyArray<Pause>
 }
 
 /** What a user sent, gave back and was denied in a stretch of time. */
@@ -2711,6 +2791,17 @@ export type PauseLiftedEvent = {
   readonly data: { readonly pause: Pause }
 }
 
+/** The breaker found pumped traffic: `pause` is what it paused, or, if `observed`, would have paused. `evidence` has the figures. */
+export type BreakerTrippedEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'breaker.tripped'
+  readonly at: string
+  readonly userId: number
+  /** Numbers the user's events, from 1. */
+  readonly sequence: number
+  readonly data: { readonly pause: Pause }
+}
+
 /** The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410. */
 export type WebhookDisabledEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
@@ -2757,6 +2848,7 @@ export type Event =
   | TransferReturnedEvent
   | PauseMadeEvent
   | PauseLiftedEvent
+  | BreakerTrippedEvent
   | WebhookDisabledEvent
   | UserErasedEvent
 
@@ -2781,6 +2873,7 @@ export type CreateWebhookReq = {
     | 'transfer.returned'
     | 'pause.made'
     | 'pause.lifted'
+    | 'breaker.tripped'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -2805,6 +2898,7 @@ export type UpdateWebhookReq = {
     | 'transfer.returned'
     | 'pause.made'
     | 'pause.lifted'
+    | 'breaker.tripped'
     | 'webhook.disabled'
     | 'user.erased'
   > | null
@@ -2964,7 +3058,7 @@ export type WebhookHistory = {
 
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
-  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'pause' | 'quota'
+  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
@@ -3711,6 +3805,14 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<ReplayPage>
+  /** Read the settings of the breaker, and what it saw lately. */
+  getBreaker(input?: Record<string, never>, options?: Options): Promise<Breaker>
+  /**
+   * Change the settings of the breaker.
+   *
+   * They hold from its next turn on, within `BREAKER_INTERVAL_SECONDS`. Pauses that it made stay: lift them.
+   */
+  updateBreaker(input: BreakerReq, options?: Options): Promise<Breaker>
   /**
    * Export quotas.
    *
@@ -3889,7 +3991,7 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'pause' | 'quota'
+      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -4243,6 +4345,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/admin/breaker/replay',
     query: ['pageSize', 'cursor', 'days', 'messageType', 'day', 'hour', 'flight', 'share'],
   },
+  getBreaker: { method: 'GET', path: '/api/sms/admin/breaker' },
+  updateBreaker: { method: 'PUT', path: '/api/sms/admin/breaker', hasBody: true },
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',

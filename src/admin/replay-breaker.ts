@@ -1,10 +1,10 @@
 import type { Database } from '../db/connection/database.ts'
 import { type DestinationFilter, readDestinations, readSuspects } from '../db/usage/destinations.ts'
+import { USAGE_BUCKET_MS } from '../domain/bounds.ts'
 import { type Budgets, HISTORY_DAYS } from '../domain/breaker.ts'
 import { type ReplayedPause, replay } from '../domain/breaker-replay.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
-import { USAGE_BUCKET_MS } from '../domain/usage.ts'
 
 /** What is replayed: the `days` before `to`, which is a whole quarter of an hour. */
 export interface Replay {

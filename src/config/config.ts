@@ -101,6 +101,7 @@ export interface Config {
   requireRecipient: boolean
   /** Whether senders make users by naming references that no user has. */
   autoUsers: boolean
+  breaker: { messageTypes: readonly string[]; intervalSeconds: number }
   /** How the segments of texts are counted. */
   segments: SegmentsConfig
   /** The maximum number of users per minute that get the default plan with their first reservation, and that `autoUsers` makes, each. */
@@ -301,6 +302,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     requireCountry: get('REQUIRE_COUNTRY'),
     requireRecipient: get('REQUIRE_RECIPIENT'),
     autoUsers: get('AUTO_USERS'),
+    breaker: { messageTypes: get('BREAKER_MESSAGE_TYPES'), intervalSeconds: get('BREAKER_INTERVAL_SECONDS') },
     segments: segmentsConfig(get),
     defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),

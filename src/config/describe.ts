@@ -28,7 +28,7 @@ export const SECRET_VARIABLES: readonly string[] = NAMES.filter(name => row(name
  * The settings in effect, in the order of the table, with secrets masked; null: not set, and `unset` says what applies.
  */
 export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
-  const { auth, consoleOidc } = config
+  const { auth, breaker, consoleOidc } = config
   const values: Record<Name, string | number | boolean | null> = {
     HOST: config.host,
     PORT: config.port,
@@ -65,9 +65,9 @@ export function describeConfig(config: Config): { name: string; value: string | 
     CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,
     CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
     ENFORCEMENT: config.enforcement,
-    REQUIRE_COUNTRY: config.requireCountry,
-    REQUIRE_RECIPIENT: config.requireRecipient,
+    ...{ REQUIRE_COUNTRY: config.requireCountry, REQUIRE_RECIPIENT: config.requireRecipient },
     AUTO_USERS: config.autoUsers,
+    ...{ BREAKER_MESSAGE_TYPES: breaker.messageTypes.join(','), BREAKER_INTERVAL_SECONDS: breaker.intervalSeconds },
     SEGMENTATION: config.segments.split,
     SMS_REFERENCE_BITS: config.segments.referenceBits,
     SMS_SHIFT_TABLES: config.segments.shiftTables.join(',') || null,

@@ -61,6 +61,14 @@ export function parseShiftTables(text: string): ShiftTable[] | Refusal {
   return tables
 }
 
+/** As the API takes them (`messageType`). */
+const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+export function parseMessageTypes(text: string): string[] | Refusal {
+  const types = [...new Set(text.split(',').map(part => part.trim()))]
+  return types.every(type => MESSAGE_TYPE.test(type)) ? types : refuse('names none')
+}
+
 export function parseText(text: string): string | Refusal {
   return /\p{Cc}/u.test(text) ? refuse('contains control characters') : text
 }

@@ -1,5 +1,5 @@
 /** The rows of the table of variables for what senders name: destinations, and users that the service may make. */
-import { parseFlag, refuse } from './parse.ts'
+import { parseFlag, parseMessageTypes, refuse, whole } from './parse.ts'
 import type { Variable } from './variable.ts'
 
 const ENFORCEMENTS = ['enforce', 'observe'] as const
@@ -30,5 +30,17 @@ export const SENDER_VARIABLES = {
     accepts: 'true or false',
     fallback: 'false',
     parse: parseFlag,
+  },
+  BREAKER_MESSAGE_TYPES: {
+    means: 'the message types that the breaker against pumped traffic watches, unless its settings name others',
+    accepts: 'message types separated by commas',
+    fallback: 'otp',
+    parse: parseMessageTypes,
+  },
+  BREAKER_INTERVAL_SECONDS: {
+    means: 'how often the breaker judges what was sent. A pause holds at most two seconds later',
+    accepts: 'a whole number from 5 to 300',
+    fallback: '15',
+    parse: whole(5, 300),
   },
 } as const satisfies Record<string, Variable<unknown>>

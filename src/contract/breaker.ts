@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_UNITS } from '../domain/bounds.ts'
-import { DEFAULT_BUDGETS } from '../domain/breaker.ts'
+import { BUDGET_NAMES, DEFAULT_BUDGETS } from '../domain/breaker.ts'
 import { closed, country, cursorPageOf, cursorQuery, messageType, time, uint, userNames } from './schemas.ts'
 
-/** The breaker: it is to pause destinations to which codes are sent that no person enters. */
+/** The breaker: it pauses destinations to which codes are sent that no person enters. */
 
 /** The longest past that is replayed. Its history is as long again, and usage by the quarter of an hour is kept for longer than both. */
 export const MAX_REPLAY_DAYS = 14
@@ -40,9 +40,9 @@ export const ReplayQuery = Type.Object(
 
 const figure = (description: string) => Type.Number({ minimum: 0, description })
 
-const evidence = Type.Object(
+export const evidence = Type.Object(
   {
-    budget: Type.Enum(['day', 'hour', 'flight'], { description: 'The budget that was exceeded.' }),
+    budget: Type.Enum([...BUDGET_NAMES], { description: 'The budget that was exceeded.' }),
     counted: figure('Messages that counted against it.'),
     allowed: figure('How many it allows to this destination.'),
     young: figure('Not verified, and younger than 5 minutes.'),

@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox'
 import { AUDIT_COMPONENTS } from './audit.ts'
 import { BREAKER_COMPONENTS } from './breaker.ts'
+import { BREAKER_SETTINGS_COMPONENTS } from './breaker-settings.ts'
 import { BULK_COMPONENTS } from './bulk.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
@@ -38,6 +39,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...PLAN_COMPONENTS,
   ...PAUSE_COMPONENTS,
   ...BREAKER_COMPONENTS,
+  ...BREAKER_SETTINGS_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

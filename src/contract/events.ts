@@ -194,6 +194,11 @@ export const EVENTS = {
     'An administrator, or the breaker against pumped traffic, paused a destination: messages of a user, or of all users, to a country.',
     { pause },
   ),
+  'breaker.tripped': userEvent(
+    'breaker.tripped',
+    'The breaker found pumped traffic: `pause` is what it paused, or, if `observed`, would have paused. `evidence` has the figures.',
+    { pause },
+  ),
   'pause.lifted': sharedEvent(
     'pause.lifted',
     'An administrator lifted a pause before its end. That a pause ends by itself emits no event: `until` says when.',

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_PAUSES } from '../domain/bounds.ts'
 import { PAUSE_ORIGINS } from '../domain/pause.ts'
+import { evidence } from './breaker.ts'
 import {
   closed,
   country,
@@ -59,9 +60,12 @@ const pause = {
   origin: Type.Enum([...PAUSE_ORIGINS], {
     description: '`person`: an administrator made it. `breaker`: the service did, because of pumped traffic.',
   }),
-  evidence: nullable(Type.Object({}, { additionalProperties: true }), {
+  evidence: nullable(evidence, {
     description: 'The figures that made the breaker pause; null if a person did.',
     examples: [null],
+  }),
+  observed: Type.Boolean({
+    description: 'The breaker would have paused the destination, and only observes: no message is denied.',
   }),
   active: Type.Boolean({ description: 'Whether messages are denied now: it is not lifted, and has not ended.' }),
   created_at: time(),

@@ -81,6 +81,12 @@ export const MAX_USAGE_ROWS = 10_000
 /** Stored rows that a report of all users by user or quota reads: some 100 ms. */
 export const MAX_USAGE_READ = 100_000
 
+/**
+ * Usage is stored per quarter of an hour in UTC. Offsets of all current time zones are multiples of that, so an hour, a
+ * day or a month of any zone is a sum of whole quarters.
+ */
+export const USAGE_BUCKET_MS = 900_000
+
 /** How long usage is kept by the quarter of an hour, and then by the day, before it is compacted. */
 export const USAGE_DETAIL_DAYS = 35
 export const USAGE_DAYS_KEPT = 400

@@ -6,6 +6,7 @@ import {
   historyOf,
   judge,
   measure,
+  NOTHING_USUAL,
   pauseMsOf,
   type Slot,
 } from './breaker.ts'
@@ -60,5 +61,3 @@ export function replay(quarters: readonly Slot[], since: EpochMs, budgets: Budge
   }
   return pauses
 }
-
-const NOTHING_USUAL = { day: 0, quarter: 0 }

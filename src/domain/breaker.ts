@@ -2,8 +2,9 @@
  * The breaker: it pauses a destination of a user to which codes are sent that no person enters, as artificial traffic does. Its
  * budgets come from a simulation (docs/reference/breaker.md).
  */
+
+import { USAGE_BUCKET_MS } from './bounds.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
-import { USAGE_BUCKET_MS } from './usage.ts'
 
 /** How long a message is young: its code may still be entered. Older ones that were not verified are unverified. */
 export const YOUNG_MS = 300_000
@@ -50,9 +51,12 @@ export interface History {
   readonly quarter: number
 }
 
+/** The one that shows an attack soonest comes first. */
+export const BUDGET_NAMES = ['flight', 'hour', 'day'] as const
+
 /** Why a destination is paused: the budget that it exceeded, and what that was made of. */
 export interface Evidence extends Figures {
-  readonly budget: 'day' | 'hour' | 'flight'
+  readonly budget: (typeof BUDGET_NAMES)[number]
   readonly counted: number
   readonly allowed: number
   readonly usual_day: number
@@ -103,6 +107,9 @@ export function historyOf(quarters: Iterable<Pick<Slot, 'start' | 'verified'>>, 
   }
   return { day: Math.max(...days), quarter: most }
 }
+
+/** Of a destination whose past is not known. */
+export const NOTHING_USUAL: History = { day: 0, quarter: 0 }
 
 /** Which budget a destination exceeds, if any: the one that shows an attack soonest. */
 export function judge(figures: Figures, history: History, budgets: Budgets): Evidence | null {

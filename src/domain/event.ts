@@ -45,6 +45,8 @@ const EVENTS = {
   'transfer.returned': ofUser<TransferEventData>(),
   'pause.made': ofUserOrSystem<{ pause: PauseView }>(),
   'pause.lifted': ofUserOrSystem<{ pause: PauseView }>(),
+  /** In both modes: `pause.observed` says whether it only observes. */
+  'breaker.tripped': ofUser<{ pause: PauseView }>(),
   /** Without the URL, which may hold a secret: other receivers read this event. */
   'webhook.disabled': ofSystem<{
     webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }

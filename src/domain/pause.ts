@@ -1,3 +1,4 @@
+import type { Evidence } from './breaker.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /** Who makes pauses: a person, or the breaker against pumped traffic. */
@@ -21,7 +22,9 @@ export interface Pause {
   reason: string | null
   origin: PauseOrigin
   /** The figures that made the breaker pause; null if a person did. */
-  evidence: object | null
+  evidence: Evidence | null
+  /** The breaker would have paused the destination, and only observed: it is lifted from the beginning. */
+  observed: boolean
   created_at: EpochMs
   created_by: string
   lifted_at: EpochMs | null
@@ -112,6 +115,7 @@ export function pauseViewOf(pause: Pause, now: EpochMs) {
     reason: pause.reason,
     origin: pause.origin,
     evidence: pause.evidence,
+    observed: pause.observed,
     active: isActive(pause, now),
     created_at: formatTimestamp(pause.created_at),
     created_by: pause.created_by,

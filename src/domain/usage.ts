@@ -1,3 +1,4 @@
+import { USAGE_BUCKET_MS } from './bounds.ts'
 import type { DrawCommand, Origin } from './command.ts'
 import { type DenialReason, type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
@@ -28,12 +29,6 @@ export interface UsageEntry {
   /** When the message that was verified was reserved; null for all other kinds. */
   sent_at: EpochMs | null
 }
-
-/**
- * Usage is stored per quarter of an hour in UTC. Offsets of all current time zones are multiples of that, so an hour, a
- * day or a month of any zone is a sum of whole quarters.
- */
-export const USAGE_BUCKET_MS = 900_000
 
 export function usageBucketOf(at: EpochMs): EpochMs {
   return Math.floor(at / USAGE_BUCKET_MS) * USAGE_BUCKET_MS

@@ -25,6 +25,7 @@ type ServerSettings = Pick<
   | 'rateLimitPerMinute'
   | 'senderOperationsPerSecond'
   | 'authFailuresPerMinute'
+  | 'breaker'
   | 'requireCountry'
   | 'requireRecipient'
   | 'autoUsers'

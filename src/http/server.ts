@@ -9,6 +9,7 @@ import { guard, identifyUsers, limitPrincipals } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { callerRoutes, nameRoutes } from './auth/routes.ts'
 import { breakerRoutes } from './breaker/routes.ts'
+import { breakerSettingsRoutes } from './breaker/settings-routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
 import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
@@ -88,7 +89,7 @@ const API: readonly Scope[] = [
   },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
   { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },
-  { prefix: '/api/sms/admin/breaker', access: 'read', routes: [breakerRoutes] },
+  { prefix: '/api/sms/admin/breaker', access: 'read', routes: [breakerRoutes, breakerSettingsRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },

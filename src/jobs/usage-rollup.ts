@@ -40,6 +40,8 @@ const nothing = (): Rollup => ({ batches: 0, rows: 0, pages: 0, isBehind: false 
 export interface UsageRollupOptions {
   db: Database
   log: Log
+  /** The message types that the breaker watches now. */
+  watched?: () => Promise<readonly string[]>
   /** Called after every step of the job; `pending` batches are left. */
   onRollup?: (rollup: Rollup & { pending: number }) => void
 }
@@ -75,12 +77,16 @@ function createRest() {
 }
 
 /** Rolls up a page of batches of all shards. If a row of one shard is in the way, each shard's part becomes a batch of its own. */
-async function rollUpAllShards(db: Database, page: PageSize): Promise<RolledUp & { isWhole: boolean }> {
+async function rollUpAllShards(
+  db: Database,
+  watched: readonly string[],
+  page: PageSize,
+): Promise<RolledUp & { isWhole: boolean }> {
   let max = ROLLUP_PAGE
   try {
     const rolledUp = await page.run(rows => {
       max = rows
-      return rollUpUsage(db, OF_ALL_SHARDS, rows)
+      return rollUpUsage(db, OF_ALL_SHARDS, watched, rows)
     })
     return { ...rolledUp, isWhole: rolledUp.batches === max }
   } catch (error) {
@@ -90,7 +96,7 @@ async function rollUpAllShards(db: Database, page: PageSize): Promise<RolledUp &
   }
 }
 
-export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
+export function createUsageRollup({ db, log, watched = async () => [], onRollup }: UsageRollupOptions): UsageRollup {
   const sizes = new Map<BatchShard, PageSize>()
   const rest = createRest()
   /** Batches that the database refuses to add up, by shard. They stay where they are. */
@@ -103,15 +109,15 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
   }
 
   /** Rolls up a page of a shard; if one of its batches is unusable, those before it, or sets that one apart. */
-  async function rollUp(shard: BatchShard): Promise<RolledUp & { isWhole: boolean }> {
-    if (shard === OF_ALL_SHARDS) return rollUpAllShards(db, pageOf(shard))
+  async function rollUp(shard: BatchShard, types: readonly string[]): Promise<RolledUp & { isWhole: boolean }> {
+    if (shard === OF_ALL_SHARDS) return rollUpAllShards(db, types, pageOf(shard))
     const skipped = unusable.get(shard) ?? []
     let max = ROLLUP_PAGE
     for (;;) {
       try {
         const rolledUp = await pageOf(shard).run(async rows => {
           max = Math.min(max, rows)
-          return rollUpUsage(db, shard, max, skipped)
+          return rollUpUsage(db, shard, types, max, skipped)
         })
         return { ...rolledUp, isWhole: rolledUp.batches === max }
       } catch (error) {
@@ -128,8 +134,9 @@ export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): Us
   }
 
   async function rollUpInto(rollup: Rollup, signal?: AbortSignal): Promise<void> {
+    const types = await watched()
     await forEachApart(await findPendingUsage(db), signal, async shard => {
-      const { batches, rows, isWhole } = await rollUp(shard)
+      const { batches, rows, isWhole } = await rollUp(shard, types)
       rollup.batches += batches
       rollup.rows += rows
       rollup.pages = Math.max(rollup.pages, isWhole ? 1 : batches / ROLLUP_PAGE)

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
+import { BUDGET_NAMES } from '../domain/breaker.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { gaugeAtScrape } from './gauge-at-scrape.ts'
 
@@ -22,6 +23,8 @@ export interface ServiceMetrics {
   watchClock(aheadMs: () => number): void
   /** Read at each scrape: how long ago this process last read the paused destinations, in milliseconds. */
   watchPauses(ageMs: () => number): void
+  /** The breaker found pumped traffic to a destination. */
+  breakerTripped(trip: { readonly budget: (typeof BUDGET_NAMES)[number]; readonly observed: boolean }): void
   /** A call, or an operation of a batch, was answered with an error. Refused tokens have a reason. */
   problem(problem: { readonly code: ErrorCode; readonly reason?: string | undefined }): void
   /** The keys that verify tokens were fetched from the key server, or could not be. */
@@ -64,6 +67,13 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
     labelNames: ['reason'],
     registers,
   })
+  const trips = new Counter({
+    name: 'sms_quota_breaker_trips_total',
+    help: 'Destinations that the breaker of this process paused, or would have paused, by the budget that they exceeded.',
+    labelNames: ['budget', 'mode'],
+    registers,
+  })
+  for (const budget of BUDGET_NAMES) for (const mode of ['observe', 'enforce']) trips.inc({ budget, mode }, 0)
   // Prometheus does not see the first increase of a series that begins with it.
   for (const code of Object.keys(ERRORS)) problems.inc({ code }, 0)
   return {
@@ -74,6 +84,7 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
     watchReadiness: isReady => watchReady(() => (isReady() ? 1 : 0)),
     watchClock: aheadMs => watchAhead(() => aheadMs() / 1_000),
     watchPauses: ageMs => watchPauseAge(() => ageMs() / 1_000),
+    breakerTripped: ({ budget, observed }) => trips.inc({ budget, mode: observed ? 'observe' : 'enforce' }),
     problem({ code, reason }) {
       problems.inc({ code })
       if (reason !== undefined) refused.inc({ reason })

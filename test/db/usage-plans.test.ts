@@ -139,7 +139,7 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   // The rows of a page of users in the time that is replayed, and of one user.
   ['suspects of the breaker', on => on.transaction(tx => readSuspects(tx, SHARD, 0, SUSPECTS)), 310 * 30],
   ['destinations that the breaker judges', on => on.transaction(tx => readDestinations(tx, SHARD, USER, JUDGED)), 40],
-  ['the rollup', on => rollUpUsage(on, SHARD, 64, []), 100],
+  ['the rollup', on => rollUpUsage(on, SHARD), 100],
 ]
 
 describe.each(['never analyzed', 'analyzed'])('on tables that were %s', state => {

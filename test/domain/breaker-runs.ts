@@ -1,4 +1,6 @@
 /** Traffic before the breaker, as the job judges it, and the same as a replay sees it. */
+
+import { USAGE_BUCKET_MS } from '../../src/domain/bounds.ts'
 import {
   type BreakerPause,
   type Budgets,
@@ -13,7 +15,7 @@ import {
   YOUNG_MS,
 } from '../../src/domain/breaker.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
-import { USAGE_BUCKET_MS, usageBucketOf } from '../../src/domain/usage.ts'
+import { usageBucketOf } from '../../src/domain/usage.ts'
 import { type Code, FIRST_DAY } from './code-traffic.ts'
 
 const MINUTE_MS = 60_000

@@ -21,6 +21,7 @@ async function pause(user_id: number | null, country: string, until: number | nu
     reason: null,
     origin: 'person',
     evidence: null,
+    observed: false,
   } as const
   const made = await db.transaction(tx => createPause(tx, draft, bench.author()))
   if (made.outcome !== 'created') throw new Error(`not paused: ${made.outcome}`)

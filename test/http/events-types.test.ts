@@ -5,9 +5,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { expect, expectTypeOf, test } from 'vitest'
+import { trip } from '../../src/admin/breaker.ts'
 import { disableWebhook } from '../../src/admin/webhooks.ts'
 import type { Event, WebhookPayload } from '../../src/contract/events.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { EVENT_TYPES, type EventData, type EventType } from '../../src/domain/event.ts'
 import type { OutboxEvent, SystemEvent } from '../../src/domain/outbox-event.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -61,6 +63,13 @@ function expectValid(schema: object, value: unknown): void {
 const { id: webhookId } = (await call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url } })).body
 
 /** Does what emits events of each type. */
+const CODES = [{ start: clock.now - 60_000, end: clock.now, sent: 30, verified: 0 }]
+const EVIDENCE = judge(measure(CODES, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS) ?? raise()
+
+function raise(): never {
+  throw new Error('the budget of young messages allows 30')
+}
+
 async function emitAll(): Promise<void> {
   const user = someone()
   const quotaId = await allow({ user_id: user, limit: 10, name: 'Package', countries: ['DE'], metadata: { a: 'b' } })
@@ -82,6 +91,9 @@ async function emitAll(): Promise<void> {
     const { body } = await call('POST', '/api/sms/admin/pauses', { body: { user_id, country: 'FR' } })
     await call('DELETE', `/api/sms/admin/pauses/${body.id}`)
   }
+  const author = { now: clock.now, actor: 'sms-quota', requestId: 'breaker' }
+  const found = { country: 'FR', message_types: ['otp'], observed: true, evidence: EVIDENCE }
+  expect((await trip(db, { user_id: user, ...found }, author)).outcome).toBe('tripped')
   const other = (await call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url, enabled: true } })).body
   await db.transaction(tx => disableWebhook(tx, other.id, 'gone', clock.now))
   const erased = someone()

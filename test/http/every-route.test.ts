@@ -54,6 +54,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   createPause: { body: { user_id: 7, country: 'FR' } },
   createPlan: { body: { name: 'Basic', slots: [{ slot: 'monthly', limit: 5 }] } },
   updatePlan: { body: { name: 'Basic' } },
+  updateBreaker: { body: { mode: 'observe' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },
   updateWebhook: { body: { enabled: false } },
   redeliverWebhook: { body: { since: '2026-03-01T00:00:00Z' } },

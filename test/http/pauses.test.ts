@@ -42,6 +42,7 @@ describe('a pause', () => {
       message_types: ['news', 'otp'],
       origin: 'person',
       evidence: null,
+      observed: false,
       active: true,
       created_at: inMs(0),
       created_by: '1',

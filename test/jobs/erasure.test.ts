@@ -96,7 +96,14 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     await give(hourly.id, other.user_id)
     const received = await give(other.id, user)
     const made = received.outcome === 'transferred' ? received.transfer.to_quota_id : null
-    const paused = { country: 'FR', message_types: null, until: null, reason: 'a branch', evidence: null }
+    const paused = {
+      country: 'FR',
+      message_types: null,
+      until: null,
+      reason: 'a branch',
+      evidence: null,
+      observed: false,
+    }
     await createPauseOnce(db, { user_id: user, origin: 'person', ...paused }, bench.author(), `pause ${user}`)
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
   }
@@ -108,8 +115,10 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   for (const user of users) {
     await engine.submit(settle('refund', user, 'h0-1', 1))
     await engine.submit(draw('consume', user, 'denied', 9_000))
+    // Counted by the breaker.
+    await engine.submit(draw('consume', user, 'code', 1, { country: 'FR', message_type: 'otp' }))
   }
-  await createUsageRollup({ db, log: console }).rollUpOnce()
+  await createUsageRollup({ db, log: console, watched: async () => ['otp'] }).rollUpOnce()
   for (const user of users) {
     await compact(user, start, 'usage_month')
     await compact(user, start + HOUR_MS, 'usage_day')
@@ -231,7 +240,15 @@ describe('erases', () => {
       pause: 1,
       pause_change: 1,
     }
-    const usage = { usage: 4, usage_day: 1, usage_month: 1, usage_busy: 1, usage_busy_range: 1, usage_top: 2 }
+    const usage = {
+      breaker_minute: 1,
+      usage: 5,
+      usage_day: 1,
+      usage_month: 1,
+      usage_busy: 1,
+      usage_busy_range: 1,
+      usage_top: 2,
+    }
     expect(await findErasure(db, user)).toEqual({
       user_id: user,
       requested_at: clock.now,

@@ -1,6 +1,7 @@
 /** The commands over the API. Their dispatch, options, help and completion come from this table. */
 import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
 import { type ReplayedPause, ReplayQuery } from '../../contract/breaker.ts'
+import { BreakerReq } from '../../contract/breaker-settings.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
 import { type Pause, PauseParams, PauseReq, PausesQuery } from '../../contract/pauses.ts'
@@ -216,6 +217,9 @@ const TRANSFER_COMMANDS: readonly Command[] = [
   }),
 ]
 
+const stateOf = ({ active, observed, lifted_at }: Pause) =>
+  active ? 'active' : observed ? 'observed' : lifted_at === null ? 'ended' : 'lifted'
+
 const PAUSE_COMMANDS: readonly Command[] = [
   remoteCommand({
     name: 'pause list',
@@ -229,7 +233,7 @@ const PAUSE_COMMANDS: readonly Command[] = [
         USER,
         'country',
         'message_types',
-        { title: 'state', value: row => (row.active ? 'active' : row.lifted_at === null ? 'ended' : 'lifted') },
+        { title: 'state', value: stateOf },
         withNone('until', 'lifted'),
         'origin',
         'created_by',
@@ -259,6 +263,25 @@ const PAUSE_COMMANDS: readonly Command[] = [
     operands: { id: 'PAUSE' },
     show: done(({ request }) => `Pause ${request.id} is lifted.`),
     examples: ['sms-quota pause lift 12'],
+  }),
+]
+
+const BREAKER_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'breaker get',
+    summary: 'Shows the settings of the breaker against pumped traffic, and what it saw lately.',
+    operation: 'getBreaker',
+    requests: [],
+    show: record,
+    examples: ['sms-quota breaker get'],
+  }),
+  remoteCommand({
+    name: 'breaker set',
+    summary: 'Changes settings of the breaker against pumped traffic.',
+    operation: 'updateBreaker',
+    requests: [BreakerReq],
+    show: record,
+    examples: ['sms-quota breaker set --mode enforce', 'sms-quota breaker set --pass-countries DE,AT'],
   }),
 ]
 
@@ -567,6 +590,7 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   EXPORT_COMMAND,
   ...TRANSFER_COMMANDS,
   ...PAUSE_COMMANDS,
+  ...BREAKER_COMMANDS,
   ...READ_COMMANDS,
   ...SENDER_COMMANDS,
   AGENT_COMMAND,

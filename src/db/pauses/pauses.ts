@@ -12,7 +12,7 @@ import { timestampParam } from '../connection/values.ts'
 export const PAUSE_SHARD = shardFrom(0)
 const SHARD = sqlInteger(PAUSE_SHARD)
 
-export const PAUSE_COLUMNS = sql`id, user_id, country, message_types, until, reason, origin, evidence,
+export const PAUSE_COLUMNS = sql`id, user_id, country, message_types, until, reason, origin, evidence, observed,
   created_at, created_by, lifted_at, lifted_by`
 
 /** That a pause is active at a time: the form of the index `pause_unlifted`. */
@@ -78,10 +78,12 @@ export async function insertPause(
   draft: PauseDraft,
   { now, actor }: { now: EpochMs; actor: string },
 ): Promise<Pause | undefined> {
-  const { user_id, country, message_types, until, reason, origin, evidence } = draft
+  const { user_id, country, message_types, until, reason, origin, evidence, observed } = draft
   const [pause] = await tx.query<Pause>({
-    text: sql`insert into pause (shard, id, user_id, country, message_types, until, reason, origin, evidence, created_at, created_by)
-           select s.shard, s.last_id + 1, $1::bigint, $2, $3::text[], $4::timestamptz, $5, $6, $7::jsonb, $8::timestamptz, $9
+    text: sql`insert into pause (shard, id, user_id, country, message_types, until, reason, origin, evidence, created_at, created_by,
+             observed, lifted_at, lifted_by)
+           select s.shard, s.last_id + 1, $1::bigint, $2, $3::text[], $4::timestamptz, $5, $6, $7::jsonb, $8::timestamptz, $9,
+             $10, case when $10 then $8::timestamptz end, case when $10 then $9 end
            from pause_state s
            where s.shard = ${SHARD} and (
              select count(*) from pause where shard = ${SHARD} and ${activeAt(sql`$8::timestamptz`)}
@@ -97,9 +99,20 @@ export async function insertPause(
       evidence === null ? null : JSON.stringify(evidence),
       timestampParam(now),
       actor,
+      observed,
     ],
   })
   if (pause !== undefined) await touch(tx, 1)
+  return pause
+}
+
+/** The last pause of a destination that the breaker made, or only observed. */
+export async function latestOfBreaker(db: Queryable, userId: number, country: string): Promise<Pause | undefined> {
+  const [pause] = await db.query<Pause>({
+    text: sql`select ${PAUSE_COLUMNS} from pause
+           where shard = ${SHARD} and user_id = $1 and country = $2 and origin = 'breaker' order by id desc limit 1`,
+    values: [userId, country],
+  })
   return pause
 }
 

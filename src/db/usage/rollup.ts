@@ -1,5 +1,6 @@
 import type { Shard } from '../../domain/shard.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
+import { addMinutes, minutesOf } from '../breaker/counting.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
@@ -64,8 +65,8 @@ const PAGE = sql`
 const TAKEN = sql`
   taken as (
     delete from usage_pending p where p.shard = $1 and p.number = any ($2::bigint[])
-    returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages,
-      p.senders, p.shards
+    returning p.number, p.bucket, coalesce(p.at, p.bucket) as at, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units,
+      p.messages, p.senders, p.shards, p.sent_at
   ), summed as materialized (
     select coalesce(e.shard, $1::smallint) as shard, e.user_id, taken.bucket, e.quota_id, e.country, e.message_type, ${PENDING_SUMS}
     from taken, ${entriesOf(sql`taken`)}
@@ -78,7 +79,7 @@ const TAKEN = sql`
     where e.sender is not null group by 1, 2, 3, 4
   ), by_sender as (
     select bucket, sender::text, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
-  )`
+  ), by_minute as (${minutesOf(sql`taken`, sql`$3::text[]`)})`
 
 /** How many batches were taken, and the last kind that they count. */
 const OUTCOME = sql`(select count(*) from taken) as batches, (select count(*) from summed) as rows,
@@ -160,7 +161,8 @@ const addSenders = (list: Sql) => sql`
 
 /** One statement, in which no sum leaves PostgreSQL. */
 const ROLL_UP = sql`with ${TAKEN}, k as (select * from summed), accounts as (${addAccounts(sql`shard`)}), top as (${addTop(sql`shard`)}),
-  ${PAIRED}, total as (${ADD_TOTALS}), senders as (${addSenders(sql`by_sender`)}), added as (${addUsage(sql`shard`)})
+  ${PAIRED}, total as (${ADD_TOTALS}), senders as (${addSenders(sql`by_sender`)}), added as (${addUsage(sql`shard`)}),
+  minutes as (${addMinutes(sql`select coalesce(shard, $1::smallint), minute, user_id, country, sent, verified from by_minute`)})
   select ${OUTCOME}`
 
 /* ── On a cluster, which inserts by itself, and not in a part of a statement ─────────────────────────────────────── */
@@ -186,6 +188,7 @@ const column = (name: string) =>
 /** The service passes the sums on as text, without reading them. */
 const TAKE = sql`with ${TAKEN} select ${OUTCOME},
     (select json_agg(by_sender)::text from by_sender) as senders,
+    (select json_agg(by_minute)::text from by_minute) as minutes,
     ${joinSql(SUMMED.map(name => sql`${arrayOf(name)} as ${sqlName(name)}`))}
   from summed`
 
@@ -209,8 +212,11 @@ const ADD_IN_CLUSTER = {
 const SENDERS = sql`json_to_recordset($1::json) s (bucket timestamptz, sender text,
   ${joinSql(TOTAL_COUNTS.map(name => sql`${sqlName(name)} bigint`))})`
 
+const ADD_MINUTES = addMinutes(sql`select $1::smallint, minute, user_id, country, sent, verified
+  from json_to_recordset($2::json) m (minute timestamptz, user_id bigint, country text, sent bigint, verified bigint)`)
+
 async function rollUpInCluster(tx: Transaction, values: SqlValue[]): Promise<Outcome> {
-  const [taken] = await tx.query<Record<(typeof SUMMED)[number] | 'senders', string | null> & Outcome>({
+  const [taken] = await tx.query<Record<(typeof SUMMED)[number] | 'senders' | 'minutes', string | null> & Outcome>({
     name: 'take-usage',
     text: TAKE,
     values,
@@ -220,8 +226,10 @@ async function rollUpInCluster(tx: Transaction, values: SqlValue[]): Promise<Out
     const sums = [values[0] ?? null, ...SUMMED.map(name => taken[name])]
     for (const [name, text] of Object.entries(ADD_IN_CLUSTER)) await tx.query({ name, text, values: sums })
   }
-  const { senders } = taken
+  const { senders, minutes } = taken
   if (senders !== null) await tx.query({ name: 'add-sender-totals', text: addSenders(SENDERS), values: [senders] })
+  if (minutes !== null)
+    await tx.query({ name: 'add-breaker-minutes', text: ADD_MINUTES, values: [values[0] ?? null, minutes] })
   return taken
 }
 
@@ -250,12 +258,14 @@ export class UnusableBatches extends Error {
 /**
  * Rolls a page of a shard's batches up: into rows of users, lists of the top users, and totals of all users.
  *
+ * @param watched the message types of which the breaker counts minutes, too
  * @param skipped numbers of batches to leave
  * @throws UnusableBatches if PostgreSQL refuses what one of them holds, or a newer version has written it
  */
 export async function rollUpUsage(
   db: Database,
   shard: BatchShard,
+  watched: readonly string[] = [],
   page = ROLLUP_PAGE,
   skipped: readonly number[] = [],
 ): Promise<RolledUp> {
@@ -270,7 +280,7 @@ export async function rollUpUsage(
       })
       numbers = found.map(({ number }) => number)
       if (numbers.length === 0) return { batches: 0, rows: 0 }
-      const values = [shard, numbers]
+      const values = [shard, numbers, watched]
       const [outcome] = tx.isCluster
         ? [await rollUpInCluster(tx, values)]
         : await tx.query<Outcome>({ name: 'roll-up-usage', text: ROLL_UP, values })

@@ -94,6 +94,13 @@ const SOURCES: readonly Source[] = [
       null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
   },
   {
+    resource: 'breaker',
+    table: sql`breaker_change`,
+    key: [sql`at`, sql`shard`, sql`breaker_id`, sql`version`],
+    columns: sql`at, 'breaker' as resource, shard, breaker_id as id, version, action, actor, request_id,
+      null::bigint as user_id, null as reason, null::bigint as transfer_id, before, after`,
+  },
+  {
     resource: 'pause',
     table: sql`pause_change`,
     key: [sql`at`, sql`shard`, sql`pause_id`, sql`version`],
@@ -142,7 +149,7 @@ function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
   if (filter.plan_id !== undefined && resource !== 'plan') return false
   if (filter.pause_id !== undefined && resource !== 'pause') return false
-  return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan')
+  return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan' && resource !== 'breaker')
 }
 
 /** A page is complete down to where the first table's scan ended; what lies behind it is read by the next page. */

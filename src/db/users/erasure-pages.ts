@@ -4,6 +4,8 @@
  */
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
+import { removeMinutesOfUser } from '../breaker/minutes.ts'
+import { forgetUser } from '../breaker/settings.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import { type Database, inSnapshot, type Transaction } from '../connection/database.ts'
 import { type Sql, sql, sqlName } from '../connection/sql.ts'
@@ -229,11 +231,16 @@ async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<Pag
 /** Whether nothing is left behind a page. Of a row that another transaction changed meanwhile, the next page decides. */
 const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && removed === read
 
-/** Removes a page of the user's pauses, and of their changes. Resolves to whether that was all. */
+/** Removes a page of the user's pauses, of their changes, and of what the breaker counted; and it forgets the user. Resolves to whether that was all. */
 export function erasePauses(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
   return page(db, erasure, async tx => {
-    const removed = await removePausesOfUser(tx, erasure.user_id, rows)
-    return { removed: { ...removed }, result: removed.pause < rows && removed.pause_change < rows }
+    const { user_id } = erasure
+    const removed = {
+      ...(await removePausesOfUser(tx, user_id, rows)),
+      breaker_minute: await removeMinutesOfUser(tx, user_id, rows),
+    }
+    await forgetUser(tx, user_id)
+    return { removed, result: Object.values(removed).every(removed => removed < rows) }
   })
 }
 

@@ -74,6 +74,7 @@ function draftOf({ user_id, country, message_types = null, until = null, reason 
     reason,
     origin: 'person',
     evidence: null,
+    observed: false,
   }
 }
 

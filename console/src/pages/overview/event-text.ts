@@ -11,6 +11,7 @@ import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
 type Event = Api['Event']
+type Pause = Api['Pause']
 
 /** An event as the activity feed shows it: "Monthly package reached 80%: 20 units left". */
 export interface EventText {
@@ -71,10 +72,11 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.transferred[type] }
     }
     case 'pause.made':
-    case 'pause.lifted': {
-      const { country, user_id, until } = data.pause
-      const text = events.paused[type](user_id === null, until && formatTimestamp(until))
-      const tone = type === 'pause.made' ? 'bad' : 'over'
+    case 'pause.lifted':
+    case 'breaker.tripped': {
+      const { country } = data.pause
+      const text = events.paused[type](pauseValues(data.pause))
+      const tone = type === 'pause.lifted' ? 'over' : 'bad'
       return {
         subject: countryLabel(country),
         href: `/pauses?country=${country}`,
@@ -162,3 +164,10 @@ function allowance(quota: Quota, at: string): string {
   const end = raise !== null || expires_at === null ? '' : until(formatTimestamp(expires_at))
   return `${size}${start}${end}${enabled ? '' : suspended}`
 }
+
+const pauseValues = ({ user_id, until, observed, evidence }: Pause) => ({
+  isForAll: user_id === null,
+  until: until && formatTimestamp(until),
+  observed,
+  codes: evidence?.counted ?? 0,
+})

@@ -120,7 +120,11 @@ export const overviewParts: typeof english = {
         'transfer.made': 'Einheiten übertragen',
         'transfer.returned': 'Einheiten zurückgegeben',
       },
-      paused: { 'pause.made': 'Ziel angehalten', 'pause.lifted': 'Ziel freigegeben' },
+      paused: {
+        'pause.made': 'Ziel angehalten',
+        'pause.lifted': 'Ziel freigegeben',
+        'breaker.tripped': 'künstlicher Verkehr',
+      },
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
@@ -155,9 +159,11 @@ export const overviewParts: typeof english = {
       },
     },
     paused: {
-      'pause.made': (isForAll, until) =>
+      'pause.made': ({ isForAll, until }) =>
         `angehalten${isForAll ? ' für alle Benutzer' : ''} ${until === null ? 'bis zur Freigabe' : `bis ${until}`}`,
-      'pause.lifted': isForAll => `nicht mehr angehalten${isForAll ? ' für alle Benutzer' : ''}`,
+      'pause.lifted': ({ isForAll }) => `nicht mehr angehalten${isForAll ? ' für alle Benutzer' : ''}`,
+      'breaker.tripped': ({ observed, codes }) =>
+        `${codes} ${codes === 1 ? 'Code' : 'Codes'} nicht eingegeben: ${observed ? 'würde angehalten' : 'vom Wächter angehalten'}`,
     },
     expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
     expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,

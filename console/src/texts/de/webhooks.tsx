@@ -124,6 +124,7 @@ export const webhooks: typeof english = {
     'transfer.returned': 'Übertragene Einheiten wurden zurückgegeben.',
     'pause.made': 'Ein Ziel wurde angehalten, für einen Benutzer oder für alle.',
     'pause.lifted': 'Ein angehaltenes Ziel wurde freigegeben.',
+    'breaker.tripped': 'Der Wächter hat künstlichen Verkehr zu einem Ziel gefunden.',
     'webhook.disabled':
       'Ein Webhook wurde abgeschaltet, weil alle Zustellungen fehlschlugen oder sein Empfänger 410 Gone antwortete.',
     'user.erased': 'Die Daten eines Benutzers wurden gelöscht.',

@@ -125,7 +125,11 @@ export const overviewParts = {
         'transfer.made': 'units transferred',
         'transfer.returned': 'units given back',
       },
-      paused: { 'pause.made': 'destination paused', 'pause.lifted': 'pause lifted' },
+      paused: {
+        'pause.made': 'destination paused',
+        'pause.lifted': 'pause lifted',
+        'breaker.tripped': 'pumped traffic',
+      },
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
@@ -162,9 +166,11 @@ export const overviewParts = {
       },
     },
     paused: {
-      'pause.made': (isForAll: boolean, until: string | null) =>
+      'pause.made': ({ isForAll, until }: PauseValues) =>
         `paused${isForAll ? ' for all users' : ''} ${until === null ? 'until lifted' : `until ${until}`}`,
-      'pause.lifted': (isForAll: boolean) => `no longer paused${isForAll ? ' for all users' : ''}`,
+      'pause.lifted': ({ isForAll }: PauseValues) => `no longer paused${isForAll ? ' for all users' : ''}`,
+      'breaker.tripped': ({ observed, codes }: PauseValues) =>
+        `${codes} ${codes === 1 ? 'code' : 'codes'} not entered: ${observed ? 'would be paused' : 'paused by the breaker'}`,
     },
     expiredCommitted: (units: number) => `expired, ${values.units(units)} committed`,
     expiredReleased: (units: number) => `expired, ${values.units(units)} released`,
@@ -179,4 +185,13 @@ export const overviewParts = {
     raised: (limit: string, at: string, after: string) => `${limit} until ${at}, then ${after} again`,
     suspended: ', suspended',
   },
+}
+
+/** What events say of a pause. */
+interface PauseValues {
+  isForAll: boolean
+  until: string | null
+  observed: boolean
+  /** That were not entered. */
+  codes: number
 }

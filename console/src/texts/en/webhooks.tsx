@@ -122,6 +122,7 @@ export const webhooks = {
     'transfer.returned': 'Units of a transfer were given back.',
     'pause.made': 'A destination was paused, for a user or for all.',
     'pause.lifted': 'A pause of a destination was lifted.',
+    'breaker.tripped': 'The breaker found pumped traffic to a destination.',
     'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
     'user.erased': "A user's data was erased.",
   } satisfies Record<EventType, string>,

@@ -1,0 +1,37 @@
+import { SHARDS, type Shard } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { createPageSize, forEachApart } from './isolation.ts'
+import { createRetentionJob, type RetentionJob } from './runner.ts'
+
+export interface CleanerOptions {
+  name: string
+  now: () => EpochMs
+  /** Rows of a shard removed at a time, at most. */
+  pageSize?: number | undefined
+  /** Removes a page of a shard's rows. Resolves to how many it removed: all `rows` if there may be more. */
+  remove(shard: Shard, now: EpochMs, rows: number): Promise<number>
+}
+
+const PAGE = 5_000
+const INTERVAL_MS = 60_000
+
+/** A job that removes rows which readers pass over anyway: removed, they cost nothing. Any number of processes may run it. */
+export function createCleaner({ name, now: clock, pageSize = PAGE, remove }: CleanerOptions): RetentionJob {
+  const page = createPageSize(pageSize)
+  return createRetentionJob({
+    name,
+    intervalMs: INTERVAL_MS,
+    now: clock,
+    async removePage(now, signal) {
+      const removal = { removed: 0, isBehind: false }
+      await forEachApart(SHARDS, signal, shard =>
+        page.run(async rows => {
+          const removed = await remove(shard, now, rows)
+          removal.removed += removed
+          removal.isBehind ||= removed === rows
+        }),
+      )
+      return removal
+    },
+  })
+}
