@@ -1,9 +1,11 @@
 /** Paused destinations in the console: made, seen where messages are denied, and lifted. */
 import { expect, test } from 'vitest'
+import { trip } from '../../src/admin/breaker.ts'
+import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 
 const site = await startSite()
-const { call, clock, senderToken } = site
+const { call, clock, db, senderToken } = site
 const ask = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
 
 test('a person pauses countries for a user and one for all, and lifts one of them', async () => {
@@ -49,4 +51,20 @@ test('who is denied reads that the destination is paused, and who may lifts the 
   await page.getByRole('dialog', { name: 'Lift the pause?' }).getByRole('button', { name: 'Lift the pause' }).click()
   await explanation.getByText('Messages to France are no longer paused.').waitFor()
   expect((await ask('check', { user_id: 72, units: 1, country: 'FR' })).body.granted).toBe(true)
+})
+
+test('what the breaker paused, and what it only observed, says how many codes were not entered', async () => {
+  const codes = [{ start: clock.now - 60_000, end: clock.now, sent: 41, verified: 0 }]
+  const evidence = judge(measure(codes, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS)
+  expect(evidence).not.toBe(null)
+  if (evidence === null) return
+  for (const observed of [true, false]) {
+    const found = { user_id: observed ? 73 : 74, country: 'LV', message_types: ['otp'], observed, evidence }
+    await trip(db, found, { now: clock.now, actor: 'sms-quota', requestId: 'breaker' })
+  }
+  const page = await site.visit('/pauses?show=all&origin=breaker', { now: clock.now })
+  const row = page.getByRole('row').filter({ hasText: 'Latvia (LV)' })
+  const paused = row.filter({ hasText: '41 codes in 5 minutes not entered, 25 allowed' })
+  await paused.filter({ hasText: 'Only observed, nothing was denied' }).waitFor()
+  await paused.getByRole('button', { name: 'Lift the pause of Latvia for user 74' }).waitFor()
 })

@@ -271,6 +271,8 @@ const PROVOCATIONS: Record<string, Provocation> = {
 
   SmsQuotaPausesUnread: lasting(async () => metrics.watchPauses(() => 31_000)),
 
+  SmsQuotaPumpedTraffic: lasting(async () => metrics.breakerTripped({ budget: 'hour', observed: true })),
+
   // A process that was busy for five minutes, as Node.js would report it.
   SmsQuotaCoreBusy: {
     read: metricsOf(service),

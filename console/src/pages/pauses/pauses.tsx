@@ -148,7 +148,7 @@ function columnsOf(onLifted: ((message: string) => void) | null): Column<Pause>[
     { label: columns.user, kind: 'user', cell: pause => <For pause={pause} /> },
     { label: columns.types, cell: ({ message_types }) => message_types?.join(', ') ?? words.allTypes },
     { label: columns.until, cell: pause => <Until pause={pause} /> },
-    { label: columns.reason, kind: 'name', cell: ({ reason }) => <bdi>{reason ?? '–'}</bdi> },
+    { label: columns.reason, kind: 'name', cell: pause => <bdi>{reasonOf(pause)}</bdi> },
     {
       label: columns.made,
       cell: ({ created_by, created_at }) => words.by(<Actor subject={created_by} />, <Timestamp at={created_at} />),
@@ -161,8 +161,15 @@ function For({ pause: { user_id, ...names } }: { pause: Pause }) {
   return user_id === null ? words.allUsers : <UserLink user={{ user_id, ...names }} />
 }
 
+/** What a person wrote, or what the breaker saw. */
+function reasonOf({ reason, evidence }: Pause): string {
+  if (evidence === null) return reason ?? '–'
+  return words.evidence[evidence.budget](Math.round(evidence.counted), Math.round(evidence.allowed))
+}
+
 /** When it ends, or who ended it. */
-function Until({ pause: { until, lifted_at, lifted_by } }: { pause: Pause }) {
+function Until({ pause: { until, observed, lifted_at, lifted_by } }: { pause: Pause }) {
+  if (observed) return words.observed
   if (lifted_at !== null) return words.lifted(<Actor subject={lifted_by ?? ''} />, <Timestamp at={lifted_at} />)
   return <Timestamp at={until} none={words.untilLifted} />
 }

@@ -27,6 +27,12 @@ export const pauses: typeof english = {
   },
   allTypes: 'Alle',
   untilLifted: 'Bis zur Freigabe',
+  observed: 'Nur beobachtet, nichts abgelehnt',
+  evidence: {
+    flight: (codes, allowed) => `${codes} Codes in 5 Minuten nicht eingegeben, ${allowed} erlaubt`,
+    hour: (codes, allowed) => `${codes} Codes in einer Stunde nicht eingegeben, ${allowed} erlaubt`,
+    day: (codes, allowed) => `${codes} Codes in 24 Stunden nicht eingegeben, ${allowed} erlaubt`,
+  },
   by: (actor, at) => (
     <>
       {actor}, {at}

@@ -28,6 +28,13 @@ export const pauses = {
   },
   allTypes: 'All',
   untilLifted: 'Until lifted',
+  observed: 'Only observed, nothing was denied',
+  /** Why the breaker paused: codes that were not entered, and how many are allowed. */
+  evidence: {
+    flight: (codes: number, allowed: number) => `${codes} codes in 5 minutes not entered, ${allowed} allowed`,
+    hour: (codes: number, allowed: number) => `${codes} codes in an hour not entered, ${allowed} allowed`,
+    day: (codes: number, allowed: number) => `${codes} codes in 24 hours not entered, ${allowed} allowed`,
+  },
   by: (actor: ReactNode, at: ReactNode) => (
     <>
       {actor}, {at}
