@@ -383,7 +383,11 @@ test('a replay of the breaker lists what it would have paused', async () => {
     values: [shardOf(63), bucket],
   })
   expect((await quota('breaker replay --days 7')).stdout).toMatch(/^ *63 +FR +\S+ +\S+ +flight +30 +25 +0 +0 *$/m)
-  expect(await quota('breaker replay --flight 100 --hour 100 --day 100 --json')).toMatchObject({ code: 0, stdout: '' })
+  expect(await quota('breaker replay --flight 100 --hour 100 --day 100 --share 0.25 --json')).toMatchObject({
+    code: 0,
+    stdout: '',
+  })
+  expect(await json('breaker set --share 0.25')).toMatchObject([{ budgets: { share: 0.25 } }])
 })
 
 describe('what another system calls a user', () => {
@@ -476,6 +480,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota get', 'ID is missing'],
     ['quota get x', 'ID is a whole number, not "x"'],
     ['quota get 1 2', '"2" is not expected here'],
+    ['breaker replay --share much', '--share is a number such as 0.3, not "much"'],
     ['quota create --limit 1', 'missing: --user-id'],
     ['quota create --user-id 07', '--user-id is a whole number, or ref: and the reference, not "07"'],
     ['quota create --limit many', '--limit is a whole number, or null, not "many"'],

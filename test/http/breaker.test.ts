@@ -132,6 +132,9 @@ test('pages have each pause once, of the same past', async () => {
 
 test('a replay is for administrators, and takes budgets that it can judge by', async () => {
   expect((await call('GET', REPLAY, { token: await userToken(someone()) })).status).toBe(403)
-  for (const query of ['days=15', 'day=0', 'flight=-1', 'share=1.5', `hour=${MAX_INTEGER}`, 'cursor=e30'])
+  for (const query of ['days=15', 'day=0', 'flight=-1', 'share=.5', 'share=5e-1', `hour=${MAX_INTEGER}`, 'cursor=e30'])
     expect((await call('GET', `${REPLAY}?${query}`)).status, query).toBe(400)
+  expect((await call('GET', `${REPLAY}?share=1.5`)).body.errors).toEqual([
+    { path: 'share', message: 'must be a number from 0 to 1, not 1.5' },
+  ])
 })

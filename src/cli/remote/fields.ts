@@ -104,7 +104,7 @@ export function optionsOf(fields: readonly Field[]): Options {
         ...(values === undefined ? {} : { values }),
         ...(isRecord(field) ? { multiple: true } : {}),
         // A descending order is "-id".
-        ...(field.schema.type === 'integer' || field.option === 'sort' ? { dashed: true } : {}),
+        ...(placeholderOf(field) === 'NUMBER' || field.option === 'sort' ? { dashed: true } : {}),
       }
       return [field.option, option]
     }),
@@ -129,7 +129,7 @@ function placeholderOf(field: Field): string {
   const { schema, option } = field
   if (valuesOf(field) !== undefined) return option.replace(/^.*-/, '').toUpperCase()
   if (isRecord(field)) return 'KEY=VALUE'
-  if (schema.type === 'integer') return 'NUMBER'
+  if (schema.type === 'integer' || schema.type === 'number') return 'NUMBER'
   if (schema.type === 'array') return 'LIST'
   return schema.format === 'date-time' ? 'TIME' : 'TEXT'
 }
@@ -225,6 +225,7 @@ function readValue(text: string, field: Field, shown: string, timeZone: string):
     const orOther = field.alternative === undefined ? '' : `, or ${ALTERNATIVES[field.alternative]}`
     return readInteger(text) ?? readAlternative(text, field, shown) ?? fail(refuse(`a whole number${orOther}${orNull}`))
   }
+  if (schema.type === 'number') return readDecimal(text) ?? fail(refuse(`a number such as 0.3${orNull}`))
   if (schema.type === 'array') {
     const item = { ...field, schema: schema.items ?? {}, isNullable: false }
     return text === '' ? [] : text.split(',').map(part => readValue(part.trim(), item, shown, timeZone))
@@ -249,6 +250,10 @@ function fail(error: Error): never {
 function readInteger(text: string): number | undefined {
   const number = /^(?:0|-?[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(number) ? number : undefined
+}
+
+function readDecimal(text: string): number | undefined {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? Number(text) : undefined
 }
 
 /** A time with an offset as it is; one without, and a day, which begins at midnight, in the time zone. */

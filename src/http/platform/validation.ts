@@ -80,7 +80,7 @@ export function compileCheck(schema: TSchema, inText = false): Check {
 
 /**
  * Compiles a schema into a validator for Fastify. Values in bodies are never coerced. In paths and queries, a plain decimal
- * number becomes an integer where the schema expects one, and a single value a list.
+ * number becomes one where the schema expects it, and a single value a list.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const inText = httpPart === 'querystring' || httpPart === 'params'
@@ -101,10 +101,14 @@ export function validatorOf(check: Check): (value: unknown) => { value: unknown 
   }
 }
 
-const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
+/** The numbers of texts. A fraction has at most the digits that JavaScript writes without an exponent. */
+const DECIMALS: Partial<Record<string, RegExp>> = {
+  integer: /^(?:0|[1-9][0-9]{0,15})$/,
+  number: /^(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,25})?$/,
+}
 
 /**
- * `7` is a number in a query; `+7`, `07`, `7.0` and `7e0` stay text, which the schema then refuses. A list is a repeated
+ * `7` is an integer in a query; `+7`, `07`, `7.0` and `7e0` stay text, which the schema then refuses. Where a fraction may stand, `7.0` is one. A list is a repeated
  * parameter, so one that occurs once is a list of one.
  */
 function readTexts(schema: Schema, input: Record<string, unknown>): Record<string, unknown> {
@@ -112,7 +116,7 @@ function readTexts(schema: Schema, input: Record<string, unknown>): Record<strin
     const { type } = subschema(schema, name)
     if (typeof value !== 'string') return [name, value]
     if (type === 'array') return [name, [value]]
-    return [name, type === 'integer' && DECIMAL.test(value) ? Number(value) : value]
+    return [name, DECIMALS[type ?? '']?.test(value) ? Number(value) : value]
   })
   return Object.fromEntries(entries)
 }
@@ -207,6 +211,8 @@ function accepts(schema: Schema): string {
       return 'true or false'
     case 'integer':
       return `a whole number from ${schema.minimum} to ${schema.maximum}`
+    case 'number':
+      return `a number from ${schema.minimum} to ${schema.maximum}`
     case 'array':
       return acceptedList(schema)
     case 'object':

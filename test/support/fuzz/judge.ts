@@ -171,7 +171,10 @@ function readText(schema: Schema | undefined, texts: readonly string[]): unknown
   if (schema?.type === 'array') return texts
   const [text = ''] = texts
   if (texts.length > 1) return texts
-  return schema?.type === 'integer' && /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : text
+  const isNumber =
+    (schema?.type === 'integer' && /^(?:0|[1-9]\d*)$/.test(text)) ||
+    (schema?.type === 'number' && /^(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text))
+  return isNumber ? Number(text) : text
 }
 
 function queryOf(query: Call['query'], { properties = {} }: Schema): unknown {
