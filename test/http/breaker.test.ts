@@ -1,6 +1,9 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_INTEGER } from '../../src/domain/bounds.ts'
+import type { Budgets } from '../../src/domain/breaker.ts'
+import { replay } from '../../src/domain/breaker-replay.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { usageBucketOf } from '../../src/domain/usage.ts'
 import { startSender } from './sender-fixture.ts'
@@ -21,7 +24,7 @@ interface Traffic {
   before: number
   sent: number
   refunded?: number
-  verified?: number
+  verified?: number | null
 }
 
 async function send(...traffic: Traffic[]) {
@@ -38,6 +41,9 @@ interface Replayed {
   user_id: number
   country: string
   from: string
+  stopped: number
+  stopped_verified: number
+  evidence: { budget: string }
 }
 
 /** All pauses, page by page. */
@@ -54,14 +60,13 @@ async function replayed(query: string, size = 20): Promise<Replayed[]> {
 }
 
 test('a replay says what the breaker would have paused, and who would have got no code', async () => {
-  const [pumped, silent, ended, other] = [someone(), someone(), someone(), someone()]
+  const [pumped, silent, ended, other, repaid] = [someone(), someone(), someone(), someone(), someone()]
   await send(
     // 100 codes in a quarter of an hour, and what the pause of the hour after it stops.
     { user_id: pumped, before: 40, sent: 100, verified: 10 },
     { user_id: pumped, before: 39, sent: 60, verified: 5 },
     { user_id: pumped, before: 36, sent: 60, verified: 2 },
-    // What was refunded was not sent, and another type or a message without a country is not judged.
-    { user_id: pumped, country: 'DE', before: 40, sent: 100, refunded: 100 },
+    // Another type or a message without a country is not judged.
     { user_id: pumped, country: 'GB', before: 40, sent: 100, type: 'news' },
     { user_id: pumped, country: null, before: 40, sent: 100 },
     // Honest traffic.
@@ -72,6 +77,9 @@ test('a replay says what the breaker would have paused, and who would have got n
     { user_id: ended, before: 40, sent: 100 },
     // Before the day that is asked for.
     { user_id: other, before: 200, sent: 100, verified: 10 },
+    // An attack that is refunded a day later was one.
+    { user_id: repaid, before: 200, sent: 100, verified: 10 },
+    { user_id: repaid, before: 100, sent: 0, refunded: 100 },
   )
   const { status, body } = await call('GET', `${REPLAY}?days=1`)
   expect(status, JSON.stringify(body)).toBe(200)
@@ -103,7 +111,7 @@ test('a replay says what the breaker would have paused, and who would have got n
     next_cursor: null,
   })
   const ofAll = await replayed('')
-  expect(ofAll.map(({ user_id }) => user_id).toSorted((one, another) => one - another)).toEqual([pumped, other])
+  expect(ofAll.map(({ user_id }) => user_id).toSorted((one, another) => one - another)).toEqual([pumped, other, repaid])
   expect(await replayed('&day=1000&hour=1000&flight=1000')).toEqual([])
   expect(await replayed('&message_type=news')).toEqual([])
 })
@@ -128,6 +136,66 @@ test('pages have each pause once, of the same past', async () => {
     { path: 'days', message: 'is fixed by the cursor to 1' },
   ])
   expect(await replayed('&days=1')).toEqual([])
+})
+
+/** The pauses of each destination of a user, from all of its usage, without the statements that leave users out. */
+function naive(traffic: readonly Traffic[], days: number, budgets: Budgets) {
+  const codes = traffic.filter(({ type = 'otp', country, before }) => type === 'otp' && country && before > 0)
+  if (!codes.some(({ before, verified }) => verified && before <= 14 * 96)) return []
+  return [...Map.groupBy(codes, ({ country }) => country)].flatMap(([country, ofCountry]) =>
+    replay(
+      ofCountry
+        .toSorted((one, another) => another.before - one.before)
+        .map(({ before, sent, verified }) => {
+          return { start: quarterAt(before), end: quarterAt(before - 1), sent, verified: verified ?? 0 }
+        }),
+      quarterAt(days * 96),
+      budgets,
+    )
+      .filter(({ from }) => from <= quarterAt(0))
+      .map(({ from, stopped, stopped_verified, evidence: { budget } }) => {
+        return { country, from: new Date(from).toISOString(), budget, stopped, stopped_verified }
+      }),
+  )
+}
+
+test('a replay has each pause that each destination has by itself', async () => {
+  const quarter = fc.record({
+    country: fc.constantFrom('FR', 'DE', null),
+    type: fc.constantFrom('otp', 'otp', 'news'),
+    // Close together, and as far back as no replay reads.
+    before: fc.oneof(fc.nat(3), fc.nat(100), fc.nat(32 * 96)),
+    sent: fc.oneof(fc.nat(10), fc.nat(90)),
+    refunded: fc.oneof(fc.constant(0), fc.nat(90)),
+    verified: fc.oneof(fc.constant(null), fc.nat(40)),
+  })
+  const traffic = fc.uniqueArray(quarter, {
+    ...{ minLength: 1, maxLength: 40, size: 'max' },
+    selector: ({ country, type, before }) => `${country} ${type} ${before}`,
+  })
+  const budget = fc.integer({ min: 1, max: 40 })
+  const budgets = fc.record({ day: budget, hour: budget, flight: budget, share: fc.constantFrom(0, 0.07, 0.3, 1) })
+  const users = fc.array(traffic, { minLength: 1, maxLength: 6 })
+  const inOrder = (pauses: readonly object[]) => pauses.map(pause => JSON.stringify(pause)).toSorted()
+  await fc.assert(
+    fc.asyncProperty(users, fc.integer({ min: 1, max: 14 }), budgets, async (ofUsers, days, asked) => {
+      await db.query({ text: sql`delete from usage` })
+      const expected: object[] = []
+      for (const ofUser of ofUsers) {
+        const user_id = someone()
+        const sent = ofUser.map(each => ({ ...each, user_id }))
+        await send(...sent)
+        expected.push(...naive(sent, days, asked).map(pause => ({ user_id, ...pause })))
+      }
+      const query = Object.entries(asked).map(([name, value]) => `&${name}=${value}`)
+      const found = await replayed(`&days=${days}${query.join('')}`, 100)
+      const shown = found.map(({ user_id, country, from, stopped, stopped_verified, evidence: { budget } }) => {
+        return { user_id, country, from, budget, stopped, stopped_verified }
+      })
+      expect(inOrder(shown)).toEqual(inOrder(expected))
+    }),
+    { numRuns: 25 },
+  )
 })
 
 test('a replay is for administrators, and takes budgets that it can judge by', async () => {

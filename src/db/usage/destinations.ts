@@ -14,7 +14,7 @@ export interface DestinationFilter {
   to: EpochMs
 }
 
-/** Messages to a destination in a quarter of an hour. One that was refunded was not sent. */
+/** Messages to a destination in a quarter of an hour. A refunded one was sent: an attack that is refunded later was one. */
 export interface DestinationUsage {
   country: string
   bucket: EpochMs
@@ -22,7 +22,7 @@ export interface DestinationUsage {
   verified: number
 }
 
-const SENT = sql`greatest(0, sum(committed_messages - refunded_messages))::bigint`
+const SENT = sql`sum(committed_messages)::bigint`
 
 /**
  * The next users of a shard from `from` on, and those of them with a destination to which more than `least` messages were sent. Without
@@ -39,7 +39,7 @@ export async function readSuspects(
   const last = users.at(-1)
   if (last === undefined) return { users: 0, suspects: [], next: null }
   const found = await tx.query<{ user_id: number }>({
-    name: 'breaker-suspects',
+    name: 'breaker-replay-suspects',
     text: sql`select user_id from (
         select user_id, ${SENT} as sent, sum(verified_messages) filter (where bucket >= $7) as verified
         from usage
