@@ -29,6 +29,7 @@ import { mixedCase } from './cases/mixed.ts'
 import { overloadCase } from './cases/overload.ts'
 import { plansCase } from './cases/plans.ts'
 import { processesCase } from './cases/processes.ts'
+import { replayCase } from './cases/replay.ts'
 import { soakCase } from './cases/soak.ts'
 import { tracesCase } from './cases/traces.ts'
 import { usageCase } from './cases/usage.ts'
@@ -67,6 +68,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   years: yearsCase,
   import: importCase,
   plans: plansCase,
+  replay: replayCase,
   cluster: clusterCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */

@@ -5,7 +5,7 @@ import { disableAutovacuum } from '../../bench/fill.ts'
 import type { Database, Queryable, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage/compaction.ts'
-import { readDestinations, readSuspects } from '../../src/db/usage/destinations.ts'
+import { readDestinations } from '../../src/db/usage/destinations.ts'
 import { sumBusyUsers } from '../../src/db/usage/heavy-users.ts'
 import { sumByKey, sumSenders, sumTotals } from '../../src/db/usage/of-all.ts'
 import { rollUpUsage } from '../../src/db/usage/rollup.ts'
@@ -116,7 +116,6 @@ const FILTERS: { readonly [name in keyof Required<UsageFilter>]: Pick<UsageFilte
   message_type: { message_type: 'otp' },
 }
 const JUDGED = { message_type: 'otp', from: NOW - 29 * DAY_MS, to: NOW }
-const SUSPECTS = { ...JUDGED, least: 15, feedbackSince: NOW - 14 * DAY_MS }
 /** Each with the most rows that a part of its plan may return. */
 const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: number][] = [
   ['a report of a user', on => sumUsage(on, USER, intervals, undefined, 10), 50],
@@ -136,8 +135,6 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
   ['compaction of totals', on => compactTotals(on, day, 200), 200],
   ['sums of busy users', on => sumBusyUsers(on, SHARD, NOW - 30 * DAY_MS, NOW - (NOW % DAY_MS), () => {}), 500],
-  // The rows of a page of users in the time that is replayed, and of one user.
-  ['suspects of the breaker', on => on.transaction(tx => readSuspects(tx, SHARD, 0, SUSPECTS)), 310 * 30],
   ['destinations that the breaker judges', on => on.transaction(tx => readDestinations(tx, SHARD, USER, JUDGED)), 40],
   ['the rollup', on => rollUpUsage(on, SHARD), 100],
 ]

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { type ReplayPlace, replayBreaker } from '../../src/admin/replay-breaker.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_INTEGER } from '../../src/domain/bounds.ts'
-import type { Budgets } from '../../src/domain/breaker.ts'
+import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/breaker.ts'
 import { replay } from '../../src/domain/breaker-replay.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { usageBucketOf } from '../../src/domain/usage.ts'
@@ -129,6 +130,21 @@ test('pages have each pause once, of the same past', async () => {
   const first = (await call('GET', `${REPLAY}?days=1&page_size=1`)).body
   for (const size of [1, 3])
     expect((await replayed('&days=1', size)).filter(({ user_id }) => senders.includes(user_id))).toEqual(all)
+
+  // A call ends after a user with much usage, and the next one goes on.
+  const asked = { days: 1, to: quarterAt(0), message_type: 'otp', budgets: DEFAULT_BUDGETS }
+  const ofEach: Pick<Replayed, 'user_id' | 'country' | 'stopped'>[] = []
+  let calls = 0
+  for (let place: ReplayPlace | null = { shard: 0, user: 0, skipped: 0 }; place !== null; calls++) {
+    const { pauses, next } = await replayBreaker(db, asked, place, 100, 1)
+    expect(new Set(pauses.map(({ user_id }) => user_id)).size).toBeLessThanOrEqual(1)
+    ofEach.push(...pauses.map(({ user_id, country, stopped }) => ({ user_id, country, stopped })))
+    place = next
+  }
+  expect(calls).toBeGreaterThanOrEqual(senders.length)
+  expect(ofEach.filter(pause => senders.includes(pause.user_id))).toMatchObject(
+    all.map(({ user_id, country, stopped }) => ({ user_id, country, stopped })),
+  )
 
   clock.now += 86_400_000
   expect(await replayed(`&cursor=${first.next_cursor}`, 1)).not.toEqual([])
