@@ -120,7 +120,7 @@ export function drawing(userId: number, force: boolean, reserving = true): fc.Ar
   )
 }
 
-function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
+export function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
   return fc
     .record({
       op: fc.constantFrom('commit', 'commit', 'release', 'refund', 'refund'),
@@ -133,7 +133,7 @@ function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
     .map(({ verified, ...command }) => (command.op === 'commit' ? { ...command, verified } : command))
 }
 
-function reading(userId: number): fc.Arbitrary<Command> {
+export function reading(userId: number): fc.Arbitrary<Command> {
   return fc.record({ op: fc.constantFrom('expire', 'find', 'feedback'), user_id: fc.constant(userId), id })
 }
 
