@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createDefaultPlan } from './admin/default-plan.ts'
-import { createJobs } from './background.ts'
+import { createJobs, type JobsBase } from './background.ts'
 import { type Clock, createClock, type Machine, synchronize } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
@@ -87,16 +87,8 @@ export interface Overrides {
 type Stop = () => Promise<void>
 
 /** What the parts below have in common. */
-interface Base extends Secrets {
-  config: Config
-  log: FastifyBaseLogger
-  jobsDb: Database
-  now: () => EpochMs
-  metrics: Metrics
-  pauses: Pauses
+interface Base extends JobsBase, Secrets {
   tracer: Tracer | undefined
-  /** The pause of jobs that find nothing to do, in milliseconds. */
-  idleMs: number
 }
 
 type Watched = { clock: Clock; pauses: Pauses; feed: Feed; listener: HttpListener }

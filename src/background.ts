@@ -25,7 +25,8 @@ import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { Metrics } from './metrics.ts'
 
-interface JobsBase {
+/** What jobs have in common. */
+export interface JobsBase {
   config: Config
   log: FastifyBaseLogger
   jobsDb: Database
@@ -55,7 +56,7 @@ export function createJobs(
       historyRetentionMs: daysInMs(config.historyRetentionDays),
       deletedQuotaRetentionMs: daysInMs(config.deletedQuotaRetentionDays),
     }),
-    createEraser({ db, engine, now }),
+    createEraser({ db, engine, now, watched }),
     createAuditRetention({ db, now, retentionMs: daysInMs(config.auditRetentionDays) }),
     createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
     createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),

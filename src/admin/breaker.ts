@@ -1,12 +1,13 @@
 /** What administrators do with the breaker, and how it pauses a destination. */
-import { type Destination, removeAllMinutes } from '../db/breaker/minutes.ts'
+import { removeAllMinutes } from '../db/breaker/minutes.ts'
+import type { Destination } from '../db/breaker/past.ts'
 import { type BreakerRow, lockBreaker, writeBreaker } from '../db/breaker/settings.ts'
 import type { Database } from '../db/connection/database.ts'
 import { appendEvents } from '../db/outbox/writes.ts'
 import { insertPause, latestOfBreaker, lockPauses } from '../db/pauses/pauses.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { type Evidence, pauseMsOf } from '../domain/breaker.ts'
+import { type Evidence, evidenceViewOf, pauseMsOf } from '../domain/breaker.ts'
 import { type BreakerPatch, changeBreaker } from '../domain/breaker-settings.ts'
 import { type Pause, type PauseDraft, pauseViewOf } from '../domain/pause.ts'
 import { isDeepEqual } from '../domain/quota-settings.ts'
@@ -74,7 +75,8 @@ export function trip(db: Database, finding: Finding, author: Author): Promise<Tr
         ? null
         : { from: last.created_at, until: last.until }
     const draft: PauseDraft = {
-      ...{ user_id, country, message_types, evidence, observed },
+      ...{ user_id, country, message_types, observed },
+      evidence: evidenceViewOf(evidence),
       until: now + pauseMsOf(before, now),
       reason: null,
       origin: 'breaker',

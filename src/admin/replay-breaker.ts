@@ -1,11 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
+import { readQuarters } from '../db/breaker/past.ts'
 import type { Database } from '../db/connection/database.ts'
-import { type DestinationUsage, readDestinations } from '../db/usage/destinations.ts'
 import { usersFrom } from '../db/usage/maintenance.ts'
-import { USAGE_BUCKET_MS } from '../domain/bounds.ts'
 import { type Budgets, HISTORY_DAYS } from '../domain/breaker.ts'
 import { type ReplayedPause, replay } from '../domain/breaker-replay.ts'
-import { SHARDS, type Shard } from '../domain/shard.ts'
+import { SHARDS } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 
 /** What is replayed: the `days` before `to`, which is a whole quarter of an hour. */
@@ -32,7 +31,7 @@ export interface PauseOfUser extends ReplayedPause {
 const MAX_USERS = 500
 
 /**
- * After the user with whom this many quarters of an hour are read a call ends. A user is a statement, and one who sends to 200 countries all
+ * A call ends after the user who brings it to this many quarters of an hour. A user is a statement, and one who sends to 200 countries all
  * the time has twice as many.
  */
 const MAX_QUARTERS = 250_000
@@ -48,6 +47,8 @@ export async function replayBreaker(
   size: number,
   maxQuarters = MAX_QUARTERS,
 ): Promise<{ pauses: PauseOfUser[]; next: ReplayPlace | null }> {
+  const { days, to, message_type } = asked
+  const past = { message_types: [message_type], from: to - (days + HISTORY_DAYS + 1) * DAY_MS, to }
   const pauses: PauseOfUser[] = []
   let [users, quarters, from] = [0, 0, place.user]
   for (const shard of SHARDS.slice(place.shard)) {
@@ -56,7 +57,7 @@ export async function replayBreaker(
       const page = await db.transaction(tx => usersFrom(tx, shard, 'usage', first), 'keyed snapshot')
       for (const user of page.users) {
         if (users >= MAX_USERS || quarters >= maxQuarters) return { pauses, next: { shard, user, skipped: 0 } }
-        const usage = await readUsage(db, shard, user, asked)
+        const usage = await db.transaction(tx => readQuarters(tx, { user_id: user }, past), 'keyed snapshot')
         users++
         quarters += usage.length
         const isFirst = shard === place.shard && user === place.user
@@ -73,27 +74,20 @@ export async function replayBreaker(
   return { pauses, next: null }
 }
 
-function readUsage(db: Database, shard: Shard, user: number, { days, to, message_type }: Replay) {
-  const from = to - (days + HISTORY_DAYS + 1) * DAY_MS
-  return db.transaction(tx => readDestinations(tx, shard, user, { message_type, from, to }), 'snapshot')
-}
-
+/** The pauses of a user, from all of the user's quarters of an hour. */
 async function replayUser(
   user_id: number,
-  usage: readonly DestinationUsage[],
+  quarters: Awaited<ReturnType<typeof readQuarters>>,
   { days, to, budgets }: Replay,
 ): Promise<PauseOfUser[]> {
   const feedbackSince = to - HISTORY_DAYS * DAY_MS
-  if (!usage.some(({ bucket, verified }) => bucket >= feedbackSince && verified > 0)) return []
+  if (!quarters.some(({ start, verified }) => start >= feedbackSince && verified > 0)) return []
   const pauses: PauseOfUser[] = []
-  for (const [country, quarters] of Map.groupBy(usage, ({ country }) => country)) {
+  for (const [country, ofCountry] of Map.groupBy(quarters, ({ country }) => country)) {
     // A destination takes a millisecond, and senders' calls wait for no more than one.
     await nextTick()
-    const slots = quarters.map(({ bucket, sent, verified }) => {
-      return { start: bucket, end: bucket + USAGE_BUCKET_MS, sent, verified }
-    })
     // The messages of the last quarter of an hour are judged after it, which may not be over.
-    const found = replay(slots, to - days * DAY_MS, budgets).filter(pause => pause.from <= to)
+    const found = replay(ofCountry, to - days * DAY_MS, budgets).filter(pause => pause.from <= to)
     pauses.push(...found.map(pause => ({ ...pause, user_id, country })))
   }
   return pauses

@@ -1,14 +1,6 @@
 import { type Finding, isHeld, trip } from '../admin/breaker.ts'
-import {
-  countWatchedUsers,
-  type Destination,
-  findDaySuspects,
-  findSuspects,
-  hasFeedback,
-  quartersOf,
-  recentSlots,
-  removeMinutes,
-} from '../db/breaker/minutes.ts'
+import { findSuspects, minutesSince, removeMinutes, type Suspect } from '../db/breaker/minutes.ts'
+import { type Destination, hasFeedback, readQuarters, sweepDay } from '../db/breaker/past.ts'
 import { readBreaker, takeTurn, writeWatchedUsers } from '../db/breaker/settings.ts'
 import type { Database, Log } from '../db/connection/database.ts'
 import { latestOfBreaker } from '../db/pauses/pauses.ts'
@@ -23,8 +15,8 @@ import {
   NOTHING_USUAL,
 } from '../domain/breaker.ts'
 import type { BreakerSettings } from '../domain/breaker-settings.ts'
-import { type Pause, pausedBy } from '../domain/pause.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { pausedBy } from '../domain/pause.ts'
+import { DAY_MS, type EpochMs, MINUTE_MS } from '../domain/time.ts'
 import { SERVICE_ACTOR } from '../domain/webhook.ts'
 import type { Pauses } from '../engine/pauses.ts'
 import { createCleaner } from './cleaner.ts'
@@ -59,56 +51,61 @@ const REQUEST_ID = 'breaker'
 export const watchedTypes = ({ mode, message_types }: BreakerSettings, configured: readonly string[]) =>
   mode === 'off' ? [] : (message_types ?? configured)
 
+/** What destinations are judged by in one turn. */
+interface Turn {
+  readonly settings: BreakerSettings
+  readonly types: readonly string[]
+  readonly at: EpochMs
+}
+
 export function createBreaker(options: BreakerOptions): Breaker {
   const { db, log, now, pauses, rollup, intervalMs, messageTypes, onTrip } = options
   const historyFor = createHistories(db)
 
-  async function evidenceOf(
-    destination: Destination,
-    last: Pause | undefined,
-    { budgets }: BreakerSettings,
-    types: readonly string[],
-    at: EpochMs,
-  ): Promise<Evidence | null> {
-    // Who lifted a pause knew of what was sent before.
-    const since = last === undefined || last.observed ? null : last.lifted_at
-    const slots = await recentSlots(db, destination, types, at)
-    const figures = measure(since === null ? slots : slots.filter(({ start }) => start >= since), at)
-    if (judge(figures, NOTHING_USUAL, budgets) === null) return null
-    return judge(figures, await historyFor(destination, types, at), budgets)
-  }
-
-  async function judgeOne(
-    destination: Destination,
-    settings: BreakerSettings,
-    types: readonly string[],
-    at: EpochMs,
-  ): Promise<Finding | undefined> {
-    const { user_id, country } = destination
+  async function judgeOne(suspect: Suspect, isOfDay: boolean, turn: Turn): Promise<Finding | undefined> {
+    const { user_id, country } = suspect
+    const { settings, types, at } = turn
     if (types.some(message_type => pausedBy(pauses.known, { user_id, country, message_type }, at))) return undefined
     const last = await latestOfBreaker(db, user_id, country)
+    // Who lifted a pause knew of what was sent before.
+    const since = last === undefined || last.observed || last.lifted_at === null ? 0 : last.lifted_at
+    const judgeSince = (slots: Suspect['minutes'], history: History) =>
+      judge(
+        measure(
+          slots.filter(({ start }) => start >= since),
+          at,
+        ),
+        history,
+        settings.budgets,
+      )
+    // Of most suspects the last hour is enough to see that their budgets are larger: what was before only raises these.
+    if (!isOfDay && judgeSince(suspect.minutes, NOTHING_USUAL) === null) return undefined
+    const history = await historyFor(suspect, turn)
+    if (!isOfDay && judgeSince(suspect.minutes, history) === null) return undefined
+    const to = suspect.minutes.length === 0 ? at : minutesSince(at)
+    const before = await readQuarters(db, suspect, { message_types: types, from: at - DAY_MS - USAGE_BUCKET_MS, to })
+    const evidence = judgeSince([...before, ...suspect.minutes], history)
+    if (evidence === null) return undefined
     // Every code of a user without feedback would count as pumped.
     const observed = settings.mode === 'observe' || !(await hasFeedback(db, user_id, at))
     if (isHeld(last, observed, at)) return undefined
-    const evidence = await evidenceOf(destination, last, settings, types, at)
-    if (evidence === null) return undefined
-    const finding = { ...destination, evidence, message_types: types, observed }
+    const finding = { user_id, country, evidence, message_types: types, observed }
     const tripped = await trip(db, finding, { now: at, actor: SERVICE_ACTOR, requestId: REQUEST_ID })
     if (tripped.outcome === 'too_many_pauses') log.error({ user_id, country }, 'breaker: too many pauses are active')
     return tripped.outcome === 'tripped' ? finding : undefined
   }
 
   async function judgeOnce(signal?: AbortSignal): Promise<Finding[]> {
-    const at = now()
     const { settings } = await readBreaker(db)
     const types = watchedTypes(settings, messageTypes)
-    if (types.length === 0) return []
-    await rollup.rollUpOnce(signal)
     // Some less than the interval: the turn of a process is not exactly as long after its last one.
-    if (!(await takeTurn(db, 'judged_at', at, 0.9 * intervalMs))) return []
+    if (types.length === 0 || !(await takeTurn(db, 'judged_at', now(), 0.9 * intervalMs))) return []
+    await rollup.rollUpOnce(signal)
+    const turn = { settings, types, at: now() }
     const findings: Finding[] = []
-    await forEachApart(await suspectsOf(db, settings, types, at), signal, async suspect => {
-      const finding = await judgeOne(suspect, settings, types, at)
+    const suspects = await suspectsOf(db, turn)
+    await forEachApart(suspects, signal, async ({ suspect, isOfDay }) => {
+      const finding = await judgeOne(suspect, isOfDay, turn)
       if (finding === undefined) return
       findings.push(finding)
       onTrip?.({ observed: finding.observed, budget: finding.evidence.budget })
@@ -127,22 +124,25 @@ export function createBreaker(options: BreakerOptions): Breaker {
   }
 }
 
-/** Destinations that may exceed a budget, and may be paused. */
-async function suspectsOf(
-  db: Database,
-  settings: BreakerSettings,
-  types: readonly string[],
-  at: EpochMs,
-): Promise<Destination[]> {
-  const suspects = await findSuspects(db, at, settings.budgets)
+/** Destinations that may exceed a budget, and may be paused; `isOfDay`: the budget of a day. */
+async function suspectsOf(db: Database, { settings, types, at }: Turn) {
+  const { budgets, pass_users, pass_countries } = settings
+  const keyOf = ({ user_id, country }: Destination) => `${user_id} ${country}`
+  const found = new Map<string, { suspect: Suspect; isOfDay: boolean }>()
+  const isHourJudged = await takeTurn(db, 'hour_judged_at', at, 0.9 * MINUTE_MS)
+  for (const suspect of await findSuspects(db, at, budgets, isHourJudged))
+    found.set(keyOf(suspect), { suspect, isOfDay: false })
   // What is sent counts for a day longer than minutes are kept.
-  if (await takeTurn(db, 'swept_at', at, USAGE_BUCKET_MS)) {
-    suspects.push(...(await findDaySuspects(db, at, types, settings.budgets)))
-    await writeWatchedUsers(db, await countWatchedUsers(db, at, types))
+  if (await takeTurn(db, 'day_judged_at', at, USAGE_BUCKET_MS)) {
+    const { suspects, users } = await sweepDay(db, at, types, budgets)
+    for (const destination of suspects) {
+      const { suspect } = found.get(keyOf(destination)) ?? { suspect: { ...destination, minutes: [] } }
+      found.set(keyOf(destination), { suspect, isOfDay: true })
+    }
+    await writeWatchedUsers(db, users)
   }
-  const unique = new Map(suspects.map(suspect => [`${suspect.user_id} ${suspect.country}`, suspect]))
-  return [...unique.values()].filter(
-    ({ user_id, country }) => !settings.pass_users.includes(user_id) && !settings.pass_countries.includes(country),
+  return [...found.values()].filter(
+    ({ suspect: { user_id, country } }) => !pass_users.includes(user_id) && !pass_countries.includes(country),
   )
 }
 
@@ -152,16 +152,14 @@ const MAX_HISTORIES = 20_000
 /** What was usual of destinations: it holds for a day (`historyOf`). */
 function createHistories(db: Database) {
   let [day, known] = [Number.NaN, new Map<string, History>()]
-  return async (destination: Destination, types: readonly string[], now: EpochMs): Promise<History> => {
-    const today = Math.floor(now / DAY_MS)
+  return async ({ user_id, country }: Destination, { types, at }: Turn): Promise<History> => {
+    const today = Math.floor(at / DAY_MS)
     if (today !== day || known.size >= MAX_HISTORIES) [day, known] = [today, new Map()]
-    const key = [destination.user_id, destination.country, ...types].join(' ')
+    const key = [user_id, country, ...types].join(' ')
     const kept = known.get(key)
     if (kept !== undefined) return kept
-    const history = historyOf(
-      await quartersOf(db, destination, types, (today - HISTORY_DAYS) * DAY_MS, today * DAY_MS),
-      now,
-    )
+    const past = { message_types: types, from: (today - HISTORY_DAYS) * DAY_MS, to: today * DAY_MS }
+    const history = historyOf(await readQuarters(db, { user_id, country }, past), at)
     known.set(key, history)
     return history
   }

@@ -5,6 +5,7 @@ import type { Erasure } from '../db/users/erasure.ts'
 import {
   eraseAnswers,
   eraseEvents,
+  eraseFromBreaker,
   eraseNames,
   erasePauses,
   eraseProfile,
@@ -30,6 +31,8 @@ export interface ErasureParts {
   /** Releases the open reservations of users who are erased. */
   engine: Pick<Engine, 'submit'>
   now: () => EpochMs
+  /** The message types that the breaker watches: usage that is rolled up here is of other users, too. */
+  watched: () => Promise<readonly string[]>
 }
 
 /**
@@ -50,9 +53,11 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => size.run(rows => eraseReceived(db, erasure, rows)))
   yield* repeat(() => eraseNames(db, erasure))
   yield* repeat(() => eraseProfile(db, erasure, now()))
-  yield* pendingUsagePages(db, erasure)
+  yield* pendingUsagePages(parts, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseTopUsers(db, erasure, rows)))
+  // What it noted of the user's usage, after that.
+  yield* repeat(() => eraseFromBreaker(db, erasure))
   await endErasure(db, erasure, now())
 }
 
@@ -92,11 +97,12 @@ async function release(engine: Pick<Engine, 'submit'>, user_id: number, ids: rea
 }
 
 /** Usage that was written until now must be rolled up before it can be removed. */
-async function* pendingUsagePages(db: Database, { user_id }: Erasure): AsyncGenerator<Left, void> {
+async function* pendingUsagePages({ db, watched }: ErasureParts, { user_id }: Erasure): AsyncGenerator<Left, void> {
   const upTo = await newestPendingUsage(db, user_id)
   while (upTo !== null && (await hasPendingUsage(db, user_id, upTo))) {
     let batches = 0
-    for (const shard of batchShardsOf(shardOf(user_id))) batches += (await rollUpUsage(db, shard)).batches
+    const types = await watched()
+    for (const shard of batchShardsOf(shardOf(user_id))) batches += (await rollUpUsage(db, shard, types)).batches
     yield batches > 0 ? 'more' : 'wait'
   }
 }

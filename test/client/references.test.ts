@@ -67,7 +67,7 @@ test('in a lease of a user who is erased meanwhile: there is nothing left to set
   const lease = sender.lease({ userRef, units: 10 })
   expect(await lease.spend()).toMatchObject({ granted: true })
   await admin.eraseUser({ userId, force: 'true' })
-  const eraser = createEraser({ ...service, now: () => service.clock.now })
+  const eraser = createEraser({ ...service, now: () => service.clock.now, watched: async () => [] })
   while ((await eraser.eraseOnce()).left !== null);
   await lease.close()
 })

@@ -31,7 +31,7 @@ async function commit(
         ...[country, message_type],
       ],
     })
-    if (isRolledUp) await rollUpUsage(db, shard)
+    if (isRolledUp) await rollUpUsage(db, shard, [])
   }
 }
 

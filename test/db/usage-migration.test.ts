@@ -40,7 +40,7 @@ test('an upgrade keeps all usage in all reports', async () => {
 
   const period = { starts: [from, from + DAY_MS], to: from + 2 * DAY_MS }
   for (const isRolledUp of [false, true]) {
-    if (isRolledUp) await rollUpUsage(db, shard)
+    if (isRolledUp) await rollUpUsage(db, shard, [])
     const byUser = (await sumByKey(db, period, 'user', 1_000, 100_000)) ?? []
     const sum = (name: 'committed' | 'denied' | 'unfunded') => byUser.reduce((total, row) => total + row[name], 0)
     for (const group of [undefined, 'country', 'message_type'] as const) {

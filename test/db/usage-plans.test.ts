@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { disableAutovacuum } from '../../bench/fill.ts'
+import { readQuarters } from '../../src/db/breaker/past.ts'
 import type { Database, Queryable, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage/compaction.ts'
-import { readDestinations } from '../../src/db/usage/destinations.ts'
 import { sumBusyUsers } from '../../src/db/usage/heavy-users.ts'
 import { sumByKey, sumSenders, sumTotals } from '../../src/db/usage/of-all.ts'
 import { rollUpUsage } from '../../src/db/usage/rollup.ts'
@@ -115,7 +115,7 @@ const FILTERS: { readonly [name in keyof Required<UsageFilter>]: Pick<UsageFilte
   country: { country: 'NG' },
   message_type: { message_type: 'otp' },
 }
-const JUDGED = { message_type: 'otp', from: NOW - 29 * DAY_MS, to: NOW }
+const JUDGED = { message_types: ['otp'], from: NOW - 29 * DAY_MS, to: NOW }
 /** Each with the most rows that a part of its plan may return. */
 const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: number][] = [
   ['a report of a user', on => sumUsage(on, USER, intervals, undefined, 10), 50],
@@ -135,8 +135,12 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
   ['compaction of totals', on => compactTotals(on, day, 200), 200],
   ['sums of busy users', on => sumBusyUsers(on, SHARD, NOW - 30 * DAY_MS, NOW - (NOW % DAY_MS), () => {}), 500],
-  ['destinations that the breaker judges', on => on.transaction(tx => readDestinations(tx, SHARD, USER, JUDGED)), 40],
-  ['the rollup', on => rollUpUsage(on, SHARD), 100],
+  [
+    'destinations that the breaker judges',
+    on => on.transaction(tx => readQuarters(tx, { user_id: USER }, JUDGED), 'keyed snapshot'),
+    40,
+  ],
+  ['the rollup', on => rollUpUsage(on, SHARD, ['otp']), 100],
 ]
 
 describe.each(['never analyzed', 'analyzed'])('on tables that were %s', state => {

@@ -23,7 +23,7 @@ export function judgeOf(bench: Bench) {
 
   /** Rolls up the usage of a user, with that of others whose batches are in the same page. */
   const rollUp = async (user: number) => {
-    for (const shard of batchShardsOf(shardOf(user))) await rollUpUsage(db, shard)
+    for (const shard of batchShardsOf(shardOf(user))) await rollUpUsage(db, shard, [])
   }
 
   const update = (quota: number, patch: QuotaPatch) => updateQuota(db, quota, patch, bench.author(), () => true)

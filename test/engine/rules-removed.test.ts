@@ -28,7 +28,7 @@ async function retire(): Promise<void> {
 
 async function erase(user: number): Promise<void> {
   expect(await requestErasure(db, user, true, bench.author())).toMatchObject({ outcome: 'running' })
-  const eraser = createEraser({ db, engine: bench.engine(), now: () => clock.now })
+  const eraser = createEraser({ db, engine: bench.engine(), now: () => clock.now, watched: async () => [] })
   while ((await eraser.eraseOnce()).left !== null);
 }
 

@@ -104,7 +104,12 @@ describe('a token that names its user by a reference', () => {
     await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 41, limit: 9 } })
     expect((await service.call('GET', MINE, { token })).body.items).toMatchObject([{ user_id: 40 }])
     await service.call('DELETE', '/api/sms/admin/users/40/data')
-    const eraser = createEraser({ db: service.db, engine: service.engine, now: () => service.clock.now })
+    const eraser = createEraser({
+      db: service.db,
+      engine: service.engine,
+      now: () => service.clock.now,
+      watched: async () => [],
+    })
     while ((await eraser.eraseOnce()).left !== null);
     // The reference is free for another user only when no process remembers it any more.
     expect(await put(41, { ref: 'C-1' })).toMatchObject({ status: 409, body: { code: 'conflict' } })

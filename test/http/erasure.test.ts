@@ -13,7 +13,7 @@ const dataOf = (user: number) => `/api/sms/admin/users/${user}/data`
 const erase = (user: number, query = '') => call('DELETE', `${dataOf(user)}${query}`)
 
 async function finish(): Promise<void> {
-  const eraser = createEraser({ db, engine, now: () => clock.now })
+  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
   while ((await eraser.eraseOnce()).left !== null);
 }
 

@@ -99,7 +99,7 @@ async function emitAll(): Promise<void> {
   const erased = someone()
   await allow({ user_id: erased, limit: 10 })
   await call('DELETE', `/api/sms/admin/users/${erased}/data`)
-  await createEraser({ db, engine, now: () => clock.now }).eraseOnce()
+  await createEraser({ db, engine, now: () => clock.now, watched: async () => [] }).eraseOnce()
 }
 await emitAll()
 

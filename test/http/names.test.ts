@@ -86,7 +86,7 @@ test('an erasure finds the names of a user whose subject is another, and the exp
     '',
   ])
   expect((await call('DELETE', data)).status).toBe(202)
-  const eraser = createEraser({ db, engine, now: () => clock.now })
+  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
   while ((await eraser.eraseOnce()).left !== null);
   expect((await call('GET', `${data}/erasure`)).body).toMatchObject({ status: 'finished' })
   expect(await named('auth0|5', '4711')).toEqual([{ subject: '4711', name: 'Another' }])

@@ -19,7 +19,7 @@ const put = (user: number, body: object, options: object = {}) => call('PUT', pr
 async function erase(user: number): Promise<void> {
   expect((await call('DELETE', `${USERS}/${user}/data`)).status).toBe(202)
   const engine = { submit: () => Promise.reject(new Error('the user has no reservations')) }
-  const eraser = createEraser({ db, engine, now: () => clock.now })
+  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
   while ((await eraser.eraseOnce()).left !== null);
 }
 

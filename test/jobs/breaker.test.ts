@@ -5,6 +5,7 @@ import { forgetUser } from '../../src/db/breaker/settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createPauses } from '../../src/engine/pauses.ts'
 import { createBreaker, createBreakerCleaner } from '../../src/jobs/breaker.ts'
+import { createEraser } from '../../src/jobs/erasure.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from '../http/sender-fixture.ts'
 
@@ -171,6 +172,32 @@ test('of many processes one judges, and a destination trips once', async () => {
   const findings = (await Promise.all([1, 2, 3, 4].map(() => createProcess().judgeOnce()))).flat()
   expect(findings).toMatchObject([{ user_id: user }])
   expect(await pausesOf(user)).toHaveLength(1)
+})
+
+test('what an erasure of a user rolls up counts for other users, and is gone for the one who is erased', async () => {
+  const [user, erased] = [await userWithCodes(), await userWithCodes()]
+  await Promise.all([send(user, 30, 0), send(erased, 30, 0)])
+  expect((await call('DELETE', `/api/sms/admin/users/${erased}/data`)).status).toBe(202)
+  const eraser = createEraser({ db, engine: service.engine, now, watched: async () => ['otp'] })
+  while ((await eraser.eraseOnce()).left !== null);
+  const counted = await db.query({ text: sql`select 1 from breaker_minute where user_id = $1`, values: [erased] })
+  expect(counted).toEqual([])
+  expect(await turn()).toMatchObject([{ user_id: user, evidence: { counted: 30 } }])
+})
+
+test('what a clock that was ahead has counted trips nothing, and is removed', async () => {
+  const user = await userWithCodes()
+  clock.now += 3 * HOUR
+  await send(user, 30, 0)
+  await createUsageRollup({ db, log, watched: async () => ['otp'] }).rollUpOnce()
+  clock.now -= 3 * HOUR
+  expect(await turn()).toEqual([])
+  await createBreakerCleaner({ db, now }).removeOnce(clock.now)
+  const counted = await db.query({
+    text: sql`select 1 from breaker_minute where user_id = $1 and country = 'FR'`,
+    values: [user],
+  })
+  expect(counted).toEqual([])
 })
 
 test('minutes are removed when they are judged no longer, and the settings say who gives feedback', async () => {

@@ -31,7 +31,8 @@ const { db, clock } = bench
 const engine = bench.engine()
 
 const request = (user: number, force = false) => requestErasure(db, user, force, bench.author())
-const eraserOn = (on: Database = db) => createEraser({ db: on, engine, now: () => clock.now })
+const eraserOn = (on: Database = db) =>
+  createEraser({ db: on, engine, now: () => clock.now, watched: async () => ['otp'] })
 
 /** Erases until nothing is under way. */
 async function finish(eraser = eraserOn()): Promise<void> {

@@ -73,7 +73,7 @@ export async function writeBreaker(tx: Transaction, settings: BreakerSettings, c
  */
 export async function takeTurn(
   db: Queryable,
-  turn: 'judged_at' | 'swept_at',
+  turn: 'judged_at' | 'hour_judged_at' | 'day_judged_at',
   now: EpochMs,
   everyMs: number,
 ): Promise<boolean> {

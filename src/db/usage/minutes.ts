@@ -1,12 +1,16 @@
-/** SQL by which the rollup of usage counts for the breaker. */
+/** SQL by which the rollup of usage counts minutes for the breaker. */
+
+import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
+import { HOUR_MS } from '../../domain/time.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { USAGE_KIND_CODES } from '../ledger/add-usage.ts'
 
 const COMMITTED = sqlInteger(USAGE_KIND_CODES.committed)
 const VERIFIED = sqlInteger(USAGE_KIND_CODES.verified)
 
-/** Feedback for a message that was reserved earlier than minutes are kept counts nowhere. */
-const KEPT = sql`interval '75 minutes'`
+/** How long minutes are kept: an hour, and up to the quarter of an hour in which it begins. Earlier feedback counts in none. */
+export const MINUTES_KEPT_MS = HOUR_MS + USAGE_BUCKET_MS
+const KEPT = sql`interval '${sqlInteger(MINUTES_KEPT_MS)} milliseconds'`
 
 /** What the batches `taken` have of message types, by minute: sent ones by when they were, verified ones by when they were reserved. */
 export const minutesOf = (taken: Sql, types: Sql): Sql => sql`

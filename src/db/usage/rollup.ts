@@ -1,6 +1,5 @@
 import type { Shard } from '../../domain/shard.ts'
 import { UnknownValue } from '../../domain/unknown-value.ts'
-import { addMinutes, minutesOf } from '../breaker/counting.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { isDataError } from '../connection/errors.ts'
 import { joinSql, type Sql, sql, sqlInteger, sqlName } from '../connection/sql.ts'
@@ -18,6 +17,7 @@ import {
   TOTAL_COUNTS,
   USAGE_COUNTS,
 } from './columns.ts'
+import { addMinutes, minutesOf } from './minutes.ts'
 
 /** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
 export const ROLLUP_PAGE = 64
@@ -265,7 +265,7 @@ export class UnusableBatches extends Error {
 export async function rollUpUsage(
   db: Database,
   shard: BatchShard,
-  watched: readonly string[] = [],
+  watched: readonly string[],
   page = ROLLUP_PAGE,
   skipped: readonly number[] = [],
 ): Promise<RolledUp> {

@@ -4,7 +4,6 @@
  */
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import { removeMinutesOfUser } from '../breaker/minutes.ts'
 import { forgetUser } from '../breaker/settings.ts'
 import { shardFilter } from '../cluster/parts.ts'
 import { type Database, inSnapshot, type Transaction } from '../connection/database.ts'
@@ -117,7 +116,7 @@ export function eraseQuota(db: Database, erasure: ErasureKey, rows: number): Pro
 
 /**
  * Tables whose keys begin with shard and user_id, and that have no page of their own here. Those of usage are in the order
- * in which compaction moves it.
+ * in which compaction moves it. The key of `breaker_minute` is another one: it is small.
  */
 const TABLES_OF_USER = [
   'usage_busy_range',
@@ -125,6 +124,7 @@ const TABLES_OF_USER = [
   'usage',
   'usage_day',
   'usage_month',
+  'breaker_minute',
   'denial',
   'reservation_action',
   'event_sequence',
@@ -231,16 +231,19 @@ async function pageOf(tx: Transaction, text: Sql, values: number[]): Promise<Pag
 /** Whether nothing is left behind a page. Of a row that another transaction changed meanwhile, the next page decides. */
 const isLast = ({ read, removed }: PageCounts, rows: number) => read < rows && removed === read
 
-/** Removes a page of the user's pauses, of their changes, and of what the breaker counted; and it forgets the user. Resolves to whether that was all. */
+/** Removes a page of the user's pauses, and of their changes. Resolves to whether that was all. */
 export function erasePauses(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
   return page(db, erasure, async tx => {
-    const { user_id } = erasure
-    const removed = {
-      ...(await removePausesOfUser(tx, user_id, rows)),
-      breaker_minute: await removeMinutesOfUser(tx, user_id, rows),
-    }
-    await forgetUser(tx, user_id)
-    return { removed, result: Object.values(removed).every(removed => removed < rows) }
+    const removed = await removePausesOfUser(tx, erasure.user_id, rows)
+    return { removed: { ...removed }, result: removed.pause < rows && removed.pause_change < rows }
+  })
+}
+
+/** Takes the user from the settings of the breaker, and from what it noted. */
+export function eraseFromBreaker(db: Database, erasure: ErasureKey): Promise<boolean | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    await forgetUser(tx, erasure.user_id)
+    return { removed: {}, result: true }
   })
 }
 

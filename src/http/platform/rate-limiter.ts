@@ -1,4 +1,5 @@
 /** A limit of calls per client and time. Each process counts for itself. */
+import { MINUTE_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 
 export interface RateLimiter {
@@ -24,7 +25,6 @@ export interface RateLimiterOptions {
   now?: () => number
 }
 
-const MINUTE_MS = 60_000
 /** More than sums of fractions of a minute are off by. */
 const ROUNDING_MS = 0.001
 
