@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
+import { breakerCase } from './cases/breaker.ts'
 import { callersCase } from './cases/callers.ts'
 import { clientsCase } from './cases/clients.ts'
 import { clusterCase } from './cases/cluster.ts'
@@ -68,6 +69,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   years: yearsCase,
   import: importCase,
   plans: plansCase,
+  breaker: breakerCase,
   replay: replayCase,
   cluster: clusterCase,
 }

@@ -17,7 +17,7 @@ const DAYS = 29
 /** Messages of an attack. */
 const ATTACK = 300
 
-interface Senders {
+export interface Senders {
   name: string
   users: number
   countries: readonly string[]
@@ -26,8 +26,12 @@ interface Senders {
   messagesADay: number
 }
 
+export const BUSY_SENDERS: Senders = {
+  ...{ name: 'busy', users: 2_500, countries: ['DE', 'FR'], times: 96 },
+  messagesADay: 10_000_000,
+}
 const SENDERS: readonly Senders[] = [
-  { name: 'busy', users: 2_500, countries: ['DE', 'FR'], times: 96, messagesADay: 10_000_000 },
+  BUSY_SENDERS,
   { name: 'many', users: 10_000, countries: ['DE'], times: 48, messagesADay: 1_000_000 },
 ]
 
@@ -85,7 +89,11 @@ async function measureReplay(bench: Bench, senders: Senders): Promise<string> {
 }
 
 /** Rows lie in the order of time, as the rollup writes them: those of a user are on as many pages. */
-async function fillCodes(db: Database, { users, countries, times, messagesADay }: Senders, now: number): Promise<void> {
+export async function fillCodes(
+  db: Database,
+  { users, countries, times, messagesADay }: Senders,
+  now: number,
+): Promise<void> {
   const shards = Array.from({ length: users }, (_, index) => shardOf(index + 1))
   const messages = messagesADay / users / countries.length / times
   for (let day = DAYS; day > 0; day--)
