@@ -28,6 +28,7 @@ import { ledgerCase } from './cases/ledger.ts'
 import { listsCase } from './cases/lists.ts'
 import { mixedCase } from './cases/mixed.ts'
 import { overloadCase } from './cases/overload.ts'
+import { perRecipientCase } from './cases/per-recipient.ts'
 import { plansCase } from './cases/plans.ts'
 import { processesCase } from './cases/processes.ts'
 import { replayCase } from './cases/replay.ts'
@@ -69,6 +70,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   years: yearsCase,
   import: importCase,
   plans: plansCase,
+  'per-recipient': perRecipientCase,
   breaker: breakerCase,
   replay: replayCase,
   cluster: clusterCase,

@@ -31,7 +31,7 @@ export function createReserves(job: Job, connection: number, homes: Homes | unde
   const fields = () => {
     made += 1
     const user = own?.[Math.floor(random() * own.length)] ?? firstUser + Math.floor(random() * users)
-    return `"user_id":${user},"id":"${job.prefix}${connection}-${made}","units":1`
+    return `"user_id":${user},"id":"${job.prefix}${connection}-${made}","units":1${recipientOf(job)}`
   }
   const batch = () => {
     let list = ''
@@ -94,3 +94,8 @@ export function seededRandom(stream: number): () => number {
     return (state >>> 0) / 2 ** 32
   }
 }
+
+const FIRST_NUMBER = 491_500_000_000
+
+const recipientOf = ({ recipients }: Job) =>
+  recipients === undefined ? '' : `,"recipient":"+${FIRST_NUMBER + Math.floor(Math.random() * recipients)}"`
