@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS } from '../../../src/domain/time.ts'
 import { createCaller, NO_USER } from './caller.ts'
 import type { Answer, Deployment } from './deployment.ts'
-import { HOT_USER, USERS } from './messages.ts'
+import { FORCING_USERS, HOT_USER, USERS } from './messages.ts'
 import type { RunRecord } from './record.ts'
 
 const QUOTA = '/api/sms/admin/quota'
@@ -51,6 +51,11 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
       record.contradictions.push(`creating ${JSON.stringify(body)}: ${status} ${JSON.stringify(answer)}`)
     }
     return undefined
+  }
+
+  async function createValueCap(user_id: number, cap: NonNullable<ReturnType<RunRecord['valueCaps']['get']>>) {
+    const made = await create({ user_id, kind: 'cap', period: 'hour', ...cap })
+    if (made !== undefined) record.valueCaps.set(made.id, cap)
   }
 
   async function add(user: number): Promise<void> {
@@ -207,6 +212,10 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
         await create({ user_id: user, limit: 10 * scale, period: 'hour', rollover_limit: user % 5 === 0 ? 8 : 0 })
         await create({ user_id: user, limit: 30 * scale, period: 'day', priority: 200, overage_limit: user % 3 })
         if (user % 3 === 1) await create({ user_id: user, kind: 'cap', limit: 15 * scale, period: 'hour' })
+        // Force books past limits, which are compared for each value.
+        if (FORCING_USERS.includes(user)) continue
+        if (user % 4 === 2) await createValueCap(user, { per: 'recipient', counts: 'messages', limit: 3 * scale })
+        if (user % 4 === 3) await createValueCap(user, { per: 'tag', counts: 'units', limit: 6 * scale })
       }
     },
 

@@ -37,6 +37,7 @@ function recordDenial(record: RunRecord, entry: Entry, reply: Reply): void {
   if (wasShown(entry, reply)) contradict(record, `${nameOf(entry)} was granted, then denied`, reply)
   if (entry.force) contradict(record, `${nameOf(entry)} was forced, and denied`, reply)
   const { reason } = reply.body
+  if (record.valueCaps.has(reply.body.limiting_quota_id)) record.count('denied by a cap on each value')
   record.count(
     reason === 'no_quota' ? 'denied without quota' : reason === 'cap_reached' ? 'denied by a cap' : 'denied by grants',
   )
@@ -107,12 +108,16 @@ function checkReservation(record: RunRecord, name: string, reply: Reply, shown: 
     committed + released <= units &&
     refunded <= committed &&
     paid === units &&
-    draws.every(draw => draw.kind === 'grant' || draw.units === units)
+    draws.every(draw => draw.kind === 'grant' || draw.units === countedOf(record, draw.quota_id, units))
   const isOverdue = expires_at !== null && Date.parse(expires_at) <= reply.clock
   if (!addsUp) contradict(record, `${name} does not add up`, reply)
   if (isOverdue)
     contradict(record, `${name} is open after its expiry, at ${new Date(reply.clock).toISOString()}`, reply)
 }
+
+/** What a cap counts of a message. */
+const countedOf = ({ valueCaps }: RunRecord, quotaId: number, units: number) =>
+  valueCaps.get(quotaId)?.counts === 'messages' ? 1 : units
 
 export type Settlement = 'commit' | 'release' | 'refund'
 

@@ -137,7 +137,8 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
       text: sql`select id as quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
         union all select quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over from quota_window`,
     })
-    return { rows, windows }
+    // Their counters are elsewhere.
+    return { rows, windows: windows.filter(({ quota_id }) => !record.valueCaps.has(quota_id)) }
   }, 'snapshot')
   const findings: Findings = {
     lost: [],
@@ -166,6 +167,7 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
       (used.get(`${quota_id} ${Date.parse(window_start)}`) ?? 0) + units - returned,
     )
   const forced = new Map<string, number>()
+  const ofValues = new Map<string, { used: number; limit: number }>()
   for (const [key, entry] of record.entries) {
     const { shown } = entry
     if (shown === undefined) continue
@@ -181,8 +183,10 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
       const holds = user === entry.user && madeAt < entry.begunAt && entry.firstShownAt < endedAt
       if (holds && !shown.draws.some(draw => draw.quota_id === id)) findings.uncapped.push(`${key} past ${id}`)
     }
-    addUses(used, expected, expected.committed - expected.refunded)
-    if (entry.force) addUses(forced, expected, expected.units)
+    const onWindows = { draws: expected.draws.filter(({ quota_id }) => !record.valueCaps.has(quota_id)) }
+    addUses(used, { ...expected, ...onWindows }, expected.committed - expected.refunded)
+    if (entry.force) addUses(forced, { ...expected, ...onWindows }, expected.units)
+    addValues(ofValues, record, entry, expected)
   }
   for (const { quota_id, window_start, ...counters } of windows) {
     const key = `${quota_id} ${window_start}`
@@ -196,8 +200,26 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
       findings.oversold.push(`${key}: ${counters.used} of ${bound}`)
     }
   }
+  for (const [key, { used, limit }] of ofValues) if (used > limit) findings.oversold.push(`${key}: ${used} of ${limit}`)
   for (const [key, units] of used) if (units > 0) findings.sums.push(`${key}: shown ${units}, and there is no window`)
   return findings
+}
+
+/** What a reservation leaves of each value that a cap counts by itself, by cap, value and window. */
+function addValues(
+  ofValues: Map<string, { used: number; limit: number }>,
+  { valueCaps }: RunRecord,
+  { body }: Entry,
+  { draws, committed, refunded }: ShownReservation,
+): void {
+  for (const { quota_id, window_start } of draws) {
+    const cap = valueCaps.get(quota_id)
+    if (cap === undefined) continue
+    const key = `${quota_id} ${body[cap.per]} ${window_start}`
+    const sum = ofValues.get(key) ?? { used: 0, limit: cap.limit }
+    sum.used += cap.counts === 'units' ? committed - refunded : Number(committed > refunded)
+    ofValues.set(key, sum)
+  }
 }
 
 /** What a reservation counts as used: along its line the first spent units, grants one after the other, caps from 0. */

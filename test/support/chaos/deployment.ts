@@ -64,6 +64,7 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
     AUTO_USERS: 'true',
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     // More than the test makes: a call that finds no room is denied.
     DEFAULT_PLAN_USERS_PER_MINUTE: '1000000',
     CHAOS_BEGAN: String(Date.now()),

@@ -36,6 +36,8 @@ export function createMessages(random: () => number): Messages {
       ...(allowsPart ? { allow_partial: true } : {}),
       ...(random() < 0.3 ? { message_type: oneOf(['otp', 'news']) } : {}),
       ...(random() < 0.3 ? { country: oneOf(['DE', 'FR']) } : {}),
+      ...(random() < 0.5 ? { recipient: oneOf(['+491', '+492', '+493']) } : {}),
+      ...(random() < 0.4 ? { tag: oneOf(['sales', 'support']) } : {}),
       ...(force ? { force } : {}),
       // Half of them expire while their sender still settles them.
       ttl_seconds: 60 + below(3_600),

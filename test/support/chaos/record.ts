@@ -16,7 +16,7 @@ export interface Entry {
   readonly user: number
   readonly id: string
   readonly op: 'reserve' | 'consume'
-  readonly body: object
+  readonly body: { readonly recipient?: string | undefined; readonly tag?: string | undefined }
   readonly asked: number
   readonly onExpiry: 'release' | 'commit'
   readonly allowsPart: boolean
@@ -44,6 +44,7 @@ export const KINDS = [
   'forced',
   'forced without account',
   'denied by a cap',
+  'denied by a cap on each value',
   'denied by grants',
   'denied without quota',
   'replayed',
@@ -117,6 +118,8 @@ export interface RunRecord {
   readonly unavailable: UnavailableCall[]
   /** Quotas whose limit was lowered, by id. */
   readonly lowered: Set<number>
+  /** Caps that count each recipient or tag by itself, by id. No one changes them. */
+  readonly valueCaps: Map<number, { per: 'recipient' | 'tag'; counts: 'units' | 'messages'; limit: number }>
   /** Caps over everything a user sends: from the answer that created each until a caller began to change it. */
   readonly caps: { id: number; user: number; madeAt: number; endedAt: number }[]
 }
@@ -158,6 +161,7 @@ export function createRunRecord(): RunRecord {
     calms: [],
     unavailable: [],
     lowered: new Set(),
+    valueCaps: new Map(),
     caps: [],
   }
 }
