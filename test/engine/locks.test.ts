@@ -198,6 +198,23 @@ describe('a queue that is full', () => {
   })
 })
 
+test('under a cap on each value, two processes in locked mode grant exactly its limit', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user, limit: 1_000 })
+  await bench.quota({ user_id: user, kind: 'cap', limit: 3, period: 'day', per: 'country', alert_at: [] })
+  const engines = [bench.engine(), bench.engine()]
+  for (const engine of engines) await makeLocked(engine, bench)
+  const calls = ['a', 'b', 'c', 'd', 'e', 'f'].map((id, n) =>
+    engines[n % 2]?.submit(reserve(user, id, 1, { country: 'DE' })),
+  )
+  const outcomes = await Promise.all(calls)
+  expect(outcomes.map(outcome => outcome?.outcome).toSorted()).toEqual([
+    ...Array(3).fill('denied'),
+    ...Array(3).fill('granted'),
+  ])
+  expect(engines.map(({ reports }) => reports.at(-1)?.mode)).toEqual(['locked', 'locked'])
+})
+
 test('close completes the accepted commands and accepts no new ones', async () => {
   const before = await countSessions(db)
   const engine = bench.engine({ connections: 2, batchSize: 10 })

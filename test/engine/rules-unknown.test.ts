@@ -64,6 +64,25 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 0 }])
   })
 
+  test('counts a value of a cap once', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    const cap = await bench.quota({ user_id: user, kind: 'cap', limit: 2, period: 'day', per: 'country', alert_at: [] })
+    const engine = await engineFor(user)
+    const { lost } = network.loseNextConfirmation()
+    const asked = engine.submit(reserve(user, 'm1', 5, { country: 'DE' }))
+    await lost
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
+    const counted = () =>
+      db.query({ text: sql`select used, reserved from value_counter where quota_id = $1`, values: [cap.id] })
+    expect(await counted()).toEqual([{ used: 0, reserved: 1 }])
+    const again = network.loseNextConfirmation()
+    const settled = engine.submit(settle('commit', user, 'm1'))
+    await again.lost
+    expect(await settled).toMatchObject({ outcome: 'settled', replayed: false })
+    expect(await counted()).toEqual([{ used: 1, reserved: 0 }])
+  })
+
   test('keeps a repetition a repetition, and a settlement of the batch a first answer', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
