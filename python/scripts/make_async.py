@@ -14,19 +14,21 @@ CALLS = (
     "_ask",
     "_settle",
     "_settle_due",
+    "_settle_due_of",
     "_find",
     "_send",
     "_send_committed",
     "_send_and_commit",
     "_give_back",
     "commit",
+    "feedback",
     "request",
     "_attempt",
     "_http.request",
 )
 
 #: What does nothing that takes time.
-AT_ONCE = ("__init__", "unsettled", "_leave_open", "list_quotas", "list_reservations")
+AT_ONCE = ("__init__", "unsettled", "_leave_open", "_is_any_left", "list_quotas", "list_reservations")
 
 REPLACEMENTS = [
     (
