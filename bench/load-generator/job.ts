@@ -13,7 +13,7 @@ export interface Job {
   firstUser?: number
   /** Whether a connection sends only calls of users that belong to its server, by the rule of the client. Not with a mix. Default: false. */
   hasAffinity?: boolean
-  /** Each reserve names one of so many recipients. Left out: none. Not with a mix. */
+  /** From how many recipients each reserve names one. Left out: it names none. Not with a mix. */
   recipients?: number
   /** Operations per call: 1 calls `reserve`, more call `batch`. */
   operations: number
