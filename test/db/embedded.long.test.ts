@@ -4,12 +4,14 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { answerOf, createFolders, kill, pidOf, read, write } from './embedded-fixture.ts'
+import { findRunning } from '../../src/db/embedded/server.ts'
+import { answerOf, createFolders, kill, pidOf, read, withDatabase, write } from './embedded-fixture.ts'
 
-const { root, services, start, prepare, spawnService } = await createFolders()
+const { root, services, start, startService, prepare, spawnService } = await createFolders()
 
 /** The state of a process as the system shows it. */
 function stateOf(pid: number): string {
@@ -91,4 +93,22 @@ test('a start that is killed while it creates the database does not stop the nex
   await pause(1_000)
   expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
   expect((await readdir(dataDir)).filter(name => name.startsWith('.preparing'))).toEqual([])
+})
+
+test('a server that hangs as it ends does not keep the next start waiting', async () => {
+  const dataDir = await prepare('hanging')
+  const service = await startService(dataDir)
+  await write(service.url, 1)
+  const adminUrl = (await findRunning(foldersIn(dataDir)))?.adminUrl ?? ''
+  const [row] = await withDatabase(adminUrl, db =>
+    db.query<{ pid: number }>({ text: sql`select pid from pg_stat_activity where backend_type = 'checkpointer'` }),
+  )
+  await service.kill()
+  const pid = await pidOf(dataDir)
+  // It has the last checkpoint to write. Not 0, which would be this process and its group.
+  process.kill(row?.pid ?? Number.NaN, 'SIGSTOP')
+  process.kill(pid, 'SIGINT')
+  const { url, adopted } = await start(dataDir)
+  expect(adopted).toBe(false)
+  expect(await read(url)).toEqual([{ value: 1 }])
 })

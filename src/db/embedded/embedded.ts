@@ -56,7 +56,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   await removeLeftovers(folders)
   if (!ownerIsSettled) await giveFolderToAccount(folders, log)
   await finishUpgrade(folders)
-  const first = await startLocked(folders, log, { lockTimeout })
+  const first = await startLocked(folders, log, { stopTimeout, lockTimeout })
   await removeUpgrade(folders)
   const { url, adminUrl, version, optimization, pid, adopted } = first.server
   log.info(
@@ -66,7 +66,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const supervision = supervise(first, folders, log, signal)
+  const supervision = supervise(first, folders, log, { signal, stopTimeout })
   const checks = setInterval(
     () =>
       finishShutdown(folders, stopTimeout, signal).catch(error =>
@@ -96,6 +96,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
+interface Times {
+  readonly signal: AbortSignal
+  readonly stopTimeout: number
+}
+
 interface Supervision {
   /** Settles when the loop has ended, after the signal and the loss of the server. */
   readonly finished: Promise<void>
@@ -107,7 +112,8 @@ interface Supervision {
  * Restarts the server and takes its lock again whenever it is lost, until the signal. The lock's connection ends when
  * the server does, for any reason.
  */
-function supervise(first: LockedServer, folders: Folders, log: Log, signal: AbortSignal): Supervision {
+function supervise(first: LockedServer, folders: Folders, log: Log, times: Times): Supervision {
+  const { signal } = times
   let locked = first
 
   async function loop(): Promise<void> {
@@ -117,7 +123,7 @@ function supervise(first: LockedServer, folders: Folders, log: Log, signal: Abor
       await locked.lost
       if (signal.aborted) return
       log.warn({ folder: folders.dataDir }, 'embedded database: lost, restarting')
-      const restarted = await restart(folders, log, signal)
+      const restarted = await restart(folders, log, times)
       if (restarted === undefined) return
       locked = restarted
       log.info({ pid: locked.server.pid }, 'embedded database: running again')
@@ -128,10 +134,11 @@ function supervise(first: LockedServer, folders: Folders, log: Log, signal: Abor
 }
 
 /** Tries until the server runs again; undefined after the signal. */
-async function restart(folders: Folders, log: Log, signal: AbortSignal): Promise<LockedServer | undefined> {
+async function restart(folders: Folders, log: Log, times: Times): Promise<LockedServer | undefined> {
+  const { signal } = times
   for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
     try {
-      return await startLocked(folders, log, { signal })
+      return await startLocked(folders, log, times)
     } catch (error) {
       if (signal.aborted) return undefined
       log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
@@ -170,10 +177,10 @@ interface LockedServer {
 async function startLocked(
   folders: Folders,
   log: Log,
-  { signal, lockTimeout }: { signal?: AbortSignal; lockTimeout?: number | undefined },
+  { signal, stopTimeout, lockTimeout }: { signal?: AbortSignal; stopTimeout: number; lockTimeout?: number | undefined },
 ): Promise<LockedServer> {
   for (let n = 1; ; n++) {
-    const server = await bringUp(folders, log, signal)
+    const server = await bringUp(folders, log, { signal, stopTimeout })
     const client = new pg.Client({
       connectionString: server.adminUrl,
       application_name: `sms-quota, process ${process.pid}`,

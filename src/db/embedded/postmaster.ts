@@ -208,6 +208,9 @@ async function removeIfStale(folders: Folders, folder: string, name: string): Pr
   })
 }
 
+/** After 5 seconds the server kills those of its processes that do not end. */
+const AT_ONCE_MS = 7_000
+
 /**
  * Ends the server: it closes connections, rolls transactions back and flushes everything. If that takes longer than
  * `timeoutMs`, it is ended at once, which costs a recovery at the next start. Returns whether it is gone.
@@ -215,7 +218,7 @@ async function removeIfStale(folders: Folders, folder: string, name: string): Pr
 export async function endServer(folders: Folders, timeoutMs: number): Promise<boolean> {
   for (const [signal, wait] of [
     ['SIGINT', timeoutMs],
-    ['SIGQUIT', 2_000],
+    ['SIGQUIT', AT_ONCE_MS],
   ] as const) {
     const file = await readPidFile(folders)
     if (file === undefined || !(await isServerOf(folders, file.pid))) return true

@@ -12,7 +12,7 @@ import { findBinaries } from './binaries.ts'
 import { makeCluster, readPassword } from './data-directory.ts'
 import type { Folders } from './folders.ts'
 import { within } from './own-files.ts'
-import { type Child, isServerOf, launch, type PidFile, PORT, readPidFile } from './postmaster.ts'
+import { type Child, endServer, isServerOf, launch, type PidFile, PORT, readPidFile } from './postmaster.ts'
 import { IS_PREPARED, NAME, SERVICE_ROLE, servicePassword } from './service-role.ts'
 
 export interface Server {
@@ -35,8 +35,15 @@ export interface Server {
 const START_TIMEOUT_MS = 300_000
 const PROGRESS_EVERY_MS = 5_000
 
-/** Returns a server of the folder that accepts connections: the running one, or one that it starts. */
-export async function bringUp(folders: Folders, log: Log, signal?: AbortSignal): Promise<Server> {
+/**
+ * Returns a server of the folder that accepts connections: the running one, or one that it starts. One that is ending for longer than
+ * `stopTimeout`, in ms, hangs: it is ended at once.
+ */
+export async function bringUp(
+  folders: Folders,
+  log: Log,
+  { signal, stopTimeout }: { signal?: AbortSignal | undefined; stopTimeout: number },
+): Promise<Server> {
   const begin = Date.now()
   let nextProgress = begin + PROGRESS_EVERY_MS
   let child: Child | undefined
@@ -58,6 +65,7 @@ export async function bringUp(folders: Folders, log: Log, signal?: AbortSignal):
       nextProgress = now + PROGRESS_EVERY_MS
     }
 
+    if (file?.status === 'stopping' && now - begin > stopTimeout) await endServer(folders, 0)
     if (found.state === 'down') {
       const output = await child?.finalOutput()
       if (output !== undefined && !TRANSIENT.test(output))
