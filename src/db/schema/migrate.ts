@@ -194,8 +194,10 @@ function failureOf({ name }: Migration, error: unknown, mustWait: boolean, lockW
 function apply(db: Database, migration: Migration): Promise<void> {
   return db.transaction(async tx => {
     await tx.query({ text: sql`set local lock_timeout = ${sqlInteger(LOCK_TIMEOUT_MS)}` })
-    for (const text of migration.statements) await tx.query({ text })
     const { isDistributed } = await findTopology(tx)
+    // Citus changes a domain over one connection to each node, and refuses to after a statement that has used several.
+    if (isDistributed) await tx.query({ text: sql`set local citus.multi_shard_modify_mode = 'sequential'` })
+    for (const text of migration.statements) await tx.query({ text })
     if (isDistributed) await distributeTables(tx, await undistributedTables(tx))
     await record(tx, migration)
   })
