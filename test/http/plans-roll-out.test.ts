@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../src/db/connection/sql.ts'
+import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
@@ -147,10 +147,7 @@ describe('a roll-out', () => {
     const plan = await createPlan(MONTHLY)
     const [first = 0, second = 0] = newUsers(2)
     await rollOut(plan, { users: [first, second] })
-    const values = [first]
-    const lock = await openTransaction(db, tx =>
-      tx.query({ text: sql`select from account where user_id = $1 for update`, values }),
-    )
+    const lock = await openTransaction(db, tx => lockAccounts(tx, [first]))
     const begun = rollOut(plan, { users: [first, second] })
     await untilWaiting(db, 1)
     await change(plan, { ...MONTHLY, limit: 2000 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
@@ -118,7 +119,7 @@ describe('a user', () => {
     const [plan, user] = [await createPlan(MONTHLY), newUser()]
     await give(user, plan)
     const waiting = await db.transaction(async tx => {
-      await tx.query({ text: sql`select from account where user_id = $1 for update`, values: [user] })
+      await lockAccounts(tx, [user])
       const waiting = give(user, plan, { reset: true })
       await untilWaiting(db, 1)
       await change(plan, { ...MONTHLY, limit: 2000 })

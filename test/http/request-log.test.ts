@@ -2,6 +2,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { lockUndeletedQuotas } from '../../src/db/users/erasure.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { openTransaction } from '../support/engine.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
@@ -163,9 +164,7 @@ describe('a call that the database cannot serve now', async () => {
 
   test('of senders says why while rows of the user are locked', async () => {
     await call('POST', ADMIN_QUOTA, { body: { user_id: 71, limit: 5 } })
-    const lock = await openTransaction(own, tx =>
-      tx.query({ text: sql`select from quota where user_id = 71 for update` }),
-    )
+    const lock = await openTransaction(own, tx => lockUndeletedQuotas(tx, 71))
     lines.length = 0
     const body = { ...single, user_id: 71 }
     expect((await call('POST', '/api/sms/sender/quota/consume', { token, body })).status).toBe(503)
