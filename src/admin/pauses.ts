@@ -4,7 +4,7 @@ import { appendEvents, appendSystemEvent } from '../db/outbox/writes.ts'
 import { findPause, insertPause, insertPauseChange, lockPauses, PAUSE_SHARD, setLifted } from '../db/pauses/pauses.ts'
 import { lockAccounts } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { isActive, type Pause, type PauseDraft, pauseViewOf } from '../domain/pause.ts'
+import { isActive, type Pause, type PauseDraft, pauseIssues, pauseViewOf } from '../domain/pause.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
 import { once, type Repeated } from './idempotency.ts'
@@ -47,9 +47,9 @@ const pauseOf = (done: PauseMade): Pause | undefined => (done.outcome === 'creat
  * pause. What is refused is to be undone.
  */
 export async function createPause(tx: Transaction, draft: PauseDraft, author: Author): Promise<PauseMade> {
-  const { user_id, until } = draft
-  if (until !== null && until <= author.now)
-    return { outcome: 'invalid', issues: [{ path: '/until', message: 'must be in the future' }] }
+  const { user_id } = draft
+  const issues = pauseIssues(draft, author.now)
+  if (issues.length > 0) return { outcome: 'invalid', issues }
   if (user_id !== null) {
     await lockAccounts(tx, [user_id])
     const erased = await usersBeingErased(tx, [user_id])

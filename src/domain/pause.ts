@@ -1,3 +1,4 @@
+import type { ValidationIssue } from '../errors.ts'
 import type { Evidence } from './breaker.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
@@ -33,6 +34,10 @@ export interface Pause {
 
 /** A request to pause. */
 export type PauseDraft = Omit<Pause, 'id' | 'created_at' | 'created_by' | 'lifted_at' | 'lifted_by'>
+
+export function pauseIssues({ until }: PauseDraft, now: EpochMs): ValidationIssue[] {
+  return until !== null && until <= now ? [{ path: '/until', message: 'must be in the future' }] : []
+}
 
 /** What decisions need of a pause that is not lifted. */
 export type UnliftedPause = Pick<Pause, 'id' | 'user_id' | 'country' | 'message_types' | 'until' | 'reason'>

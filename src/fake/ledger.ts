@@ -1,8 +1,17 @@
-/** Quotas and reservations in memory, changed by the rules of the service. */
+/** Quotas, reservations and pauses in memory, changed by the rules of the service. */
 import { forbiddenByOthers } from '../admin/user-limits.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide } from '../domain/decide.ts'
 import { createDraft } from '../domain/draft.ts'
+import {
+  isActive,
+  type Pause,
+  type PauseDraft,
+  type PausesByCountry,
+  pauseIssues,
+  pausesByCountry,
+  pausesOf,
+} from '../domain/pause.ts'
 import type { Quota, QuotaDraft, QuotaPatch } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
 import { openingOf, outstandingOf, type Reservation } from '../domain/reservation.ts'
@@ -10,6 +19,7 @@ import { summarize } from '../domain/summary.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/value-counter.ts'
 import { invalidRequest } from '../errors.ts'
+import { noSuchPause } from '../http/pauses/responses.ts'
 import { noSuchQuota, refusal, versionMismatch } from '../http/quotas/responses.ts'
 
 const ACTOR = 'fake'
@@ -26,10 +36,13 @@ export interface Ledger {
   update(id: number, patch: QuotaPatch, mayChange: (version: number) => boolean): Quota
   remove(id: number, mayChange: (version: number) => boolean): void
   summary(userId: number): object
+  pause(draft: PauseDraft): Pause
+  liftPause(id: number): void
 }
 
 export function createLedger(now: () => EpochMs): Ledger {
-  const { perform, closeExpired, known, put, quotasOf, reservationsOf } = createRows(now)
+  const pauses = createPauses(now)
+  const { perform, closeExpired, known, put, quotasOf, reservationsOf } = createRows(now, at => pauses.activeAt(at))
   let lastId = FIRST_ID
   return {
     perform,
@@ -60,13 +73,43 @@ export function createLedger(now: () => EpochMs): Ledger {
       const undeleted = quotasOf(userId).filter(({ deleted_at }) => deleted_at === null)
       const open = undeleted.filter(quota => isOpen(quota, at))
       // A forecast needs a week of use.
-      return summarize(userId, open, undeleted.length - open.length, { first: null, days: [] }, [], at)
+      return summarize(
+        userId,
+        open,
+        undeleted.length - open.length,
+        { first: null, days: [] },
+        pausesOf(pauses.activeAt(at), userId, at),
+        at,
+      )
+    },
+    pause: pauses.add,
+    liftPause: pauses.lift,
+  }
+}
+
+function createPauses(now: () => EpochMs) {
+  const all = new Map<number, Pause>()
+  return {
+    activeAt: (at: EpochMs) => pausesByCountry([...all.values()].filter(pause => isActive(pause, at))),
+    add(draft: PauseDraft): Pause {
+      const at = now()
+      const issues = pauseIssues(draft, at)
+      if (issues.length > 0) throw invalidRequest(issues)
+      const id = all.size + 1
+      const pause = { ...draft, id, created_at: at, created_by: ACTOR, lifted_at: null, lifted_by: null }
+      all.set(id, pause)
+      return pause
+    },
+    lift(id: number): void {
+      const pause = all.get(id)
+      if (pause === undefined) throw noSuchPause(id)
+      if (isActive(pause, now())) all.set(id, { ...pause, lifted_at: now(), lifted_by: ACTOR })
     },
   }
 }
 
 /** What the tables hold in the service. */
-function createRows(now: () => EpochMs) {
+function createRows(now: () => EpochMs, pausesAt: (at: EpochMs) => PausesByCountry) {
   /** By id, in ascending order. */
   const quotas = new Map<number, Quota>()
   const reservations = new Map<number, Map<string, Reservation>>()
@@ -87,7 +130,7 @@ function createRows(now: () => EpochMs) {
     const isDrawn = ({ id }: Quota) => named?.draws.some(({ quota_id }) => quota_id === id) ?? false
     const open = own.filter(quota => isOpen(quota, at) || isDrawn(quota))
     const draft = createDraft(command.user_id, open, named ? [named] : [], { ended: endedOf(own, at), ...values })
-    const outcome = decide(draft, command, at, { observe: false })
+    const outcome = decide(draft, command, at, { observe: false, pauses: pausesAt(at) })
     for (const quota of draft.quotas) {
       const before = quotas.get(quota.id)
       if (before !== undefined) quotas.set(quota.id, { ...before, ...quota })

@@ -1,15 +1,18 @@
 /** The operations that the fake server has, with the service's own validation and answers. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
+import { PauseParams, PauseReq } from '../contract/pauses.ts'
 import { SummaryQuery } from '../contract/quota-summary.ts'
 import { CreateQuotaReq, QuotaParams, UpdateQuotaReq } from '../contract/quotas.ts'
 import { SEGMENTS_HEADER, writeSegmentRules } from '../contract/segments-header.ts'
 import { BatchReq, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../contract/sender.ts'
+import { pauseViewOf } from '../domain/pause.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { SegmentRules } from '../domain/segment-rules.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { ERRORS, invalidRequest, Problem } from '../errors.ts'
+import { draftOf as pauseDraftOf } from '../http/pauses/requests.ts'
 import { keyMismatch, problemBody } from '../http/platform/problems.ts'
 import { compileCheck, compileValidator, type Issues } from '../http/platform/validation.ts'
 import { draftOf, etagOf, patchOf, versionCheck } from '../http/quotas/requests.ts'
@@ -39,6 +42,8 @@ export interface Answer {
 /** @throws Problem */
 type Handler = (call: Call, parameters: Readonly<Record<string, string>>) => Answer
 
+type Once = (key: string | undefined, request: Record<string, unknown>, answerNow: () => Answer) => Answer
+
 export interface Route {
   readonly method: string
   /** With a named group for each parameter. */
@@ -51,9 +56,11 @@ const NAMELESS = { user_ref: null, user_name: null }
 
 const SENDER = '/api/sms/sender/quota'
 const ADMIN = '/api/sms/admin/quota'
+const PAUSES = '/api/sms/admin/pauses'
 
 export function createRoutes(ledger: Ledger, now: () => EpochMs, segments: SegmentRules): Route[] {
-  return [...senderRoutes(ledger, segments), ...adminRoutes(ledger, now)]
+  const once = createOnce()
+  return [...senderRoutes(ledger, segments), ...adminRoutes(ledger, now, once), ...pauseRoutes(ledger, now, once)]
 }
 
 function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
@@ -114,11 +121,10 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
   return [...single, batch, find]
 }
 
-function adminRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
+function adminRoutes(ledger: Ledger, now: () => EpochMs, once: Once): Route[] {
   const [checkCreate, checkUpdate] = [compileCheck(CreateQuotaReq), compileCheck(UpdateQuotaReq)]
   const [readQuota, readSummary] = [reader(QuotaParams), reader(SummaryQuery)]
   const idOf = (parameters: Readonly<Record<string, string>>) => (readQuota(parameters) as { id: number }).id
-  const once = createOnce()
 
   const shown = (quota: Quota, status = 200): Answer => ({
     status,
@@ -166,10 +172,37 @@ function adminRoutes(ledger: Ledger, now: () => EpochMs): Route[] {
   ]
 }
 
+function pauseRoutes(ledger: Ledger, now: () => EpochMs, once: Once): Route[] {
+  const check = compileCheck(PauseReq)
+  const read = reader(PauseParams)
+  return [
+    {
+      method: 'POST',
+      path: pathOf(PAUSES),
+      handle({ body, idempotencyKey }) {
+        assertValid(check(body))
+        const draft = pauseDraftOf(body as PauseReq)
+        return once(idempotencyKey, { operation: 'createPause', ...draft }, () => {
+          const pause = pauseViewOf(ledger.pause(draft), now())
+          return { status: 201, body: draft.user_id === null ? pause : { ...pause, ...NAMELESS } }
+        })
+      },
+    },
+    {
+      method: 'DELETE',
+      path: pathOf(`${PAUSES}/{id}`),
+      handle(_call, parameters) {
+        ledger.liftPause((read(parameters) as { id: number }).id)
+        return { status: 204 }
+      },
+    },
+  ]
+}
+
 /** Answers a repeated key as before. It forgets nothing: a test is short. */
-function createOnce() {
+function createOnce(): Once {
   const before = new Map<string, { request: Record<string, unknown>; answer: Answer }>()
-  return (key: string | undefined, request: Record<string, unknown>, answerNow: () => Answer): Answer => {
+  return (key, request, answerNow) => {
     const earlier = key === undefined ? undefined : before.get(key)
     if (earlier === undefined) {
       const answer = answerNow()

@@ -6,13 +6,13 @@ import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { listPauses, type PauseFilter } from '../../db/pauses/lists.ts'
 import { findPause } from '../../db/pauses/pauses.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
-import { type PauseDraft, pauseViewOf } from '../../domain/pause.ts'
+import { pauseViewOf } from '../../domain/pause.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorInteger, cursorsOf, pageRequestOf } from '../platform/cursors.ts'
-import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { authorOf } from '../quotas/requests.ts'
+import { draftOf } from './requests.ts'
 import { noSuchPause, pauseOrThrow } from './responses.ts'
 
 /** Pauses of destinations: `/api/sms/admin/pauses…`. */
@@ -62,20 +62,6 @@ function readRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
       return pauseViewOf(pause, now())
     },
   })
-}
-
-/** A validated body as a draft of the domain. Lists are kept in one order, in which they are compared. */
-function draftOf({ user_id, country, message_types = null, until = null, reason = null }: PauseReq): PauseDraft {
-  return {
-    user_id,
-    country,
-    message_types: message_types?.toSorted() ?? null,
-    until: until === null ? null : timestampOf(until),
-    reason,
-    origin: 'person',
-    evidence: null,
-    observed: false,
-  }
 }
 
 function changeRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
