@@ -1,7 +1,7 @@
 /**
  * Sixty-four senders on two services over one database, with administrators, windows that end every three seconds,
  * twins, partial settlements, retention and the sweeper, while processes are killed, backends cancelled and rows held by
- * strangers. Afterwards the clients' records of all answers must equal the ledger. Then users that were never seen send, and get the
+ * strangers. Destinations are paused by administrators, and by the breaker. Afterwards the clients' records of all answers must equal the ledger. Then users that were never seen send, and get the
  * default plan, during further kills.
  *
  *     CHAOS_ROUNDS=20 SEED=… npx vitest run test/process/chaos.long.test.ts
@@ -24,6 +24,7 @@ import {
 import { createDeployment } from '../support/chaos/deployment.ts'
 import { createFaults, type Victim } from '../support/chaos/faults.ts'
 import { staleAnswers } from '../support/chaos/http-call.ts'
+import { breakerFaults, pauseFaults, startPauses } from '../support/chaos/pauses.ts'
 import { createRunRecord, KINDS } from '../support/chaos/record.ts'
 import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
@@ -84,6 +85,7 @@ test(
     await administrators.createInitialQuotas()
     const senders = startSenders(deployment, record, random)
     const changing = administrators.start()
+    const pausing = await startPauses(deployment, record, random)
     faults.start()
 
     for (let round = 0; round < rounds; round++) {
@@ -97,16 +99,21 @@ test(
     }
     const acknowledged = record.acknowledged
     await expect.poll(() => record.acknowledged, { timeout: 120_000 }).toBeGreaterThan(acknowledged + 200)
+    await expect.poll(() => record.counts['trips of the breaker'], { timeout: 120_000 }).toBeGreaterThan(1)
 
     await faults.stop()
     await senders.stop()
     await changing.stop()
+    await pausing.stop()
     await closeAll()
     await checkNow()
     const { reservations, forgotten, windows, ...faultsFound } = await checkRun(record, db)
     record.count('expired', await countExpired(db))
+    const pausesFound = await pauseFaults(record, db)
     console.log({ ...report(), reservations, forgotten, windows })
     expect(faultsFound).toEqual({ lost: [], unknown: [], different: [], sums: [], oversold: [], uncapped: [] })
+    expect(pausesFound).toEqual([])
+    expect(await breakerFaults(db)).toEqual([])
     expect(await misnamedLimits(record, db)).toEqual([])
     expect(await wrongEvents(db)).toEqual([])
     expect(await staleAnswers(deployment)).toEqual([])

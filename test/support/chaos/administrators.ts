@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS } from '../../../src/domain/time.ts'
 import { createCaller, NO_USER } from './caller.ts'
 import type { Answer, Deployment } from './deployment.ts'
-import { FORCING_USERS, HOT_USER, USERS } from './messages.ts'
+import { FORCING_USERS, HONEST_USER, HOT_USER, PUMPED_USER, USERS } from './messages.ts'
 import type { RunRecord } from './record.ts'
 
 const QUOTA = '/api/sms/admin/quota'
@@ -207,6 +207,7 @@ export function createAdministrators(deployment: Deployment, record: RunRecord, 
 
   return {
     async createInitialQuotas() {
+      for (const user_id of [PUMPED_USER, HONEST_USER]) await create({ user_id, limit: 1_000_000 })
       for (let user = 0; user < USERS; user++) {
         const scale = user === HOT_USER ? HOT_SCALE : 1
         await create({ user_id: user, limit: 10 * scale, period: 'hour', rollover_limit: user % 5 === 0 ? 8 : 0 })

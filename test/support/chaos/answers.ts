@@ -33,14 +33,19 @@ export function recordDecision(record: RunRecord, entry: Entry, reply: Reply, is
 /** Answers may overtake each other, but a call that began after the first answer must not contradict it. */
 const wasShown = ({ shown, firstShownAt }: Entry, { begunAt }: Reply) => shown !== undefined && firstShownAt < begunAt
 
+const DENIED: Record<string, Parameters<RunRecord['count']>[0]> = {
+  no_quota: 'denied without quota',
+  cap_reached: 'denied by a cap',
+  destination_paused: 'denied by a pause',
+}
+
 function recordDenial(record: RunRecord, entry: Entry, reply: Reply): void {
   if (wasShown(entry, reply)) contradict(record, `${nameOf(entry)} was granted, then denied`, reply)
   if (entry.force) contradict(record, `${nameOf(entry)} was forced, and denied`, reply)
   const { reason } = reply.body
   if (record.valueCaps.has(reply.body.limiting_quota_id)) record.count('denied by a cap on each value')
-  record.count(
-    reason === 'no_quota' ? 'denied without quota' : reason === 'cap_reached' ? 'denied by a cap' : 'denied by grants',
-  )
+  record.count(DENIED[reason] ?? 'denied by grants')
+  if (reason === 'destination_paused') record.paused.push({ entry, pause: reply.body.pause.id, begunAt: reply.begunAt })
   checkDenial(record, entry, reply)
 }
 
@@ -83,15 +88,17 @@ export function recordCheck(
   }
 }
 
-/** A denial names the reason and the limit, and what is left does not suffice. */
+/** A denial names the reason and the limit or the pause, and what is left does not suffice. */
 function checkDenial(record: RunRecord, asked: Pick<Entry, 'user' | 'asked' | 'allowsPart'>, reply: Reply): void {
-  const { reason, remaining, limiting_quota_id: limiting, retry_at } = reply.body
+  const { reason, remaining, limiting_quota_id: limiting, retry_at, pause } = reply.body
   const { user } = asked
   const suffices = remaining === null || remaining >= (asked.allowsPart ? 1 : asked.asked)
   // Every other user has grants without scope that are never deleted.
   const isRight = isUnknown(user)
     ? reason === 'no_quota' && remaining === 0 && limiting === null && retry_at === null
-    : (reason === 'cap_reached' || reason === 'quota_exhausted') && typeof limiting === 'number' && !suffices
+    : reason === 'destination_paused'
+      ? remaining === 0 && limiting === null && pause.until === retry_at
+      : (reason === 'cap_reached' || reason === 'quota_exhausted') && typeof limiting === 'number' && !suffices
   if (!isRight || (retry_at !== null && Date.parse(retry_at) < reply.clock)) {
     contradict(record, `a denial to user ${user}, who asked for ${asked.asked}`, reply)
   }

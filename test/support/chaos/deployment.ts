@@ -36,6 +36,8 @@ export interface Deployment {
   readonly url: string
   /** The services' clock. */
   now(): EpochMs
+  /** When that clock shows this, on `performance.now()`. */
+  when(time: EpochMs): number
   /** The clock of the service that is behind. */
   earliestNow(): EpochMs
   /** An administrator's, who may also send and force. */
@@ -63,6 +65,7 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     DATABASE_URL: serviceUrl,
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
+    BREAKER_INTERVAL_SECONDS: '5',
     AUTO_USERS: 'true',
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     // More than the test makes: a call that finds no room is denied.
@@ -138,6 +141,7 @@ export async function createDeployment(speed = SPEED): Promise<Deployment> {
     db,
     url,
     now,
+    when: time => performance.now() + (time - now()) / speed,
     earliestNow: () => now() - LAG_S * 1_000 * speed,
     serviceErrors,
     output: () => output,

@@ -7,6 +7,13 @@ export const HOT_USER = 6
 /** Only these users have forced commands, so that all others must stay within their limits at all times. */
 export const FORCING_USERS = [45, 46, 47, 48, 49]
 
+/** Codes of the one to `PUMPED_COUNTRY` are never entered, and all others are. */
+export const PUMPED_USER = 60
+export const HONEST_USER = 61
+export const PUMPED_COUNTRY = 'US'
+/** The message type that the breaker watches. */
+export const CODE = 'code'
+
 /** The ids of users without quotas begin here. None of them has an account before a command is forced. */
 const FIRST_UNKNOWN_USER = 1_000
 
@@ -17,6 +24,8 @@ export interface Messages {
   next(user?: number): Entry
   /** A message of a user without quotas, perhaps one who had messages before. */
   ofUnknownUser(force: boolean): Entry
+  /** A message with a code, as the breaker watches them. */
+  withCode(user: number, country: string): Entry
 }
 
 export function createMessages(random: () => number): Messages {
@@ -25,9 +34,13 @@ export function createMessages(random: () => number): Messages {
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <T>(list: readonly T[]) => list[below(list.length)]
 
-  function entryOf(user: number, op: Entry['op'], force: boolean): Entry {
+  function newId(): string {
     made += 1
-    const id = `c${made}`
+    return `c${made}`
+  }
+
+  function entryOf(user: number, op: Entry['op'], force: boolean): Entry {
+    const id = newId()
     const units = 1 + below(random() < 0.1 ? 60 : 4)
     const allowsPart = random() < 0.15
     const onExpiry = random() < 0.2 ? 'commit' : 'release'
@@ -43,11 +56,7 @@ export function createMessages(random: () => number): Messages {
       ttl_seconds: 60 + below(3_600),
       on_expiry: onExpiry,
     }
-    return {
-      ...{ user, id, op, body, asked: units, onExpiry, allowsPart, force },
-      ...{ begun: 0, open: 0, shown: undefined, expiresAt: undefined },
-      ...{ begunAt: performance.now(), firstShownAt: 0, shownAt: 0, changedAt: 0 },
-    }
+    return asEntry({ user, id, op, body, asked: units, onExpiry, allowsPart, force })
   }
 
   return {
@@ -61,5 +70,21 @@ export function createMessages(random: () => number): Messages {
       const user = FIRST_UNKNOWN_USER + (isNew ? unknownUsers - 1 : below(unknownUsers))
       return entryOf(user, force ? 'consume' : 'reserve', force)
     },
+    withCode(user, country) {
+      const id = newId()
+      const body = { user_id: user, id, units: 1, country, message_type: CODE }
+      return asEntry({
+        ...{ user, id, op: 'consume', body, asked: 1 },
+        ...{ onExpiry: 'release', allowsPart: false, force: false },
+      })
+    },
   }
 }
+
+type Asked = Pick<Entry, 'user' | 'id' | 'op' | 'body' | 'asked' | 'onExpiry' | 'allowsPart' | 'force'>
+
+const asEntry = (asked: Asked): Entry => ({
+  ...asked,
+  ...{ begun: 0, open: 0, shown: undefined, expiresAt: undefined },
+  ...{ begunAt: performance.now(), firstShownAt: 0, shownAt: 0, changedAt: 0 },
+})

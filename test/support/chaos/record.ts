@@ -16,7 +16,12 @@ export interface Entry {
   readonly user: number
   readonly id: string
   readonly op: 'reserve' | 'consume'
-  readonly body: { readonly recipient?: string | undefined; readonly tag?: string | undefined }
+  readonly body: {
+    readonly recipient?: string | undefined
+    readonly tag?: string | undefined
+    readonly country?: string | undefined
+    readonly message_type?: string | undefined
+  }
   readonly asked: number
   readonly onExpiry: 'release' | 'commit'
   readonly allowsPart: boolean
@@ -47,6 +52,8 @@ export const KINDS = [
   'denied by a cap on each value',
   'denied by grants',
   'denied without quota',
+  'denied by a pause',
+  'denied by a pause that all processes know',
   'replayed',
   'closed',
   'twins',
@@ -64,6 +71,9 @@ export const KINDS = [
   'found',
   'not found',
   'changes of quotas',
+  'pauses lifted',
+  'trips of the breaker',
+  'codes entered',
   'transfers',
   'plans of users',
   'roll-outs',
@@ -83,6 +93,26 @@ type Kind = (typeof KINDS)[number]
 interface Interval {
   readonly from: number
   to: number
+}
+
+/** A pause, from when on it was certainly made, until a caller began to lift it, or its time is over. */
+export interface KnownPause {
+  readonly id: number
+  /** Null: all users. */
+  readonly user: number | null
+  readonly country: string
+  readonly types: readonly string[] | null
+  readonly madeAt: number
+  endedAt: number
+  /** When a caller was answered that it is lifted. */
+  liftedAt: number
+}
+
+/** A message that was denied because of a pause, and when that answer's attempt began. */
+interface PausedMessage {
+  readonly entry: Entry
+  readonly pause: number
+  readonly begunAt: number
 }
 
 /** A call that was answered with 503, or not at all. */
@@ -116,6 +146,11 @@ export interface RunRecord {
   /** When nothing was killed or cancelled, and every process had recovered. */
   readonly calms: Interval[]
   readonly unavailable: UnavailableCall[]
+  /** Pauses that administrators and the breaker made. */
+  readonly pauses: KnownPause[]
+  readonly paused: PausedMessage[]
+  /** When the test could not read the pauses in time, so that no process could. */
+  readonly blind: Interval[]
   /** Quotas whose limit was lowered, by id. */
   readonly lowered: Set<number>
   /** Caps that count each recipient or tag by itself, by id. No one changes them. */
@@ -160,6 +195,9 @@ export function createRunRecord(): RunRecord {
     firstAgain: [],
     calms: [],
     unavailable: [],
+    pauses: [],
+    paused: [],
+    blind: [],
     lowered: new Set(),
     valueCaps: new Map(),
     caps: [],
