@@ -14,16 +14,22 @@ import { parseMetrics } from './support/promql.ts'
 
 const SECRET = 'a secret for tests only, long enough for HS256'
 
-/** The service on a database of its own, and calls of a user who is a sender, too. */
-async function startApp(settings: Record<string, string>, overrides: Overrides) {
-  const { url, db } = await freshDatabase()
+const author = () => ({ now: Date.now() - 1_000, actor: 'ada', requestId: 'test' })
+
+/** The service on a database, by default of its own, and calls of a user who is a sender and an administrator, too. */
+async function startApp(settings: Record<string, string>, overrides: Overrides, database = freshDatabase()) {
+  const { url, db } = await database
   const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...settings })
   if ('issues' in loaded) throw new Error('the configuration is wrong')
   const app = await createApp(loaded.config, pino({ level: 'silent' }), overrides)
   whenDone(() => app.close())
-  const claims = { sub: '7', roles: ['sms-quota:sender'], exp: Math.floor(Date.now() / 1000) + 3_600 }
+  const claims = {
+    sub: '7',
+    roles: ['sms-quota:sender', 'sms-quota:admin'],
+    exp: Math.floor(Date.now() / 1000) + 3_600,
+  }
   const token = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(SECRET))
-  const call = (method: 'GET' | 'POST', path: string, payload?: object) =>
+  const call = (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) =>
     app.server.inject({
       method,
       url: path,
@@ -81,8 +87,7 @@ describe('people, jobs and readiness do not wait for connections of each other',
   }
 
   test('while people hold all of theirs, the service is ready and a due reservation is closed', async () => {
-    const author = { now: Date.now() - 1_000, actor: 'ada', requestId: 'test' }
-    await db.transaction(tx => createQuota(tx, { user_id: 7, limit: 10 }, author))
+    await db.transaction(tx => createQuota(tx, { user_id: 7, limit: 10 }, author()))
     const reserve = { user_id: 7, id: 'm', units: 1, ttl_seconds: 1 }
     expect((await call('POST', '/api/sms/sender/quota/reserve', reserve)).json()).toMatchObject({ granted: true })
     await whileBusy(app.parts.db, 2, async () => {
@@ -98,6 +103,31 @@ describe('people, jobs and readiness do not wait for connections of each other',
       expect((await call('GET', '/readyz')).statusCode).toBe(200)
     })
   })
+})
+
+test('a pause made by one process holds at another, also while that cannot read pauses and says so, until it is lifted', async () => {
+  const database = freshDatabase()
+  const [one, other] = [await startApp({}, { runJobs: false }, database), await startApp({}, {}, database)]
+  const { db } = one
+  await db.transaction(tx => createQuota(tx, { user_id: 7, limit: 10 }, author()))
+  const check = async () =>
+    (await other.call('POST', '/api/sms/sender/quota/check', { user_id: 7, units: 1, country: 'FR' })).json()
+  const age = async () =>
+    parseMetrics((await other.call('GET', '/metrics')).body).find(({ name }) => name === 'sms_quota_pauses_age_seconds')
+      ?.value
+  expect(await check()).toMatchObject({ granted: true })
+  const made = await one.call('POST', '/api/sms/admin/pauses', { user_id: 7, country: 'FR' })
+  const { id } = made.json()
+  await expect.poll(check).toMatchObject({ granted: false, reason: 'destination_paused', pause: { id } })
+
+  await db.query({ text: sql`alter table pause_state rename to elsewhere` })
+  // More than what passes between two reads.
+  await expect.poll(age).toBeGreaterThan(2)
+  expect(await check()).toMatchObject({ pause: { id } })
+  await db.query({ text: sql`alter table elsewhere rename to pause_state` })
+  await expect.poll(age).toBeLessThan(2)
+  expect((await one.call('DELETE', `/api/sms/admin/pauses/${id}`)).statusCode).toBe(204)
+  await expect.poll(check).toMatchObject({ granted: true })
 })
 
 test('every job has a lag, which rises while it cannot do its work and falls to 0 after it', async () => {
