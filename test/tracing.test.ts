@@ -1,12 +1,9 @@
 /** Traces, as a collector receives them by OTLP over HTTP. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { json } from 'node:stream/consumers'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sql } from '../src/db/connection/sql.ts'
 import { createDispatcher } from '../src/jobs/webhook-dispatcher.ts'
 import { startTracing } from '../src/tracing.ts'
+import { createCollector } from './support/collector.ts'
 import { createReceiver } from './support/receiver.ts'
 import { PLAIN } from './support/secrets.ts'
 import { startService } from './support/service.ts'
@@ -25,18 +22,7 @@ interface Export {
   resourceSpans: { resource: { attributes: ReceivedSpan['attributes'] }; scopeSpans: { spans: ReceivedSpan[] }[] }[]
 }
 
-const exports: Export[] = []
-const collector = createServer(async (request, response) => {
-  if (request.url === '/v1/traces') exports.push((await json(request)) as Export)
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-})
-collector.listen(0, '127.0.0.1')
-await once(collector, 'listening')
-afterAll(() => {
-  collector.closeAllConnections()
-  collector.close()
-})
-const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+const { endpoint, exports } = await createCollector<Export>()
 
 const [KEEP_ALL, KEEP_NONE] = ['1', '0']
 const tracesOf = (ratio: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio })

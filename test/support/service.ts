@@ -97,7 +97,7 @@ export interface ServiceOptions {
   connectTimeout?: number
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
   tracing?: Overrides['tracing']
-  /** Gets each line of the log, from level info on. */
+  /** Gets each line of the log, from `LOG_LEVEL` on. */
   onLogLine?: (line: string) => void
   /** The clocks of the machine. */
   machine?: Machine
@@ -130,7 +130,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
   const { queueCommands, giveUpMs, connectTimeout, tracing, onLogLine, machine, stallMs, certificate } = options
-  const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
+  const log =
+    onLogLine === undefined
+      ? pino({ level: 'silent' })
+      : pino({ base: null, level: loaded.config.logLevel }, { write: onLogLine })
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
