@@ -10,6 +10,11 @@ declare module '*/badge.module.css' {
   export default classes
 }
 
+declare module '*/breaker.module.css' {
+  const classes: Readonly<Record<'budgets' | 'controls' | 'facts' | 'form' | 'note' | 'page' | 'users' | 'warning', string>>
+  export default classes
+}
+
 declare module '*/chart.module.css' {
   const classes: Readonly<Record<'chart' | 'day' | 'name' | 'part' | 'swatch' | 'tip' | 'units', string>>
   export default classes

@@ -1373,6 +1373,8 @@ export type ReplayPage = {
   readonly pageSize: number
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null
+  /** The part of all users that has been read with this page. */
+  readonly progress: number
 }
 
 /** What is left out stays. */

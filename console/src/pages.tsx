@@ -112,6 +112,12 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/pauses/pauses.tsx')),
   },
   {
+    path: '/pauses/breaker',
+    shape: 'form',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/pauses/breaker.tsx')),
+  },
+  {
     path: '/users',
     label: texts.shell.pages.users,
     icon: 'users',

@@ -1,10 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { BREAKER_MODES } from '../domain/breaker-settings.ts'
+import { BREAKER_MODES, MAX_BUDGET } from '../domain/breaker-settings.ts'
 import { closed, country, messageType, nullable, positive, uint } from './schemas.ts'
 
 /** What administrators set of the breaker, and what it saw lately. */
-
-const MAX_BUDGET = 1_000_000
 
 const budgetFields = {
   day: positive({ maximum: MAX_BUDGET, description: 'Messages of the last 24 hours.' }),

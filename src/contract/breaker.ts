@@ -71,11 +71,23 @@ export const ReplayedPause = Type.Object(
   { $id: 'ReplayedPause', description: 'A pause that the breaker would have made.' },
 )
 
-export const ReplayPage = cursorPageOf('ReplayedPause', {
+const replayPage = {
   $id: 'ReplayPage',
   description:
     'Pauses that the breaker would have made, by user, country and time; users are in no order that means something. A call reads the usage of a bounded number of users, so a page may be short or even empty and still have a `next_cursor`.',
-})
+}
+
+export const ReplayPage = Type.Object(
+  {
+    ...cursorPageOf('ReplayedPause', replayPage).properties,
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The part of all users that has been read with this page.',
+    }),
+  },
+  replayPage,
+)
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const BREAKER_COMPONENTS = { ReplayedPause, ReplayPage } satisfies Record<string, TSchema>

@@ -5,6 +5,9 @@ import { type Budgets, DEFAULT_BUDGETS } from './breaker.ts'
 export const BREAKER_MODES = ['off', 'observe', 'enforce'] as const
 type BreakerMode = (typeof BREAKER_MODES)[number]
 
+/** No budget is larger. */
+export const MAX_BUDGET = 1_000_000
+
 export interface BreakerSettings {
   readonly mode: BreakerMode
   /** The message types that are watched; null: those that the configuration names. */

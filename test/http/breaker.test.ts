@@ -47,13 +47,17 @@ interface Replayed {
   evidence: { budget: string }
 }
 
-/** All pauses, page by page. */
+/** All pauses, page by page. The progress never goes back, and reaches 1 on the last. */
 async function replayed(query: string, size = 20): Promise<Replayed[]> {
   const pauses: Replayed[] = []
+  let progress = 0
   for (let next = `page_size=${size}${query}`; ; ) {
     const { status, body } = await call('GET', `${REPLAY}?${next}`)
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body.items.length).toBeLessThanOrEqual(size)
+    expect(body.progress).toBeGreaterThanOrEqual(progress)
+    expect(body.progress === 1).toBe(body.next_cursor === null)
+    progress = body.progress
     pauses.push(...body.items)
     if (body.next_cursor === null) return pauses
     next = `page_size=${size}&cursor=${body.next_cursor}`
@@ -109,6 +113,7 @@ test('a replay says what the breaker would have paused, and who would have got n
       },
     ],
     page_size: 20,
+    progress: 1,
     next_cursor: null,
   })
   const ofAll = await replayed('')

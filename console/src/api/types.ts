@@ -1,5 +1,7 @@
 import type { Static } from 'typebox'
 import type { AUDIT_COMPONENTS } from '../../../src/contract/audit.ts'
+import type { BREAKER_COMPONENTS } from '../../../src/contract/breaker.ts'
+import type { BREAKER_SETTINGS_COMPONENTS } from '../../../src/contract/breaker-settings.ts'
 import type { BULK_COMPONENTS } from '../../../src/contract/bulk.ts'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
@@ -22,6 +24,8 @@ import type { USER_COMPONENTS } from '../../../src/contract/users.ts'
 import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
+  typeof BREAKER_COMPONENTS &
+  typeof BREAKER_SETTINGS_COMPONENTS &
   typeof BULK_COMPONENTS &
   typeof GIVE_COMPONENTS &
   typeof IMPORT_COMPONENTS &

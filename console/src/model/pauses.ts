@@ -23,13 +23,15 @@ export type PauseField = 'user_id' | 'country' | 'message_types' | 'until' | 're
 
 const TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
+export const isMessageType = (text: string): boolean => TYPE.test(text)
+
 /** The fields that the service would refuse, or that people who meet the pause later need. */
 export function wrongFields(values: PauseValues, now: number): PauseField[] {
   const { who, user, countries, message_types, until, reason } = values
   const wrong: PauseField[] = []
   if (who === 'one' && receiverOf(user) === null) wrong.push('user_id')
   if (countries.length === 0) wrong.push('country')
-  if (message_types.some(type => !TYPE.test(type))) wrong.push('message_types')
+  if (!message_types.every(isMessageType)) wrong.push('message_types')
   if (until !== '' && !(Date.parse(until) > now)) wrong.push('until')
   if (reason.trim() === '') wrong.push('reason')
   return wrong

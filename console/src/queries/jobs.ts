@@ -13,11 +13,12 @@ type BulkRecord = Api['BulkRecord']
 type ImportRecord = Api['ImportRecord']
 
 /**
- * A change of many rows or quotas. Called again after a break, it goes on where it was and changes nothing twice.
+ * Work of many calls, by default a change of many rows or quotas. Called again after a break, it goes on where it was and changes
+ * nothing twice.
  *
  * @throws ApiProblem, Unreachable, Stopped
  */
-export type Job = (context: { report(progress: Progress): void; signal: AbortSignal }) => Promise<void>
+export type Job<P = Progress> = (context: { report(progress: P): void; signal: AbortSignal }) => Promise<void>
 
 /** The service ended its answer before all was done. */
 export class Stopped extends Error {}

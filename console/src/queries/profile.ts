@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQueries, useQueryClient } from '@tanstack/react-query'
 import { emptyProfile } from '../../../src/domain/user-profile.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
@@ -42,6 +42,18 @@ export function profileQuery(user_id: number) {
         throw error
       }
     },
+  })
+}
+
+/** Users whose names are read, each by a call: of further ones, a list shows the ids. */
+const MAX_NAMED = 50
+
+/** Users, by their ids, with their names as far as they are read. */
+export function useNamedUsers(ids: readonly number[]): NamedUser[] {
+  const profiles = useQueries({ queries: ids.slice(0, MAX_NAMED).map(profileQuery) })
+  return ids.map((user_id, index) => {
+    const profile = profiles[index]?.data
+    return { user_id, user_ref: profile?.ref, user_name: profile?.name }
   })
 }
 

@@ -52,6 +52,8 @@ export function breakerRoutes(server: FastifyInstance, { db, now }: RouteContext
           until: formatTimestamp(until),
         })),
         page_size: size,
+        // Users are spread evenly over the shards.
+        progress: next === null ? 1 : next.shard / SHARD_COUNT,
         next_cursor: next && cursors.write({ filters, after: { to, ...next } }),
       }
     },

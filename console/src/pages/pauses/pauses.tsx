@@ -18,6 +18,7 @@ import { pausesQuery } from '../../queries/pauses.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { PauseTabs } from './pause-tabs.tsx'
 
 const PauseForm = lazy(() => import('../../components/pause-form.tsx'))
 
@@ -56,6 +57,7 @@ export default function Pauses() {
           </Button>
         )}
       </PageTitle>
+      <PauseTabs />
       <Filters state={state} onChange={part => change({ cursor: null, ...part })} />
       <p role="status">{done}</p>
       <Loaded query={pauses} loading={<Loading rows={4} height={44} />}>

@@ -7,7 +7,7 @@ import table from '../../../components/data-table.module.css'
 import { type Column, DataTable } from '../../../components/data-table.tsx'
 import { saveFile } from '../../../components/download.ts'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
-import { type CountName, type Failure, type Progress, whyOf } from '../../../model/job.ts'
+import { type CountName, type Failure, NOTHING_DONE, type Progress, whyOf } from '../../../model/job.ts'
 import type { Job } from '../../../queries/jobs.ts'
 import { texts } from '../../../texts/texts.ts'
 import classes from './jobs.module.css'
@@ -36,7 +36,7 @@ const { jobs } = texts.manyQuotas
 /** Runs a job and shows how far it is, what failed and why. It can be stopped and continued. */
 export function JobView({ job, total, reportName, onEnd = () => {}, children, ...more }: JobViewProps) {
   const { isDryRun = false, summary, report = totalsReport } = more
-  const { state, progress, error, pause, resume } = useJob(job, onEnd)
+  const { state, progress, error, pause, resume } = useJob(job, NOTHING_DONE, onEnd)
   const { done, failed, failures } = progress
   const isBusy = state === 'running' || state === 'waiting'
   return (

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
 import { retryDelayOf } from '../../../api/problem.ts'
-import { NOTHING_DONE, type Progress } from '../../../model/job.ts'
 import { type Job, Stopped } from '../../../queries/jobs.ts'
 
 export type JobState = 'running' | 'waiting' | 'paused' | 'failed' | 'done'
@@ -13,12 +12,13 @@ const RETRY_MS = 2_000
  * Runs a job from the first render on. While the service is away it is repeated; another error, or the user, stops it.
  *
  * @param job as of the first render
+ * @param nothing the progress before it begins
  * @param onEnd called each time the job stops: when all is done, or for another reason, such as an error
  */
-export function useJob(job: Job, onEnd: (isDone: boolean, error: Error | null) => void) {
+export function useJob<P>(job: Job<P>, nothing: P, onEnd: (isDone: boolean, error: Error | null) => void = () => {}) {
   const [run] = useState(() => job)
   const [state, setState] = useState<JobState>('running')
-  const [progress, setProgress] = useState(NOTHING_DONE)
+  const [progress, setProgress] = useState(nothing)
   const [error, setError] = useState<Error | null>(null)
   const controller = useRef<AbortController>(null)
   const end = useRef(onEnd)
@@ -32,7 +32,7 @@ export function useJob(job: Job, onEnd: (isDone: boolean, error: Error | null) =
     let attempts = 0
     let isDone = false
     let failure: Error | null = null
-    const report = (next: Progress) => {
+    const report = (next: P) => {
       attempts = 0
       setProgress(next)
     }

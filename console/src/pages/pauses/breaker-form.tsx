@@ -1,0 +1,208 @@
+import { Button, Group, MultiSelect, Radio, Stack, TagsInput, Text } from '@mantine/core'
+import { type FormEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { DEFAULT_BUDGETS } from '../../../../src/domain/breaker.ts'
+import { BREAKER_MODES, MAX_BUDGET } from '../../../../src/domain/breaker-settings.ts'
+import { isOutdated } from '../../api/problem.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { useFocusFirstError } from '../../components/form-errors.ts'
+import { Section } from '../../components/section.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { useUnsavedInput } from '../../components/unsaved-input.ts'
+import { countryName, formatList, formatPercent } from '../../formats.ts'
+import {
+  type Breaker,
+  type BreakerField,
+  type BreakerInput,
+  type BreakerValues,
+  BUDGETS,
+  breakerChangedMeanwhile,
+  breakerValuesOf,
+  changedBreaker,
+  effectOf,
+  wrongBreakerFields,
+} from '../../model/breaker-form.ts'
+import { countryOptions } from '../../model/countries.ts'
+import { useUpdateBreaker } from '../../queries/breaker.ts'
+import { texts } from '../../texts/texts.ts'
+import classes from './breaker.module.css'
+import { PassingUsers } from './passing-users.tsx'
+
+const { form: words, modes, aboutModes } = texts.breaker
+
+interface BreakerFormProps {
+  /** As it is saved now. */
+  saved: Breaker
+  input: BreakerInput
+  onInput: (input: BreakerInput) => void
+}
+
+/** Changes the settings. Only changed ones are sent, for the version that the form shows. */
+export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
+  const element = useRef<HTMLFormElement>(null)
+  const [opened, setOpened] = useState(saved)
+  const [isTried, setTried] = useState(false)
+  const values = { ...breakerValuesOf(saved), ...input }
+  const body = changedBreaker(input, saved)
+  const hasInput = Object.keys(body).length > 0
+  useUnsavedInput(hasInput)
+  const saving = useUpdateBreaker(() => onInput({}))
+  // The answer to the save before this one was lost.
+  const isSaved = saving.isSuccess || (isOutdated(saving.error) && !hasInput)
+  const meanwhile = breakerChangedMeanwhile(input, opened, saved)
+  const effect = effectOf(saved.mode, values.mode)
+  useFocusFirstError(element, saving.error)
+
+  function change(part: BreakerInput) {
+    onInput({ ...input, ...part })
+    if (saving.isSuccess) saving.reset()
+  }
+  function discard() {
+    onInput({})
+    setTried(false)
+    saving.reset()
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setTried(true)
+    if (!hasInput || saving.isPending || wrongBreakerFields(values).length > 0) return
+    // The version that the form shows, so that what it does not show is not overwritten.
+    setOpened(saved)
+    saving.mutate({ body, version: saved.version })
+  }
+  const wrong = isTried ? wrongBreakerFields(values) : []
+  const aboutOf = (field: BreakerField, about?: string) =>
+    meanwhile.includes(field) ? words.savedMeanwhile(savedText(field, saved)) : about
+  return (
+    <Section title={words.title}>
+      <form ref={element} className={classes.form} onSubmit={submit} noValidate>
+        {saving.error !== null && !isSaved && (
+          <ErrorNotice variant="form" error={saving.error}>
+            {isOutdated(saving.error) && words.changedMeanwhile}
+          </ErrorNotice>
+        )}
+        <ModeField value={values.mode} about={aboutOf('mode')} onChange={mode => change({ mode })} />
+        <Budgets {...{ values, wrong, aboutOf }} onChange={change} />
+        <Watched {...{ values, wrong, aboutOf }} onChange={change} />
+        <div role="status">{effect !== null && <p className={classes.warning}>{words.effects[effect]}</p>}</div>
+        <Group gap="sm">
+          <Button type="submit" disabled={!hasInput} loading={saving.isPending}>
+            {words.save}
+          </Button>
+          {hasInput && (
+            <Button variant="default" onClick={discard}>
+              {words.discard}
+            </Button>
+          )}
+          <Text size="sm" role="status">
+            {isSaved && words.saved}
+          </Text>
+        </Group>
+      </form>
+    </Section>
+  )
+}
+
+/** What is saved of a field, beside other input. */
+function savedText(field: BreakerField, saved: Breaker): string {
+  const { none } = words
+  if (field === 'mode') return modes[saved.mode]
+  if (field === 'message_types') return saved.message_types.join(', ')
+  if (field === 'pass_countries') return formatList(saved.pass_countries.map(countryName)) || none
+  if (field === 'pass_users') return saved.pass_users.join(', ') || none
+  return breakerValuesOf(saved)[field]
+}
+
+interface ModeFieldProps {
+  value: Breaker['mode']
+  about: ReactNode
+  onChange: (mode: Breaker['mode']) => void
+}
+
+function ModeField({ value, about, onChange }: ModeFieldProps) {
+  return (
+    <Radio.Group
+      label={words.mode}
+      description={about}
+      value={value}
+      onChange={chosen => onChange(BREAKER_MODES.find(mode => mode === chosen) ?? value)}
+    >
+      <Stack gap={6} mt={4}>
+        {BREAKER_MODES.map(mode => (
+          <Radio key={mode} value={mode} label={modes[mode]} description={aboutModes[mode]} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  )
+}
+
+interface FieldsProps {
+  values: BreakerValues
+  wrong: readonly BreakerField[]
+  aboutOf: (field: BreakerField, about?: string) => ReactNode
+  onChange: (part: BreakerInput) => void
+}
+
+function Budgets({ values, wrong, aboutOf, onChange }: FieldsProps) {
+  const { labels, aboutBudgets, errors } = words
+  const usual = { ...DEFAULT_BUDGETS, share: formatPercent(DEFAULT_BUDGETS.share) }
+  return (
+    <fieldset className={classes.budgets}>
+      <legend>
+        <strong>{words.budgets}</strong>
+        <br />
+        {words.budgetsAbout}
+      </legend>
+      {BUDGETS.map(budget => (
+        <TextField
+          key={budget}
+          label={labels[budget]}
+          about={aboutOf(budget, aboutBudgets[budget](String(usual[budget])))}
+          value={values[budget]}
+          onChange={text => onChange({ [budget]: text })}
+          error={wrong.includes(budget) && (budget === 'share' ? errors.share : errors.budget(MAX_BUDGET))}
+          isNumber
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+/** Enter in a list of choices takes one of them, and saves nothing. */
+function keepEnter(event: KeyboardEvent): void {
+  if (event.key === 'Enter') event.preventDefault()
+}
+
+/** The types that are watched, and what always passes. */
+function Watched({ values, wrong, aboutOf, onChange }: FieldsProps) {
+  const { message_types, pass_countries, pass_users } = values
+  return (
+    <>
+      <TagsInput
+        label={words.types}
+        description={aboutOf('message_types', words.typesAbout)}
+        value={[...message_types]}
+        onChange={types => onChange({ message_types: types })}
+        error={wrong.includes('message_types') && words.errors.message_types}
+        splitChars={[',', ' ']}
+        acceptValueOnBlur
+      />
+      <MultiSelect
+        label={words.countries}
+        description={aboutOf('pass_countries')}
+        data={countryOptions(pass_countries)}
+        value={[...pass_countries]}
+        onChange={countries => onChange({ pass_countries: countries })}
+        onKeyDown={keepEnter}
+        searchable
+        hidePickedOptions
+        limit={40}
+      />
+      <PassingUsers
+        value={pass_users}
+        about={aboutOf('pass_users', words.usersAbout)}
+        onChange={users => onChange({ pass_users: users })}
+        onKeyDown={keepEnter}
+      />
+    </>
+  )
+}
