@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { holdsFor, type PauseValues, pausedUsersOf, pauseTerms, wrongFields } from '../../console/src/model/pauses.ts'
+import {
+  codesOf,
+  holdsFor,
+  type PauseValues,
+  pausedUsersOf,
+  pauseTerms,
+  wrongFields,
+} from '../../console/src/model/pauses.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00Z')
 const FILLED: PauseValues = {
@@ -45,6 +52,16 @@ test.each([
     expect(holdsFor({ country: 'FR', message_types }, { country, message_type })).toBe(holds)
   },
 )
+
+test.each([
+  ['flight', { period: 'flight', codes: 30, entered: 0 }],
+  ['hour', { period: 'hour', codes: 30 + 20 + 4, entered: 4 }],
+  ['day', { period: 'day', codes: 30 + 50 + 9, entered: 9 }],
+] as const)('the codes that exceeded the budget %s are those of its period', (budget, codes) => {
+  const figures = { young: 30, unverified_hour: 19.7, unverified_day: 50, verified_quarter: 1, verified_hour: 4 }
+  const evidence = { budget, counted: 1, allowed: 1, ...figures, verified_day: 9, usual_day: 0, usual_quarter: 0 }
+  expect(codesOf(evidence)).toEqual(codes)
+})
 
 test('a country is paused for a user by a pause of all types only', () => {
   const some = [

@@ -43,7 +43,7 @@ test('who is denied reads that the destination is paused, and who may lifts the 
   await ask('consume', { user_id: 72, id: 'm', units: 1, country: 'FR' })
   const { body } = await call('GET', '/api/sms/admin/denials?user_id=72')
   const page = await site.visit('/users/72', { now: clock.now })
-  await page.getByText('Messages to France are paused until further notice.').waitFor()
+  await page.getByText('Messages to France are paused until further notice: Pumped codes').waitFor()
   await goTo(page, `/users/72/denials?denial=${body.items[0].denial_id}`)
   const explanation = page.getByRole('dialog')
   await explanation.getByText('The destination of this message was paused.').waitFor()
@@ -53,8 +53,8 @@ test('who is denied reads that the destination is paused, and who may lifts the 
   expect((await ask('check', { user_id: 72, units: 1, country: 'FR' })).body.granted).toBe(true)
 })
 
-test('what the breaker paused, and what it only observed, says how many codes were not entered', async () => {
-  const codes = [{ start: clock.now - 60_000, end: clock.now, sent: 41, verified: 0 }]
+test('what the breaker paused says why, where messages are denied, too, and users read only until when', async () => {
+  const codes = [{ start: clock.now - 1_800_000, end: clock.now - 1_740_000, sent: 41, verified: 0 }]
   const evidence = judge(measure(codes, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS)
   expect(evidence).not.toBe(null)
   if (evidence === null) return
@@ -64,7 +64,38 @@ test('what the breaker paused, and what it only observed, says how many codes we
   }
   const page = await site.visit('/pauses?show=all&origin=breaker', { now: clock.now })
   const row = page.getByRole('row').filter({ hasText: 'Latvia (LV)' })
-  const paused = row.filter({ hasText: '41 codes in 5 minutes not entered, 25 allowed' })
+  const paused = row.filter({ hasText: '41 codes in an hour not entered, 15 allowed' })
   await paused.filter({ hasText: 'Only observed, nothing was denied' }).waitFor()
   await paused.getByRole('button', { name: 'Lift the pause of Latvia for user 74' }).waitFor()
+
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 74, limit: 10 } })
+  // A process that makes a pause reads those that others made.
+  await call('POST', '/api/sms/admin/pauses', { body: { user_id: 75, country: 'LV' } })
+  const denied = await ask('consume', { user_id: 74, id: 'm', units: 1, country: 'LV', message_type: 'otp' })
+  expect(denied.body.reason).toBe('destination_paused')
+  const { denial_id } = (await call('GET', '/api/sms/admin/denials?user_id=74')).body.items[0]
+  const until = 'Messages of type otp to Latvia are paused until 15 Mar 2026, 14:00'
+  await goTo(page, '/mine', await site.userToken(74))
+  await page.getByText(`${until}.`).waitFor()
+  await goTo(page, `/mine/denials?denial=${denial_id}`)
+  const explanation = page.getByRole('dialog', { name: 'Why it was denied' })
+  await explanation.getByText('The destination of this message was paused.').waitFor()
+  expect(await explanation.getByText(/41 codes|What helps/).count()).toBe(0)
+
+  const why = `${until}: 41 codes in an hour, none entered`
+  const lift = { name: 'Lift the pause of Latvia for user 74' }
+  await goTo(page, `/users/74/denials?denial=${denial_id}`, site.adminToken)
+  await explanation.getByText(why).waitFor()
+  await explanation.getByRole('button', lift).waitFor()
+  await goTo(page, '/users/74')
+  await page.getByRole('region', { name: 'Can this user send?' }).getByText(why).waitFor()
+  const check = page.getByRole('region', { name: 'Would this message go?' })
+  await check.getByRole('textbox', { name: 'Phone number or country' }).fill('LV')
+  await check.getByRole('textbox', { name: 'Message type' }).fill('otp')
+  await check.getByRole('button', { name: 'Check' }).click()
+  await check.getByText(why).waitFor()
+  await expectAccessibleInEachLayout(check)
+  await check.getByRole('button', lift).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Lift the pause' }).click()
+  await check.getByText('Yes, it would go now.').waitFor()
 })

@@ -7,6 +7,16 @@ import { receiverOf } from './transfers.ts'
 export type Pause = Api['Pause']
 export type PausedDestination = Pick<Pause, 'id' | 'country' | 'message_types' | 'until'>
 
+export type Evidence = NonNullable<Pause['evidence']>
+
+/** The codes that made the breaker pause, of the period of the budget that they exceeded, and how many of them were entered. */
+export function codesOf(evidence: Evidence): { period: Evidence['budget']; codes: number; entered: number } {
+  const { budget: period, young, unverified_hour, unverified_day, verified_hour, verified_day } = evidence
+  const entered = Math.round({ flight: 0, hour: verified_hour, day: verified_day }[period])
+  const others = { flight: young, hour: young + unverified_hour, day: young + unverified_day }[period]
+  return { period, codes: entered + Math.round(others), entered }
+}
+
 /** What is typed into the form of pauses. */
 export interface PauseValues {
   who: 'one' | 'all'

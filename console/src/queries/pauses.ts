@@ -27,8 +27,8 @@ export function pausesQuery(filter: PauseFilter, cursor: string | null) {
   })
 }
 
-/** The pauses that deny messages to a country now: of a user, or of all who have one. As many as a few pages hold. */
-export function activePausesQuery(country: string, user_id: number | null = null) {
+/** The pauses that deny messages now: to a country or to all, of a user or of all who have one. As many as a few pages hold. */
+export function activePausesQuery(country: string | null, user_id: number | null = null) {
   return queryOptions({
     queryKey: ['pauses', 'active', country, user_id],
     queryFn: async ({ signal }) => {

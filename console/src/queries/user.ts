@@ -45,7 +45,7 @@ async function listOfUser(
 }
 
 /** How often summary and quotas are read again: caps reset and others send. Nothing is read while the tab is hidden. */
-const SUMMARY_MS = 30_000
+export const SUMMARY_MS = 30_000
 
 /** Whether the user can send, and what is left. */
 export function summaryQuery(user: ViewedUser) {

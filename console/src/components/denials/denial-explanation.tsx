@@ -15,10 +15,9 @@ import { type Caller, useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { StatusBadge } from '../badge.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
-import { LiftPause } from '../lift-pause.tsx'
+import { HoldingPauses } from '../holding-pauses.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
-import { PausedText } from '../paused-text.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { countedText, perValueText } from '../quota-labels.ts'
 import { UserLink } from '../user-link.tsx'
@@ -160,7 +159,9 @@ type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAction'>
 function Remedy({ denial, scope, onAction }: RemedyProps) {
   const { helps, askForMore } = texts.denials.explanation
   const caller = useCaller()
-  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, caller, onAction)
+  // Of a pause, users read that there is one.
+  const ownRemedy = denial.reason === 'destination_paused' ? null : askForMore
+  const remedy = scope?.isOwn ? ownRemedy : remedyFor(denial, caller, onAction)
   if (remedy === null) return null
   return (
     <>
@@ -189,17 +190,12 @@ function remedyFor(denial: Denial, caller: Caller, onAction: RemedyProps['onActi
 function Pauses({ country, denial }: { country: string; denial: Denial }) {
   const { data, error } = useQuery(activePausesQuery(country, denial.user_id))
   const [done, setDone] = useState('')
-  const mayLift = changesQuotas(useCaller())
   if (error !== null) return <ErrorNotice variant="action" error={error} />
   if (data === undefined) return <Loading rows={1} height={34} />
   const holding = data.filter(pause => holdsFor(pause, denial))
   return (
     <>
-      {holding.map(pause => (
-        <p key={pause.id}>
-          <PausedText pause={pause} /> {mayLift && <LiftPause pause={pause} onDone={setDone} />}
-        </p>
-      ))}
+      <HoldingPauses pauses={holding} onLifted={setDone} />
       <p role="status">{done === '' && holding.length === 0 ? texts.pauses.noLonger : done}</p>
     </>
   )

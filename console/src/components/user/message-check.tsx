@@ -22,6 +22,7 @@ import { consoleConfig } from '../../session/console-config.ts'
 import { texts } from '../../texts/texts.ts'
 import { countriesOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
+import { DenyingPause } from '../holding-pauses.tsx'
 import { QuotaLink } from '../links.tsx'
 import { Section } from '../section.tsx'
 import { ExactTime, Timestamp } from '../values.tsx'
@@ -262,6 +263,9 @@ function Answer({ answer, asked, user }: AnswerProps) {
       <p>
         {asked.cost} {leftText(answer)} <Retry answer={answer} /> {texts.messageCheck.nothingReserved}
       </p>
+      {!answer.granted && answer.pause !== undefined && (
+        <DenyingPause key={answer.pause.id} id={answer.pause.id} user_id={user.user_id} />
+      )}
       <Explanation answer={answer} asked={asked} user={user} />
     </div>
   )

@@ -27,6 +27,7 @@ import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
 
+const PausesOfUser = lazy(() => import('../holding-pauses.tsx'))
 const QuotaDialog = lazy(async () => ({ default: (await import('../quota-dialogs/quota-dialog.tsx')).QuotaDialog }))
 
 type Summary = Api['QuotaSummary']
@@ -65,11 +66,7 @@ export function Status({ summary, raises, user }: StatusProps) {
           )}
         </p>
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
-        {summary.paused.map(pause => (
-          <p key={pause.id} className={classes.about}>
-            <PausedText pause={pause} />
-          </p>
-        ))}
+        <Paused paused={summary.paused} user={user} />
         <RaisedCaps summary={summary} raises={raises} isOwn={user.isOwn} />
         {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />}
         <ErrorNotice variant="action" error={opening.error} />
@@ -81,6 +78,21 @@ export function Status({ summary, raises, user }: StatusProps) {
         </Suspense>
       </div>
     </div>
+  )
+}
+
+/** Paused destinations: users read until when, others also why. */
+function Paused({ paused, user: { user_id, isOwn } }: Pick<Summary, 'paused'> & { user: ViewedUser }) {
+  const plain = paused.map(pause => (
+    <p key={pause.id} className={classes.about}>
+      <PausedText pause={pause} />
+    </p>
+  ))
+  if (isOwn) return plain
+  return (
+    <Suspense fallback={plain}>
+      <PausesOfUser user_id={user_id} paused={paused} className={classes.about} />
+    </Suspense>
   )
 }
 

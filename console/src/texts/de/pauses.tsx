@@ -1,6 +1,9 @@
 import { formatUnits } from '../../formats.ts'
 import type { pauses as english } from '../en/pauses.tsx'
 
+const enteredOf = (entered: number) =>
+  entered === 0 ? 'keiner eingegeben' : `${formatUnits(entered)} davon eingegeben`
+
 export const pauses: typeof english = {
   title: 'Angehaltene Ziele',
   about:
@@ -79,12 +82,18 @@ export const pauses: typeof english = {
     done: countries => `Angehalten: ${countries}.`,
     part: 'Ein Teil kann schon angehalten sein. Noch einmal versuchen: Nichts geschieht doppelt.',
   },
-  paused: (country, types, until) => (
+  paused: (country, types, until, why) => (
     <>
       Nachrichten{types === null ? '' : ` der Art ${types.join(', ')}`} nach {country} sind{' '}
-      {until === null ? 'bis auf Weiteres' : <>bis {until}</>} angehalten.
+      {until === null ? 'bis auf Weiteres' : <>bis {until}</>} angehalten
+      {why === null ? '.' : <>: {why}</>}
     </>
   ),
+  codes: {
+    flight: codes => `${formatUnits(codes)} Codes in 5 Minuten, noch nicht eingegeben`,
+    hour: (codes, entered) => `${formatUnits(codes)} Codes in einer Stunde, ${enteredOf(entered)}`,
+    day: (codes, entered) => `${formatUnits(codes)} Codes in 24 Stunden, ${enteredOf(entered)}`,
+  },
   noLonger: 'Das Ziel ist nicht mehr angehalten.',
   senders: {
     pause: name => `${name} anhalten…`,

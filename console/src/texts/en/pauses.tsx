@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
 
+const enteredOf = (entered: number) => (entered === 0 ? 'none entered' : `${formatUnits(entered)} of them entered`)
+
 /** Paused destinations. */
 export const pauses = {
   title: 'Paused destinations',
@@ -82,13 +84,20 @@ export const pauses = {
     done: (countries: string) => `Paused: ${countries}.`,
     part: 'Some may have been made. Try again: none is made twice.',
   },
-  /** In sentences about one user's messages. */
-  paused: (country: string, types: readonly string[] | null, until: ReactNode) => (
+  /** In sentences about one user's messages. @param why for administrators */
+  paused: (country: string, types: readonly string[] | null, until: ReactNode, why: ReactNode) => (
     <>
       Messages{types === null ? '' : ` of type ${types.join(', ')}`} to {country} are paused{' '}
-      {until === null ? 'until further notice' : <>until {until}</>}.
+      {until === null ? 'until further notice' : <>until {until}</>}
+      {why === null ? '.' : <>: {why}</>}
     </>
   ),
+  /** Why, if the breaker paused. Those of the last 5 minutes may still be entered. */
+  codes: {
+    flight: (codes: number) => `${formatUnits(codes)} codes in 5 minutes, not entered yet`,
+    hour: (codes: number, entered: number) => `${formatUnits(codes)} codes in an hour, ${enteredOf(entered)}`,
+    day: (codes: number, entered: number) => `${formatUnits(codes)} codes in 24 hours, ${enteredOf(entered)}`,
+  },
   /** Of a denied message whose destination is not paused any more. */
   noLonger: 'The destination is not paused any more.',
   /** On the list of a country's senders. */
