@@ -185,7 +185,8 @@ async function killRollOut(bench: Bench, rolled: Rolled): Promise<Findings['rows
   broken.finally(() => {
     isRunning = false
   })
-  while (isRunning && (await usersOfVersion(db, 3)) < users / 2) await pause(5)
+  // To count takes a second of a million users.
+  while (isRunning && (await usersOfVersion(db, 3)) < users / 2) await pause(users / 1_000)
   process.kill(service.processes.service?.pid ?? 0, 'SIGKILL')
   const outcome = await broken
   const whenKilled = await usersOfVersion(db, 3)
