@@ -91,7 +91,7 @@ declare module '*/notice.module.css' {
 }
 
 declare module '*/overview.module.css' {
-  const classes: Readonly<Record<'about' | 'again' | 'column' | 'detail' | 'details' | 'latest' | 'page' | 'today' | 'value' | 'warning' | 'webhooks', string>>
+  const classes: Readonly<Record<'about' | 'again' | 'column' | 'detail' | 'details' | 'latest' | 'page' | 'pauses' | 'today' | 'value' | 'warning' | 'webhooks', string>>
   export default classes
 }
 

@@ -1429,6 +1429,10 @@ export type Breaker = {
     /** Those without feedback who sent most, at most ten. */
     readonly examples: ReadonlyArray<{ readonly userId: number; readonly messages: number }>
   } | null
+  /** How many pauses deny messages now, of the breaker and of people. */
+  readonly activeCount: number
+  /** The newest of them: at most ten. */
+  readonly active: ReadonlyArray<Pause>
   /** What it paused, or only observed (`observed`), newest first: at most ten. All: `GET …/pauses?origin=breaker`. */
   readonly latest: ReadonlyArray<Pause>
 }

@@ -74,6 +74,8 @@ export const Breaker = Type.Object(
     budgets: Type.Object(budgetFields, { description: BUDGETS }),
     version: positive({ description: 'Of the settings, for `If-Match`.' }),
     users: nullable(latestUsers, { description: 'null: nothing was judged yet.' }),
+    active_count: uint({ description: 'How many pauses deny messages now, of the breaker and of people.' }),
+    active: Type.Array(Type.Ref('Pause#'), { description: 'The newest of them: at most ten.' }),
     latest: Type.Array(Type.Ref('Pause#'), {
       description:
         'What it paused, or only observed (`observed`), newest first: at most ten. All: `GET …/pauses?origin=breaker`.',

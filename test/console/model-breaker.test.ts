@@ -19,6 +19,8 @@ const SAVED: Breaker = {
   pass_users: [7, 66],
   version: 3,
   users: null,
+  active_count: 0,
+  active: [],
   latest: [],
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../console/src/model/blocked-users.ts'
 import { kindOf, NO_EVENTS, purposeOf, withNew } from '../../console/src/model/events.ts'
 import { isWithinMinutes, runOutWithinDays } from '../../console/src/model/run-out.ts'
-import { blocksAll, destinationsOf, isUnusual } from '../../console/src/model/traffic.ts'
+import { blocksAll, destinationsOf, enteredShares, isUnusual } from '../../console/src/model/traffic.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { QUOTA } from './quota-fixture.ts'
 
@@ -141,6 +141,26 @@ test('unusual destinations come first, then those with most units, beside a day 
     ['DE', null],
     ['NG', null],
   ])
+})
+
+test('the shares of entered codes are those of all periods, and none without feedback', () => {
+  const of = (messages: number, verified: number) => ({ ...sum(0), messages, verified })
+  const week = new Map([
+    ['FR', of(900, 850)],
+    ['NG', of(40, 0)],
+    [null, of(5_000, 0)],
+  ])
+  const day = new Map([
+    ['FR', of(100, 62)],
+    ['DE', of(500, 400)],
+    ['AT', of(0, 0)],
+  ])
+  expect(enteredShares([day, week])).toEqual([
+    { country: 'FR', messages: 1_000, verified: 912 },
+    { country: 'DE', messages: 500, verified: 400 },
+    { country: 'NG', messages: 40, verified: 0 },
+  ])
+  expect(enteredShares([new Map([['FR', of(900, 0)]])])).toEqual([])
 })
 
 test('a destination is blocked by a cap that blocks all messages there', () => {

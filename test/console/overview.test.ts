@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { trip } from '../../src/admin/breaker.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, settled, startSite } from '../support/browser.ts'
@@ -39,6 +41,7 @@ test('each section has an empty state', async () => {
   await panel(page, 'Near their limit').getByText('No quota is near its limit').waitFor()
   await panel(page, 'Ending this week').getByText('No quota ends within 7 days').waitFor()
   expect(await panel(page, 'Failing webhooks').count()).toBe(0)
+  expect(await panel(page, 'Codes and pauses').count()).toBe(0)
   await panel(page, 'Top users').getByText('No messages today').waitFor()
   await panel(page, 'Activity').getByText('No events yet').waitFor()
   await expectAccessible(page)
@@ -324,6 +327,34 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
   await unnamed.getByRole('link', { name: '50,000' }).click()
   await page.getByRole('button', { name: 'Remove the filter: No country' }).waitFor()
   await expect.poll(() => denials.allTextContents()).toEqual(['denied'])
+})
+
+test('says what is paused, what the breaker only observed, and how many codes were entered, for one request', async () => {
+  onDay(70)
+  await allow({ user_id: 81, alert_at: [] })
+  await call('PUT', '/api/sms/admin/users/81/profile', { body: { name: 'Ann' } })
+  await ask('consume', { user_id: 81, id: 'code-81', units: 1, country: 'FR', message_type: 'otp' })
+  await ask('consume', { user_id: 81, id: 'code-82', units: 1, country: 'FR', message_type: 'otp' })
+  await ask('feedback', { user_id: 81, id: 'code-81', verified: true })
+  const codes = [{ start: clock.now - 60_000, end: clock.now, sent: 41, verified: 0 }]
+  const evidence = judge(measure(codes, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS)
+  if (evidence === null) throw new Error('41 codes are no reason')
+  for (const observed of [true, false]) {
+    const found = { user_id: 81, country: observed ? 'LT' : 'LV', message_types: ['otp'], observed, evidence }
+    await trip(site.db, found, { now: clock.now, actor: 'sms-quota', requestId: 'breaker' })
+  }
+  const page = await site.visit('/nowhere', { now: clock.now })
+  const asked: string[] = []
+  page.on('request', request => asked.push(new URL(request.url()).pathname))
+  await goTo(page, '/overview')
+  const pauses = panel(page, 'Codes and pauses')
+  const paused = pauses.getByRole('listitem').filter({ hasText: 'Latvia (LV): Ann (81) until 15:00' })
+  await paused.getByText('41 codes in 5 minutes, not entered yet').waitFor()
+  await pauses.getByRole('link', { name: '1 observed in 24 hours: only found, and not paused' }).waitFor()
+  await pauses.getByRole('listitem').filter({ hasText: 'Lithuania (LT): Ann (81)' }).waitFor()
+  await pauses.getByRole('row').filter({ hasText: 'France (FR)' }).getByText('1 of 2').waitFor()
+  await expectAccessibleInEachLayout(pauses)
+  expect(asked.filter(path => /admin[/](breaker|pauses)/.test(path))).toEqual(['/api/sms/admin/breaker'])
 })
 
 test('lists who runs out this week', async () => {

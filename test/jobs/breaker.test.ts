@@ -16,6 +16,7 @@ const now = () => clock.now
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const BREAKER = '/api/sms/admin/breaker'
+const PAUSES = '/api/sms/admin/pauses'
 
 /** A process with a breaker of its own. */
 function createProcess() {
@@ -213,6 +214,13 @@ test('minutes are removed when they are judged no longer, and the settings say w
   })
   expect(body.users.with_feedback).toBeGreaterThan(0)
   expect(body.latest.length).toBeGreaterThan(0)
+  const user_id = someone()
+  await call('PUT', `/api/sms/admin/users/${user_id}/profile`, { body: { name: 'Ann' } })
+  const made = await call('POST', PAUSES, { body: { user_id, country: 'AD' } })
+  const { active, active_count } = (await call('GET', BREAKER)).body
+  expect(active[0]).toMatchObject({ id: made.body.id, origin: 'person', user_name: 'Ann' })
+  const all = (await call('GET', `${PAUSES}?active=true&page_size=200`)).body.items
+  expect([active_count, active]).toEqual([all.length, all.slice(0, 10)])
   clock.now += 76 * MINUTE
   await createBreakerCleaner({ db, now }).removeOnce(clock.now)
   expect(await db.query({ text: sql`select * from breaker_minute limit 1` })).toEqual([])

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
-import { codesOf, type Pause, type PausedDestination } from '../model/pauses.ts'
+import { useState } from 'react'
+import type { Pause, PausedDestination } from '../model/pauses.ts'
 import { activePausesQuery } from '../queries/pauses.ts'
 import { SUMMARY_MS } from '../queries/user.ts'
 import { changesQuotas } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
-import { texts } from '../texts/texts.ts'
 import { LiftPause } from './lift-pause.tsx'
-import { PausedText } from './paused-text.tsx'
+import { PausedText, whyOf } from './paused-text.tsx'
 
 interface HoldingPausesProps {
   pauses: readonly Pause[]
@@ -24,13 +23,6 @@ export function HoldingPauses({ pauses, className, onLifted }: HoldingPausesProp
       <PausedText pause={pause} why={whyOf(pause)} /> {mayLift && <LiftPause pause={pause} onDone={onLifted} />}
     </p>
   ))
-}
-
-/** What the breaker saw, or what a person wrote. */
-function whyOf({ evidence, reason }: Pause): ReactNode {
-  if (evidence === null) return reason === null ? null : <bdi>{reason}</bdi>
-  const { period, codes, entered } = codesOf(evidence)
-  return texts.pauses.codes[period](codes, entered)
 }
 
 interface PausesOfUserProps {

@@ -46,6 +46,26 @@ export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): D
   return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
 }
 
+/** Messages to a country, and those whose code was entered. */
+export interface EnteredShare {
+  country: string
+  messages: number
+  verified: number
+}
+
+/** The shares of several periods together, most messages first. None if there is no feedback at all. */
+export function enteredShares(periods: readonly GroupSums[]): EnteredShare[] {
+  const shares = new Map<string, EnteredShare>()
+  for (const [country, sum] of periods.flatMap(period => [...period])) {
+    if (country === null) continue
+    const { messages, verified } = shares.get(country) ?? { messages: 0, verified: 0 }
+    shares.set(country, { country, messages: messages + sum.messages, verified: verified + sum.verified })
+  }
+  const all = [...shares.values()].filter(({ messages }) => messages > 0)
+  if (all.every(({ verified }) => verified === 0)) return []
+  return all.toSorted((one, other) => other.messages - one.messages)
+}
+
 /** What was denied altogether is stopped already, mostly by a block. */
 export function isUnusual({ asked, denied, usual }: Pick<Destination, 'asked' | 'denied' | 'usual'>): boolean {
   return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual

@@ -54,6 +54,15 @@ export function listPauses(
   }, 'snapshot')
 }
 
+/** How many pauses deny messages: `MAX_PAUSES` at most. */
+export async function countActivePauses(db: Queryable, now: EpochMs): Promise<number> {
+  const values: SqlValue[] = []
+  const active = activeAt(bind(values, timestampParam(now)))
+  const text = sql`select count(*)::int from pause where shard = ${SHARD} and ${active}`
+  const [row] = await db.query<{ count: number }>({ text, values })
+  return row?.count ?? 0
+}
+
 const SHARD = sqlInteger(PAUSE_SHARD)
 const IN_ORDER = sql`select * from pause where shard = ${SHARD} and id < $1 order by id desc`
 

@@ -4,7 +4,7 @@ import { updateBreaker } from '../../admin/breaker.ts'
 import { BreakerReq } from '../../contract/breaker-settings.ts'
 import { IfMatchHeaders } from '../../contract/quotas.ts'
 import { type BreakerRow, readBreaker } from '../../db/breaker/settings.ts'
-import { listPauses } from '../../db/pauses/lists.ts'
+import { countActivePauses, listPauses, type PauseFilter } from '../../db/pauses/lists.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import { Problem } from '../../errors.ts'
@@ -13,21 +13,27 @@ import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
 import { authorOf, etagOf, versionCheck } from '../quotas/requests.ts'
 
-/** What the breaker paused lately, as far as its settings show it. */
-const MAX_LATEST = 10
+/** Pauses that the settings show: what holds now, and what the breaker found lately. */
+const MAX_SHOWN = 10
 
 /** The settings of the breaker: `/api/sms/admin/breaker`. */
 export function breakerSettingsRoutes(server: FastifyInstance, { db, now, settings: { breaker } }: RouteContext): void {
   async function shown(reply: FastifyReply, { version, settings, users }: BreakerRow) {
     const at = now()
-    const { pauses } = await listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_LATEST, at)
+    const newest = async (filter: PauseFilter) =>
+      (await listPauses(db, filter, MAX_INTEGER, MAX_SHOWN, at)).pauses.map(pause => pauseViewOf(pause, at))
+    const [active_count, active, latest] = await Promise.all([
+      countActivePauses(db, at),
+      newest({ active: true }),
+      newest({ origin: 'breaker' }),
+    ])
     reply.header('etag', etagOf(version))
     return {
       ...settings,
       message_types: settings.message_types ?? breaker.messageTypes,
       version,
       users,
-      latest: pauses.map(pause => pauseViewOf(pause, at)),
+      ...{ active_count, active, latest },
     }
   }
 

@@ -6,7 +6,7 @@ import { namesOfUsers, type UserNames } from '../../db/users/profiles.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /** The lists of an answer. */
-const LISTS = ['items', 'users', 'quotas', 'reservations']
+const LISTS = ['items', 'users', 'quotas', 'reservations', 'active', 'latest']
 const NONE: UserNames = { user_ref: null, user_name: null }
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -14,6 +14,7 @@ import { Today } from './today.tsx'
 
 // Below the first screen.
 const Further = lazy(() => import('./further.tsx'))
+const Pumping = lazy(() => import('./pumping.tsx'))
 const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
 
 /** The start page of those who see all users: what needs a decision, live. */
@@ -38,6 +39,9 @@ export default function Overview() {
         </div>
         <div className={classes.column}>
           <Denials />
+          <Suspense>
+            <Pumping />
+          </Suspense>
           <Today />
           <Suspense fallback={<Loading rows={6} height={44} />}>
             <ActivityFeed feed={feed} />

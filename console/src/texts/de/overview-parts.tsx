@@ -4,6 +4,17 @@ import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 export const overviewParts: typeof english = {
+  pumping: {
+    title: 'Codes und angehaltene Ziele',
+    all: 'Alle angehaltenen Ziele',
+    paused: count => `${count === 1 ? 'Ziel ist' : 'Ziele sind'} angehalten`,
+    observed: (count, isMore) =>
+      `${isMore ? 'Mindestens ' : ''}${formatUnits(count)} in 24 Stunden beobachtet: nur gefunden, nicht angehalten`,
+    until: at => <>bis {at}</>,
+    entered: 'Eingegebene Codes in 8 Tagen',
+    enteredAbout: 'Nachrichten aller Arten, auch solche ohne Code.',
+    columns: { country: 'Land', entered: 'Eingegeben' },
+  },
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:

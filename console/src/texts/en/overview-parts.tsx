@@ -5,6 +5,17 @@ import { values } from './values.tsx'
 
 /** The parts of the overview that are loaded after its first screen. */
 export const overviewParts = {
+  pumping: {
+    title: 'Codes and pauses',
+    all: 'All pauses',
+    paused: (count: number) => `${count === 1 ? 'destination is' : 'destinations are'} paused`,
+    observed: (count: number, isMore: boolean) =>
+      `${isMore ? 'At least ' : ''}${formatUnits(count)} observed in 24 hours: only found, and not paused`,
+    until: (at: ReactNode) => <>until {at}</>,
+    entered: 'Codes entered in 8 days',
+    enteredAbout: 'Messages of all types, also those without a code.',
+    columns: { country: 'Country', entered: 'Entered' },
+  },
   runningOut: {
     title: 'Running out this week',
     about:
