@@ -1,6 +1,5 @@
 import { Button, MultiSelect, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { newIdempotencyKey } from '../api/http.ts'
 import { countryName, formatList } from '../formats.ts'
 import { countryOptions } from '../model/countries.ts'
 import { type PauseField, type PauseValues, pauseTerms, wrongFields } from '../model/pauses.ts'
@@ -22,18 +21,13 @@ interface PauseFormProps {
 export default function PauseForm({ initial, onDone }: PauseFormProps) {
   const [values, setValues] = useState<PauseValues>({ ...EMPTY, ...initial })
   const [isTried, setTried] = useState(false)
-  const [key, setKey] = useState(newIdempotencyKey)
   const { who, countries } = values
-  const making = useMakePauses(key, () => onDone(words.done(formatList(countries.map(countryName)))))
+  const making = useMakePauses(() => onDone(words.done(formatList(countries.map(countryName)))))
   const wrong = isTried ? wrongFields(values, Date.now()) : []
   const errorOf = (field: PauseField) => wrong.includes(field) && words.errors[field]
   useDialogInput(values.user !== '' || values.reason !== '' || countries.length > 0)
 
-  function change(part: Partial<PauseValues>) {
-    // Other pauses are no repetition of those that were tried.
-    if (making.isError) setKey(newIdempotencyKey())
-    setValues({ ...values, ...part })
-  }
+  const change = (part: Partial<PauseValues>) => setValues({ ...values, ...part })
   async function submit(event: FormEvent) {
     event.preventDefault()
     setTried(true)

@@ -1,5 +1,8 @@
 import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { newIdempotencyKey } from '../api/http.ts'
+import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { type PauseValues, pausedUsersOf, type pauseTerms } from '../model/pauses.ts'
 import { receiverOf } from '../model/transfers.ts'
@@ -65,22 +68,41 @@ interface Pauses {
   terms: ReturnType<typeof pauseTerms>
 }
 
-/** Makes a pause for each user and country, one after the other. With the same key, a repetition makes those that are missing. */
-export function useMakePauses(key: string, onDone: () => void) {
+/** Makes a pause for each user and country, one after the other. A repetition makes those that are missing, for another reason, too. */
+export function useMakePauses(onDone: () => void) {
   const refetch = useRefetch()
+  const [calls] = useState<Calls>(() => new Map())
   return useMutation({
     mutationFn: async ({ users, countries, terms }: Pauses) => {
       for (const user_id of await users()) {
-        for (const country of countries) {
-          const idempotencyKey = `${key}-${user_id ?? 'all'}-${country}`
-          await request('/admin/pauses', { method: 'POST', body: { user_id, country, ...terms }, idempotencyKey })
-        }
+        for (const country of countries) await makeOnce(calls, { user_id, country, ...terms })
       }
     },
     onSuccess: onDone,
     // Also after an error: some may have been made.
     onSettled: refetch,
   })
+}
+
+type Draft = Pauses['terms'] & { user_id: number | null; country: string }
+
+/** The calls of a form that were not refused, by what each pauses: the reason makes no other pause. */
+type Calls = Map<string, { draft: Draft; key: string; isMade: boolean }>
+
+/** Makes a pause once. A call without an answer may have taken effect, so it is repeated as it was. */
+async function makeOnce(calls: Calls, draft: Draft): Promise<void> {
+  const { reason: _, ...what } = draft
+  const name = JSON.stringify(what)
+  const call = calls.get(name) ?? { draft, key: newIdempotencyKey(), isMade: false }
+  if (call.isMade) return
+  calls.set(name, call)
+  try {
+    await request('/admin/pauses', { method: 'POST', body: call.draft, idempotencyKey: call.key })
+    calls.set(name, { ...call, isMade: true })
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status < 500) calls.delete(name)
+    throw error
+  }
 }
 
 /** The users that the form names. */

@@ -1,13 +1,14 @@
 import { Anchor, Button, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
-import { newIdempotencyKey } from '../../api/http.ts'
 import classes from '../../components/data-table.module.css'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PauseReason } from '../../components/pause-form.tsx'
 import { countryName } from '../../formats.ts'
 import { useMakePauses } from '../../queries/pauses.ts'
 import { texts } from '../../texts/texts.ts'
+
+const { senders: words, form } = texts.pauses
 
 interface PauseAllProps {
   country: string
@@ -19,14 +20,29 @@ interface PauseAllProps {
 
 /** Pauses a country for several users at once, with one reason; or leads to a pause for all users. */
 export function PauseAll({ country, users, isAll }: PauseAllProps) {
-  const [isOpen, setOpen] = useState(false)
+  // While the form is open: after an error, some of them are paused.
+  const [chosen, setChosen] = useState<readonly number[] | null>(null)
+  if (chosen !== null) return <PauseUsers country={country} users={chosen} onCancel={() => setChosen(null)} />
+  return (
+    <Group gap="sm" mt="sm">
+      {users.length > 1 && (
+        <Button size="xs" color="red" onClick={() => setChosen(users)}>
+          {(isAll ? words.open : words.openTop)(countryName(country), users.length)}
+        </Button>
+      )}
+      <Anchor component={Link} href={`/pauses?pause=${country}`} size="sm">
+        {words.all}
+      </Anchor>
+    </Group>
+  )
+}
+
+function PauseUsers({ country, users, onCancel }: Omit<PauseAllProps, 'isAll'> & { onCancel: () => void }) {
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
-  const [key] = useState(newIdempotencyKey)
   const [done, setDone] = useState('')
-  const { senders: words, form } = texts.pauses
   const name = countryName(country)
-  const making = useMakePauses(key, () => setDone(words.done(name, users.length)))
+  const making = useMakePauses(() => setDone(words.done(name, users.length)))
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -37,20 +53,6 @@ export function PauseAll({ country, users, isAll }: PauseAllProps) {
   }
 
   if (done !== '') return <p role="status">{done}</p>
-  if (!isOpen || users.length < 2) {
-    return (
-      <Group gap="sm" mt="sm">
-        {users.length > 1 && (
-          <Button size="xs" color="red" onClick={() => setOpen(true)}>
-            {(isAll ? words.open : words.openTop)(name, users.length)}
-          </Button>
-        )}
-        <Anchor component={Link} href={`/pauses?pause=${country}`} size="sm">
-          {words.all}
-        </Anchor>
-      </Group>
-    )
-  }
   return (
     <form onSubmit={submit} noValidate>
       <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
@@ -64,7 +66,7 @@ export function PauseAll({ country, users, isAll }: PauseAllProps) {
         <Button type="submit" color="red" size="xs" loading={making.isPending}>
           {words.confirm(users.length)}
         </Button>
-        <Button variant="default" size="xs" onClick={() => setOpen(false)}>
+        <Button variant="default" size="xs" onClick={onCancel}>
           {texts.quota.form.cancel}
         </Button>
       </Group>
