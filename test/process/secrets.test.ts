@@ -6,8 +6,12 @@ import { createWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { connectionOf } from '../../src/db/embedded/embedded.ts'
+import { verify } from '../../src/db/verify/verify.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts'
+import { createWebhookSecrets } from '../../src/jobs/webhook-secrets.ts'
+import { startSender } from '../http/sender-fixture.ts'
+import { freshDatabase } from '../support/database.ts'
 import { createBench } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 import { startService } from '../support/service.ts'
@@ -70,4 +74,38 @@ test('a key that does not fit is refused at the start, and discard-secrets gives
   expect(await findWebhook(bench.db, id)).toMatchObject({ enabled: false })
   const again = await site.launch(['discard-secrets'], env).ended
   expect(again).toEqual({ code: 0, stdout: 'The keys fit all secrets of webhooks.\n', stderr: '' })
+})
+
+test('what caps have counted of recipients outlives a new key beside the one before, and begins anew after discard-secrets', async () => {
+  const database = freshDatabase()
+  const { db, url } = await database
+  const keysOf = (now: number, previous?: number) => ({
+    SECRETS_KEY: key(now).toString('base64'),
+    ...(previous === undefined ? {} : { SECRETS_KEY_PREVIOUS: key(previous).toString('base64') }),
+  })
+  const start = (env: Record<string, string>) => startSender({ database, env })
+  const one = await start(keysOf(1))
+  await one.allow({ user_id: 7, limit: 10 })
+  await one.allow({ user_id: 7, kind: 'cap', limit: 1, period: 'day', per: 'recipient' })
+  const send = async (service: typeof one, id: string) =>
+    (await service.ask('consume', { user_id: 7, id, units: 1, recipient: '+4915112345678' })).body.reason ?? 'sent'
+  expect([await send(one, 'a'), await send(one, 'b')]).toEqual(['sent', 'cap_reached'])
+
+  const next = await start(keysOf(2, 1))
+  expect(await send(next, 'b')).toBe('cap_reached')
+  const keys = secretKeys(key(2), [key(1)])
+  await createWebhookSecrets({ db, keys, now: () => next.clock.now }).step(new AbortController().signal)
+  expect(await send(await start(keysOf(2)), 'b')).toBe('cap_reached')
+
+  const lost = keysOf(3)
+  const message = expect.stringContaining('the key of caps on each recipient and tag was encrypted with another key')
+  await expect(start(lost)).rejects.toMatchObject({ issues: [{ variable: 'SECRETS_KEY', message }] })
+  const env = { DATABASE_URL: url, AUTH_SECRET, ...lost }
+  expect(await site.launch(['discard-secrets', '--yes'], env).ended).toMatchObject({ code: 0, stderr: '' })
+  const anew = await start(lost)
+  expect([await send(anew, 'c'), await send(anew, 'd')]).toEqual(['sent', 'cap_reached'])
+  // What was counted under the lost key is given back there, and makes no room.
+  expect((await anew.ask('refund', { user_id: 7, id: 'a' })).body).toMatchObject({ refunded: 1 })
+  expect(await send(anew, 'e')).toBe('cap_reached')
+  expect((await verify(db)).differences).toEqual([])
 })
