@@ -12,6 +12,7 @@ const ALLOWED = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   // Used as it is and not changed: lightningcss, which builds the console.
   'MPL-2.0',
   'PostgreSQL',

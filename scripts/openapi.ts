@@ -22,7 +22,7 @@ const app = await createServer({
   db,
   engine: { enqueue: unused, hasRoom: unused },
   pauses: { known: new Map(), read: unused },
-  webhooks: { test: unused, allowPrivate: false },
+  webhooks: { test: unused, allowPrivate: false, canMail: false },
   secretKeys: secretKeys(null, []),
   references: { recall: unused, find: unused },
   feed: { waiting: 0, read: unused, stop() {} },

@@ -238,6 +238,8 @@ function createWebhookDispatcher(
     tracer,
     idleMs,
     allowPrivate: config.webhookAllowPrivate,
+    mail: config.mail,
+    publicUrl: config.publicUrl,
     onDelivery: metrics.delivery,
     onPending: metrics.pendingDeliveries,
     ...options,

@@ -15,7 +15,7 @@ const LEVELS: Record<string, RegExp>[] = [
   { errors: /^errors\.ts$/, version: /^version\.ts$/, tracing: /^tracing\.ts$/, config: /^config\// },
   { domain: /^domain\// },
   { contract: /^contract\// },
-  { db: /^db\// },
+  { db: /^db\//, messages: /^messages\// },
   { engine: /^engine\//, admin: /^admin\// },
   { events: /^events\// },
   { jobs: /^jobs\// },

@@ -74,6 +74,8 @@ describe('the settings in effect', () => {
       eventRetentionDays: 90,
       usageTimeZone: 'UTC',
       webhookAllowPrivate: false,
+      mail: null,
+      publicUrl: null,
       secretsKey: null,
       secretsKeyPrevious: null,
       tracing: { endpoint: null, ratio: 0.01 },
@@ -136,6 +138,9 @@ describe('the settings in effect', () => {
       EVENT_RETENTION_DAYS: '365',
       USAGE_TIME_ZONE: 'europe/berlin',
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      SMTP_URL: 'smtp://quota:p%40ss@mail.example:587',
+      MAIL_FROM: 'Quotas <quotas@sms.example>',
+      PUBLIC_URL: 'https://sms.example/',
       SECRETS_KEY: KEY.toString('base64'),
       SECRETS_KEY_PREVIOUS: KEY.toString('base64url'),
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
@@ -192,6 +197,8 @@ describe('the settings in effect', () => {
       eventRetentionDays: 365,
       usageTimeZone: 'Europe/Berlin',
       webhookAllowPrivate: true,
+      mail: { url: 'smtp://quota:p%40ss@mail.example:587', from: 'Quotas <quotas@sms.example>' },
+      publicUrl: 'https://sms.example',
       secretsKey: KEY,
       secretsKeyPrevious: KEY,
       tracing: { endpoint: 'http://collector:4318', ratio: 0.25 },
@@ -272,10 +279,24 @@ test('the password of a database with several hosts is masked', () => {
 
 describe('refused', () => {
   test.each([
+    ['https://u:secret@mail.example', 'a@b.example', 'SMTP_URL: is not an SMTP URL'],
+    ['smtp://u:secret@mail.example/?ignoreTLS=true', 'a@b.example', 'SMTP_URL: has a path, a query, a fragment'],
+    ['smtp://u:sec#ret@mail.example', 'a@b.example', 'SMTP_URL: is not an SMTP URL'],
+    ['smtp://mail.example', 'a@b.example, c@d.example', 'MAIL_FROM: "a@b.example, c@d.example" is no address'],
+    ['smtp://mail.example', '', 'SMTP_URL, MAIL_FROM: each requires the other'],
+  ])('SMTP_URL=%j MAIL_FROM=%j: %s', (url, from, words) => {
+    const issues = issuesOf({ SMTP_URL: url, MAIL_FROM: from })
+    expect(issues).toHaveLength(1)
+    expect(issues[0]).toContain(words)
+    expect(issues[0]).not.toMatch(/secret|sec#/)
+  })
+
+  test.each([
     ['HOST', 'local host', 'is neither; accepted: an IP address'],
     ['HOST', '[::1]', 'without brackets'],
     ['HOST', '256.0.0.1', 'is neither'],
     ['HOST', '127.0.0.1:80', 'is neither'],
+    ['PUBLIC_URL', 'https://sms.example/?a', 'contains a query'],
     ['PORT', '65536', 'is out of bounds; accepted: a whole number from 0 to 65535'],
     ['PORT', '80a', 'is not a whole number'],
     ['PORT', '-1', 'is not a whole number'],

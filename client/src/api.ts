@@ -2612,7 +2612,12 @@ export type ReservationHit = {
 /** A webhook that a search found. */
 export type WebhookHit = {
   readonly id: number
-  readonly url: string
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  readonly url: string | null
+  /** null: it has a URL. */
+  readonly addresses: ReadonlyArray<string> | null
   readonly description: string | null
   readonly enabled: boolean
 }
@@ -2866,7 +2871,16 @@ export type EventPage = {
 }
 
 export type CreateWebhookReq = {
-  /** Where events are posted. A private address is refused unless the operator allows it. */ readonly url: string
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
+  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email'
+  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`. */
+  readonly url?: string
+  /** The addresses of `email`, which requires them. */
+  readonly addresses?: ReadonlyArray<string>
+  /** The language of messages to people. Default: `en`. */
+  readonly language?: 'en' | 'de'
+  /** Only events of these users; null: of all users, and events of no user. */
+  readonly userIds?: ReadonlyArray<number> | null
   /** The event types that it receives; null is all. */
   readonly types?: ReadonlyArray<
     | 'quota.created'
@@ -2891,7 +2905,14 @@ export type CreateWebhookReq = {
 
 /** Omitted fields keep their value; null clears a field. */
 export type UpdateWebhookReq = {
-  /** Where events are posted. A private address is refused unless the operator allows it. */ readonly url?: string
+  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`. */
+  readonly url?: string
+  /** The addresses of `email`, which requires them. */
+  readonly addresses?: ReadonlyArray<string>
+  /** The language of messages to people. Default: `en`. */
+  readonly language?: 'en' | 'de'
+  /** Only events of these users; null: of all users, and events of no user. */
+  readonly userIds?: ReadonlyArray<number> | null
   /** The event types that it receives; null is all. */
   readonly types?: ReadonlyArray<
     | 'quota.created'
@@ -2923,7 +2944,16 @@ export type RedeliverReq = {
 /** A receiver of events. */
 export type Webhook = {
   readonly id: number
-  readonly url: string
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  readonly url: string | null
+  /** null: it has a URL. */
+  readonly addresses: ReadonlyArray<string> | null
+  /** The language of messages to people. Default: `en`. */
+  readonly language: 'en' | 'de'
+  /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
+  readonly userIds: ReadonlyArray<number> | null
   readonly types: ReadonlyArray<string> | null
   /** A display text. */
   readonly description: string | null
@@ -2943,7 +2973,16 @@ export type Webhook = {
 
 export type WebhookWithSecret = {
   readonly id: number
-  readonly url: string
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  readonly url: string | null
+  /** null: it has a URL. */
+  readonly addresses: ReadonlyArray<string> | null
+  /** The language of messages to people. Default: `en`. */
+  readonly language: 'en' | 'de'
+  /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
+  readonly userIds: ReadonlyArray<number> | null
   readonly types: ReadonlyArray<string> | null
   /** A display text. */
   readonly description: string | null
@@ -2959,7 +2998,7 @@ export type WebhookWithSecret = {
   readonly createdBy: string
   readonly updatedAt: string
   readonly updatedBy: string
-  /** The secret that signs deliveries (Standard Webhooks). It is shown only in this response. null in a repeated response (`Idempotency-Key`) if the secret has been replaced since. */
+  /** The secret that signs deliveries (Standard Webhooks). It is shown only in this response. null for other kinds than `webhook`, and in a repeated response (`Idempotency-Key`) if the secret has been replaced since. */
   readonly secret: string | null
 }
 
@@ -2975,7 +3014,7 @@ export type WebhookDelivery = {
   /** When the next attempt is due. During an attempt: when the attempt counts as lost. */
   readonly nextAttemptAt: string | null
   readonly lastAttemptAt: string | null
-  /** The receiver's last status; null if it did not respond. */
+  /** The receiver's last status, of `email` that of the SMTP server; null if it did not respond. */
   readonly responseCode: number | null
   readonly error: string | null
   readonly createdAt: string
@@ -2992,11 +3031,11 @@ export type WebhookDeliveryDetail = {
   /** When the next attempt is due. During an attempt: when the attempt counts as lost. */
   readonly nextAttemptAt: string | null
   readonly lastAttemptAt: string | null
-  /** The receiver's last status; null if it did not respond. */
+  /** The receiver's last status, of `email` that of the SMTP server; null if it did not respond. */
   readonly responseCode: number | null
   readonly error: string | null
   readonly createdAt: string
-  /** The body that each attempt posts; null if retention has removed the event. */
+  /** The event: of the kind `webhook`, the body that each attempt posts; the other kinds make a message of it. null if retention has removed the event. */
   readonly payload: Readonly<Record<string, unknown>> | null
 }
 
@@ -3008,7 +3047,7 @@ export type WebhookDeliveryPage = {
 }
 
 export type WebhookAttempt = {
-  /** Whether the receiver answered 2xx in time. */ readonly delivered: boolean
+  /** Whether the receiver took it in time: answered 2xx. */ readonly delivered: boolean
   readonly responseCode: number | null
   readonly error: string | null
 }
@@ -3020,7 +3059,16 @@ export type Redelivered = {
 /** The webhook as the API showed it at the time, without its secret. Fields that were added later are missing. */
 export type WebhookAsShown = {
   readonly id?: number
-  readonly url?: string
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
+  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  readonly url?: string | null
+  /** null: it has a URL. */
+  readonly addresses?: ReadonlyArray<string> | null
+  /** The language of messages to people. Default: `en`. */
+  readonly language?: 'en' | 'de'
+  /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
+  readonly userIds?: ReadonlyArray<number> | null
   readonly types?: ReadonlyArray<string> | null
   /** A display text. */
   readonly description?: string | null

@@ -7,10 +7,10 @@ import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook } from '../db/webhooks/secrets.ts'
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Webhook, WebhookDraft } from '../domain/webhook.ts'
+import { DESTINATIONS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 import { once, onceInSteps } from './idempotency.ts'
-import { createWebhook, type NewSecret, rotateSecret, updateWebhook } from './webhooks.ts'
+import { createWebhook, type NewSecret, type NewWebhook, rotateSecret, updateWebhook } from './webhooks.ts'
 
 interface WebhookChange {
   outcome: 'changed'
@@ -31,12 +31,13 @@ export type NotDone =
 
 export function createWebhookOnce(
   db: Database,
-  draft: WebhookDraft,
+  draft: NewWebhook,
   secret: NewSecret,
   author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
-  const request = { operation: 'createWebhook', ...draft }
+  const isUrl = DESTINATIONS[draft.kind ?? 'webhook'] === 'secret url'
+  const request = { operation: 'createWebhook', ...draft, ...(isUrl ? urlDigestOf(secret) : {}) }
   return withNumbers(db, () =>
     changeOnce(db, key, request, author, tx => createWebhook(joinTransaction(tx), draft, secret, author), secret),
   )
@@ -45,13 +46,17 @@ export function createWebhookOnce(
 export function updateWebhookOnce(
   db: Database,
   id: number,
-  patch: Partial<WebhookDraft>,
+  patch: WebhookDraft,
   author: Author,
   key: string | undefined,
+  url?: NewSecret,
 ): Promise<WebhookChange | NotDone> {
-  const request = { operation: 'updateWebhook', id, ...patch }
-  return changeOnce(db, key, request, author, tx => updateWebhook(joinTransaction(tx), id, patch, author))
+  const request = { operation: 'updateWebhook', id, ...patch, ...(url === undefined ? {} : urlDigestOf(url)) }
+  return changeOnce(db, key, request, author, tx => updateWebhook(joinTransaction(tx), id, patch, author, url))
 }
+
+/** Tells a repetition from a request with another secret URL. The URL itself is not remembered. */
+const urlDigestOf = ({ secret }: NewSecret) => ({ url_digest: digestOf(secret) })
 
 export function rotateSecretOnce(
   db: Database,

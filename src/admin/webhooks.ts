@@ -23,11 +23,15 @@ import {
   type Webhook,
   type WebhookAction,
   type WebhookDraft,
+  type WebhookKind,
   webhookView,
 } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 
-/** A secret to be written, and what encrypts it. */
+/** A webhook to be made. */
+export type NewWebhook = WebhookDraft & { kind?: WebhookKind }
+
+/** A secret to be written, of some kinds the URL, and what encrypts it. */
 export interface NewSecret {
   secret: Uint8Array
   keys: SecretKeys
@@ -38,7 +42,7 @@ export interface NewSecret {
  */
 export function createWebhook(
   db: Pick<Database, 'transaction'>,
-  draft: WebhookDraft,
+  draft: NewWebhook,
   { secret, keys }: NewSecret,
   author: Author,
 ): Promise<Webhook | undefined> {
@@ -47,6 +51,11 @@ export function createWebhook(
     const { id, present } = await nextWebhookId(tx)
     if (present >= MAX_WEBHOOKS) return undefined
     const webhook: Webhook = {
+      kind: 'webhook',
+      url: null,
+      addresses: null,
+      language: 'en',
+      user_ids: null,
       types: null,
       description: null,
       enabled: true,
@@ -68,14 +77,15 @@ export function createWebhook(
 }
 
 /**
- * Changes a webhook by merging. If it was disabled and is enabled again, every pending delivery begins a new series of
+ * Changes a webhook by merging, and its secret URL if it gets another. If it was disabled and is enabled again, every pending delivery begins a new series of
  * attempts. Undefined if there is no such webhook.
  */
 export function updateWebhook(
   db: Pick<Database, 'transaction'>,
   id: number,
-  patch: Partial<WebhookDraft>,
+  patch: WebhookDraft,
   author: Author,
+  url?: NewSecret,
 ): Promise<Webhook | undefined> {
   const { now, actor } = author
   return db.transaction(async tx => {
@@ -85,6 +95,7 @@ export function updateWebhook(
     const isRevived = updated.enabled && !current.enabled
     const webhook = isRevived ? { ...updated, disabled_reason: null, failing_since: null } : updated
     await replaceWebhook(tx, webhook)
+    if (url !== undefined) await writeSecrets(tx, url.keys, webhook, { secret: url.secret, previous_secret: null })
     await record(tx, 'updated', current, webhook, author)
     if (isRevived) await restartPending(tx, id, now)
     return webhook

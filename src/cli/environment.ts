@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { type Config, ConfigError, type ConfigIssue, type LoadOptions, loadConfig } from '../config/config.ts'
+import type { ConfigIssue } from '../config/combinations.ts'
+import { type Config, ConfigError, type LoadOptions, loadConfig } from '../config/config.ts'
 import { configVariables, SECRET_VARIABLES } from '../config/describe.ts'
 import type { Arguments } from './arguments.ts'
 import { nearest } from './nearest.ts'

@@ -3,7 +3,7 @@
  * their help and the printed settings. This module reads only the texts that its callers pass in, so that a test of any
  * rule is one call.
  */
-import { isUnencrypted } from './database-url.ts'
+import { type ConfigIssue, issuesBetween, type TextOf } from './combinations.ts'
 import { isRefusal, type Refusal } from './parse.ts'
 import type { Enforcement } from './sender-variables.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
@@ -130,6 +130,10 @@ export interface Config {
   usageTimeZone: string
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
+  /** The SMTP server of webhooks that send e-mail, and their sender. Null: there is none. */
+  mail: { url: string; from: string } | null
+  /** Where people reach the service. Null: messages to them have no links. */
+  publicUrl: string | null
   /** What webhook secrets are encrypted with. Null: a key in `dataDir`, or nothing with `databaseUrl`. */
   secretsKey: Uint8Array | 'off' | null
   /** What decrypts them, too. */
@@ -138,12 +142,6 @@ export interface Config {
   tracing: { endpoint: string | null; ratio: number }
   logLevel: LogLevel
   logClientAddress: ClientAddressMode
-}
-
-/** One mistake in the configuration. The message never contains a secret. */
-export interface ConfigIssue {
-  variable: string
-  message: string
 }
 
 /** The configuration cannot be used. The message names every issue, one a line. */
@@ -159,13 +157,6 @@ export class ConfigError extends Error {
 
 type Parsed<N extends Name> = Exclude<ReturnType<(typeof VARIABLES)[N]['parse']>, Refusal>
 type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Parsed<N> | null : Parsed<N>
-
-const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
-const PREVIOUS_KEYS = [
-  ['AUTH_SECRET_PREVIOUS', 'AUTH_SECRET'],
-  ['AUTH_PUBLIC_KEY_FILE_PREVIOUS', 'AUTH_PUBLIC_KEY_FILE'],
-] as const
-const ROLE_NAMES = NAMES.filter(name => /^AUTH_[A-Z]+_ROLE$/.test(name))
 
 export interface LoadOptions {
   /** The variables of an `--env-file`. Those of the environment take precedence. */
@@ -187,8 +178,6 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
   return issues.length > 0 ? { issues } : { config: configOf(values) }
 }
 
-type TextOf = (name: Name) => string | undefined
-
 function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
   const values = new Map<Name, unknown>()
   const issues: ConfigIssue[] = []
@@ -204,65 +193,6 @@ function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
     }
   }
   return { values, issues }
-}
-
-/** The issues of variables that do not go together. */
-function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needsKey: boolean): ConfigIssue[] {
-  const issues: ConfigIssue[] = []
-  const issue = (variable: string, message: string) => issues.push({ variable, message })
-  const isSet = (name: Name): boolean => textOf(name) !== undefined
-
-  if (isSet('TLS_CERT_FILE') !== isSet('TLS_KEY_FILE')) issue('TLS_CERT_FILE, TLS_KEY_FILE', 'each requires the other')
-  const keys = KEY_NAMES.filter(isSet)
-  if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is clear which key is trusted')
-  if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_ISSUER')) {
-    issue('AUTH_ISSUER', 'is required with AUTH_JWKS_URL, because a provider may serve its keys to several issuers')
-  }
-  if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
-    issue('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, because its keys sign tokens for other services too')
-  }
-  for (const [name, current] of PREVIOUS_KEYS) {
-    if (isSet(name) && !isSet(current)) issue(name, `requires ${current}, the key that replaces it`)
-  }
-  const url = values.get('DATABASE_URL')
-  if (typeof url === 'string' && values.get('DATABASE_TLS') === 'required' && isUnencrypted(url)) {
-    issue(
-      'DATABASE_URL',
-      'would reach another machine without verified encryption; add ?sslmode=verify-full (and &sslrootcert=FILE for a CA of your own), or set DATABASE_TLS=off on a network that you trust',
-    )
-  }
-  if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
-    issue(
-      KEY_NAMES.join(', '),
-      'one of them is required with DATABASE_URL; the service makes a secret only beside its own database',
-    )
-  }
-  if (isSet('AUTH_USER_REF_CLAIM') && values.get('AUTH_USER_REF_CLAIM') === values.get('AUTH_USER_CLAIM')) {
-    issue('AUTH_USER_REF_CLAIM', 'is the same as AUTH_USER_CLAIM: a reference of digits would be taken for an id')
-  }
-  for (const [index, name] of ROLE_NAMES.entries()) {
-    const same = ROLE_NAMES.slice(0, index).find(other => values.has(name) && values.get(other) === values.get(name))
-    if (same !== undefined) issue(name, `is the same as ${same}: every token with one role would have both`)
-  }
-  if (isSet('SECRETS_KEY_PREVIOUS') && isSet('DATABASE_URL') && !isSet('SECRETS_KEY')) {
-    issue('SECRETS_KEY_PREVIOUS', 'requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off')
-  }
-  if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
-    issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'each requires the other')
-  }
-  if (isSet('CONSOLE_OIDC_ISSUER') && needsKey) {
-    const issuer = textOf('AUTH_ISSUER')
-    if (issuer !== undefined && issuer !== textOf('CONSOLE_OIDC_ISSUER')) {
-      issue('CONSOLE_OIDC_ISSUER', 'is not AUTH_ISSUER: no token of this provider would be accepted')
-    }
-    if (keys.length === 0) {
-      issue(
-        'CONSOLE_OIDC_ISSUER',
-        'requires AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, which the tokens of this provider are verified with',
-      )
-    }
-  }
-  return issues
 }
 
 function configOf(values: ReadonlyMap<Name, unknown>): Config {
@@ -317,6 +247,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     eventRetentionDays: get('EVENT_RETENTION_DAYS'),
     usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
+    mail: mailConfig(get('SMTP_URL'), get('MAIL_FROM')),
+    publicUrl: get('PUBLIC_URL'),
     secretsKey: get('SECRETS_KEY'),
     secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),
     tracing: { endpoint: get('OTEL_EXPORTER_OTLP_ENDPOINT'), ratio: get('OTEL_TRACES_SAMPLER_ARG') },
@@ -339,6 +271,10 @@ function authKey(get: <N extends Name>(name: N) => Value<N>): AuthKey {
 
 function tlsConfig(certFile: string | null, keyFile: string | null): TlsConfig | null {
   return certFile === null || keyFile === null ? null : { certFile, keyFile }
+}
+
+function mailConfig(url: string | null, from: string | null): Config['mail'] {
+  return url === null || from === null ? null : { url, from }
 }
 
 function oidcConfig(issuer: string | null, clientId: string | null, scope: string): OidcConfig | null {

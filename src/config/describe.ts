@@ -84,12 +84,12 @@ export function describeConfig(config: Config): { name: string; value: string | 
     EVENT_RETENTION_DAYS: config.eventRetentionDays,
     USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
+    ...{ SMTP_URL: config.mail?.url ?? null, MAIL_FROM: config.mail?.from ?? null, PUBLIC_URL: config.publicUrl },
     SECRETS_KEY: config.secretsKey && String(config.secretsKey),
     SECRETS_KEY_PREVIOUS: config.secretsKeyPrevious && String(config.secretsKeyPrevious),
     OTEL_EXPORTER_OTLP_ENDPOINT: config.tracing.endpoint,
     OTEL_TRACES_SAMPLER_ARG: config.tracing.ratio,
-    LOG_LEVEL: config.logLevel,
-    LOG_CLIENT_ADDRESS: config.logClientAddress,
+    ...{ LOG_LEVEL: config.logLevel, LOG_CLIENT_ADDRESS: config.logClientAddress },
   }
   return NAMES.map(name => {
     const { mask = String, unset = null } = row(name)

@@ -39,6 +39,34 @@ export function parseHttpUrl(text: string): string | Refusal {
   return url.username === '' && url.password === '' ? text : refuse('contains a user or a password')
 }
 
+/** Without the slash at its end, so that paths follow. */
+export function parsePublicUrl(text: string): string | Refusal {
+  if (/[?#]/.test(text)) return refuse('contains a query or a fragment')
+  const url = parseHttpUrl(text)
+  return typeof url === 'string' ? url.replace(/\/+$/, '') : url
+}
+
+/** Options in its query would turn the encryption off. */
+export function parseSmtpUrl(text: string): string | Refusal {
+  const url = URL.parse(text)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return refuse('is not an SMTP URL')
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') {
+    return refuse('has a path, a query, a fragment, or a special character that is not percent-encoded')
+  }
+  try {
+    decodeURIComponent(`${url.username}${url.password}`)
+  } catch {
+    return refuse('has a % that does not begin a percent-encoding')
+  }
+  return text
+}
+
+export function parseSender(text: string): string | Refusal {
+  const address = '[^\\s<>@,;:"]+@[^\\s<>@,;:"]+'
+  const isOne = new RegExp(`^(?:${address}|[^<>\\p{Cc}]+ <${address}>)$`, 'u').test(text)
+  return isOne ? text : refuse('is no address')
+}
+
 export function parseFlag(text: string): boolean | Refusal {
   return text === 'true' || text === 'false' ? text === 'true' : refuse('is neither')
 }
@@ -142,7 +170,7 @@ function providerUrl(unencrypted: string): (text: string) => string | Refusal {
   }
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
 }
 

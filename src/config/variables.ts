@@ -12,10 +12,13 @@ import {
   parseHttpUrl,
   parseIssuerUrl,
   parseKey,
+  parsePublicUrl,
   parseRatio,
   parseReferenceBits,
   parseScope,
+  parseSender,
   parseShiftTables,
+  parseSmtpUrl,
   parseText,
   parseTimeZone,
   refuse,
@@ -243,6 +246,31 @@ export const VARIABLES = {
     accepts: 'true or false',
     fallback: 'false',
     parse: parseFlag,
+  },
+  SMTP_URL: {
+    means:
+      'the SMTP server that sends the e-mails of webhooks; beyond the local machine always with TLS and a verified certificate',
+    accepts:
+      'smtp://user:password@host:587 (STARTTLS) or smtps://… (TLS from the beginning), with special characters of the password percent-encoded',
+    fallback: null,
+    unset: 'webhooks of the kind email are refused',
+    mask: maskUrl,
+    secret: true,
+    parse: parseSmtpUrl,
+  },
+  MAIL_FROM: {
+    means: 'the sender of these e-mails',
+    accepts: 'an address, or Name <address>',
+    fallback: null,
+    unset: 'required with SMTP_URL',
+    parse: parseSender,
+  },
+  PUBLIC_URL: {
+    means: 'where people reach the service; messages of webhooks to people link to its console',
+    accepts: 'an http or https URL without a user, a query and a fragment',
+    fallback: null,
+    unset: 'such messages have no links',
+    parse: parsePublicUrl,
   },
   SECRETS_KEY: {
     means:

@@ -4,6 +4,7 @@ import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { closed, nullable, positive, text, time, uint, userNames } from './schemas.ts'
 import type { UserEntry } from './users.ts'
+import { Webhook } from './webhooks.ts'
 
 /** Search over all users, for administrators. */
 
@@ -50,7 +51,9 @@ export const ReservationHit = Type.Object(
 export const WebhookHit = Type.Object(
   {
     id: positive(),
-    url: Type.String(),
+    kind: Webhook.properties.kind,
+    url: Webhook.properties.url,
+    addresses: Webhook.properties.addresses,
     description: nullable(Type.String()),
     enabled: Type.Boolean(),
   },

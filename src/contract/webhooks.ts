@@ -1,17 +1,41 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
-import { DELIVERY_STATUSES } from '../domain/webhook.ts'
+import {
+  DELIVERY_STATUSES,
+  MAX_EMAIL_ADDRESSES,
+  MAX_WEBHOOK_USERS,
+  MESSAGE_LANGUAGES,
+  WEBHOOK_KINDS,
+} from '../domain/webhook.ts'
 import { closed, nextCursor, nullable, patterned, positive, text, time, uint } from './schemas.ts'
 
 /** Webhooks and their deliveries. The payloads are in `events.ts`. */
+
+const kind = Type.Enum([...WEBHOOK_KINDS], {
+  description:
+    'What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM.',
+})
 
 const settings = {
   url: Type.String({
     format: 'webhook-url',
     maxLength: 2_048,
-    description: 'Where events are posted. A private address is refused unless the operator allows it.',
+    description:
+      'Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`.',
     examples: ['https://example.com/sms-quota'],
+  }),
+  addresses: Type.Array(Type.String({ format: 'email-address', maxLength: 254 }), {
+    minItems: 1,
+    maxItems: MAX_EMAIL_ADDRESSES,
+    uniqueItems: true,
+    description: 'The addresses of `email`, which requires them.',
+    examples: [['team@example.com']],
+  }),
+  language: Type.Enum([...MESSAGE_LANGUAGES], { description: 'The language of messages to people. Default: `en`.' }),
+  user_ids: nullable(Type.Array(uint(), { minItems: 1, maxItems: MAX_WEBHOOK_USERS, uniqueItems: true }), {
+    description: 'Only events of these users; null: of all users, and events of no user.',
+    examples: [null],
   }),
   types: nullable(
     Type.Array(Type.Enum([...EVENT_TYPES]), { minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true }),
@@ -22,10 +46,9 @@ const settings = {
     description: 'false pauses deliveries. Events that happen meanwhile are sent once it is enabled again.',
   }),
 }
-const { url, ...optionalSettings } = settings
 
-export const CreateWebhookReq = Type.Object(
-  { url, ...Type.Partial(Type.Object(optionalSettings)).properties },
+export const CreateWebhookReq = Type.Partial(
+  Type.Object({ kind: Type.With(kind, { default: 'webhook' }), ...settings }),
   {
     $id: 'CreateWebhookReq',
     ...closed,
@@ -42,8 +65,17 @@ export const UpdateWebhookReq = Type.Partial(Type.Object(settings), {
 
 const webhook = {
   id: positive(),
+  kind,
   ...settings,
-  url: Type.String(),
+  url: nullable(Type.String(), {
+    description: 'Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses.',
+  }),
+  addresses: nullable(Type.Array(Type.String()), { description: 'null: it has a URL.', examples: [null] }),
+  user_ids: nullable(Type.Array(uint()), {
+    description:
+      'Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty.',
+    examples: [null],
+  }),
   types: nullable(Type.Array(Type.String())),
   disabled_reason: nullable(Type.Enum(['failing', 'gone']), {
     description:
@@ -63,7 +95,7 @@ export const WebhookWithSecret = Type.Object(
     ...webhook,
     secret: nullable(Type.String(), {
       description:
-        'The secret that signs deliveries (Standard Webhooks). It is shown only in this response. null in a repeated response (`Idempotency-Key`) if the secret has been replaced since.',
+        'The secret that signs deliveries (Standard Webhooks). It is shown only in this response. null for other kinds than `webhook`, and in a repeated response (`Idempotency-Key`) if the secret has been replaced since.',
       examples: ['whsec_…'],
     }),
   },
@@ -85,7 +117,9 @@ const delivery = {
     description: 'When the next attempt is due. During an attempt: when the attempt counts as lost.',
   }),
   last_attempt_at: nullable(time()),
-  response_code: responseCode({ description: "The receiver's last status; null if it did not respond." }),
+  response_code: responseCode({
+    description: "The receiver's last status, of `email` that of the SMTP server; null if it did not respond.",
+  }),
   error: nullable(Type.String()),
   created_at: time(),
 }
@@ -95,7 +129,8 @@ export const WebhookDeliveryDetail = Type.Object(
   {
     ...delivery,
     payload: nullable(Type.Object({}, { additionalProperties: true }), {
-      description: 'The body that each attempt posts; null if retention has removed the event.',
+      description:
+        'The event: of the kind `webhook`, the body that each attempt posts; the other kinds make a message of it. null if retention has removed the event.',
       examples: [{ type: 'quota.created', timestamp: '2026-01-31T00:00:00.000Z', data: { user_id: 7, sequence: 1 } }],
     }),
   },
@@ -109,7 +144,7 @@ export const WebhookDeliveryPage = Type.Object(
 
 export const WebhookAttempt = Type.Object(
   {
-    delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx in time.' }),
+    delivered: Type.Boolean({ description: 'Whether the receiver took it in time: answered 2xx.' }),
     response_code: responseCode(),
     error: nullable(Type.String()),
   },

@@ -1,7 +1,7 @@
 import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
 
 /** How long a failing delivery is retried. */
-const GIVE_UP_AFTER_MS = 3 * DAY_MS
+export const GIVE_UP_AFTER_MS = 3 * DAY_MS
 
 const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 4 * HOUR_MS

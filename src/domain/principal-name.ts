@@ -2,7 +2,7 @@
 import { SERVICE_ACTOR } from './webhook.ts'
 
 /** What has no width of its own or turns the direction of the text around it, and line separators. */
-const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu
+export const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu
 
 /**
  * A name as it is shown: without direction marks, zero-width characters and blanks around it, so that no two names look alike and

@@ -1,9 +1,33 @@
 import { DAY_MS, type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
-/** An address that events are sent to. */
+/** What a webhook writes to: a program that reads events, or people, who get a message for each event. */
+export const WEBHOOK_KINDS = ['webhook', 'slack', 'teams', 'email'] as const
+export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
+
+/** What says where events of a kind go. Who knows a secret URL can write there, so it is stored as secrets are. */
+export const DESTINATIONS = {
+  webhook: 'url',
+  slack: 'secret url',
+  teams: 'secret url',
+  email: 'addresses',
+} as const satisfies Record<WebhookKind, string>
+
+/** The languages of messages to people. */
+export const MESSAGE_LANGUAGES = ['en', 'de'] as const
+export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number]
+
+/** A receiver of events. */
 export interface Webhook {
   id: number
-  url: string
+  kind: WebhookKind
+  /** Of a secret URL only the beginning and the end; null: it has addresses. */
+  url: string | null
+  /** The e-mail addresses of the kind `email`. */
+  addresses: string[] | null
+  /** The language of messages to people. */
+  language: MessageLanguage
+  /** It receives only the events of these users; null: of all, and those of no user. */
+  user_ids: number[] | null
   /** Event types it receives; null is all. */
   types: string[] | null
   description: string | null
@@ -37,15 +61,25 @@ export type WebhookAction = (typeof WEBHOOK_ACTIONS)[number]
 export const SERVICE_ACTOR = 'sms-quota'
 
 /** A request to create or change a webhook. */
-export type WebhookDraft = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'types' | 'description' | 'enabled'>>
+export type WebhookDraft = Partial<
+  Pick<Webhook, 'url' | 'addresses' | 'language' | 'user_ids' | 'types' | 'description' | 'enabled'>
+>
 
 /** Webhooks per installation: the dispatcher checks each for due deliveries, and each has its own connections. */
 export const MAX_WEBHOOKS = 100
 
+/** Messages to people of one webhook in a minute. Of more events than that, one message counts and lists them. */
+export const MAX_MESSAGES_PER_MINUTE = 10
+/** Events that one message is about: claiming and settling them takes a tenth of a second. */
+export const MAX_EVENTS_OF_MESSAGE = 4_000
+
+export const MAX_EMAIL_ADDRESSES = 20
+export const MAX_WEBHOOK_USERS = 100
+
 /** How long the previous secret also signs after a rotation. */
 export const ROTATION_OVERLAP_MS = DAY_MS
 
-/** What signs the deliveries of a webhook. Apart from the webhook, so that no list and no answer can show it. */
+/** What signs the deliveries of a webhook, or the bytes of a secret URL. Apart from the webhook, so that no list and no answer can show it. */
 export interface WebhookSecrets {
   secret: Uint8Array
   /** Signs beside it until `previous_until`. */
@@ -62,4 +96,13 @@ export function webhookView(webhook: Webhook, now: EpochMs) {
     created_at: formatTimestamp(webhook.created_at),
     updated_at: formatTimestamp(webhook.updated_at),
   }
+}
+
+const SHOWN_END = 4
+
+/** A secret URL as people recognize it: its host, and its last characters if they are a small part of it. */
+export function shortenedUrl(text: string): string {
+  const { origin } = new URL(text)
+  const end = text.length - origin.length > 8 * SHOWN_END ? text.slice(-SHOWN_END) : ''
+  return `${origin}/…${end}`
 }

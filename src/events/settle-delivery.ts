@@ -2,7 +2,7 @@ import { disableWebhook } from '../admin/webhooks.ts'
 import type { Database } from '../db/connection/database.ts'
 import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/webhooks/deliveries.ts'
 import { findWebhook, setFailingSince } from '../db/webhooks/webhooks.ts'
-import { nextAttemptAt, retryAfterMs } from '../domain/backoff.ts'
+import { GIVE_UP_AFTER_MS, nextAttemptAt, retryAfterMs } from '../domain/backoff.ts'
 import type { EpochMs } from '../domain/time.ts'
 
 /** What an attempt made of its delivery. `stale`: another process has it now. */
@@ -57,8 +57,10 @@ export function settleDeliveries(
       })
       if (end.event !== 'sent') return outcome
       if (isGone(attempt)) disabled ??= 'gone'
-      else if (outcome === 'failed' && failingSince !== null && failingSince <= claim.began_at) disabled ??= 'failing'
-      failingSince = attempt.delivered ? null : (failingSince ?? claim.last_attempt_at)
+      else if (outcome === 'failed' && failingSince !== null && hasFailedFor(failingSince, end, now))
+        disabled ??= 'failing'
+      const isTaken = attempt.delivered || attempt.isTakenForSome === true
+      failingSince = isTaken ? null : (failingSince ?? claim.last_attempt_at)
       return outcome
     })
 
@@ -71,6 +73,11 @@ export function settleDeliveries(
   })
 }
 
+/** Whether nothing succeeded while a delivery was attempted that has failed. One that is refused for good fails at once. */
+function hasFailedFor(since: EpochMs, { claim, attempt }: EndedAttempt, now: EpochMs): boolean {
+  return attempt.isRefused === true ? since <= now - GIVE_UP_AFTER_MS : since <= claim.began_at
+}
+
 const isGone = (attempt: Attempt) => attempt.response_code === 410
 
 /** When to attempt a delivery again; null if never. */
@@ -80,7 +87,7 @@ function nextAttemptOf(
   now: EpochMs,
   chance: number,
 ): EpochMs | null {
-  if (attempt.delivered || isGone(attempt) || event === 'gone') return null
+  if (attempt.delivered || isGone(attempt) || attempt.isRefused === true || event === 'gone') return null
   const askedMs = attempt.retry_after === undefined ? 0 : retryAfterMs(attempt.retry_after, now)
   return nextAttemptAt(failures, claim.began_at, now, chance, askedMs)
 }

@@ -45,7 +45,7 @@ export interface RouteContext {
   /** Finds the users that callers name by a reference. */
   references: UserReferences
   feed: Feed
-  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
+  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate' | 'canMail'>
   /** What encrypts the secrets of webhooks. */
   secretKeys: SecretKeys
   /** The service's clock: it follows the database's and never goes back. */

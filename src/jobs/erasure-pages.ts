@@ -18,6 +18,7 @@ import {
   newestPendingUsage,
   TAKEN,
 } from '../db/users/erasure-pages.ts'
+import { eraseFromWebhooks } from '../db/users/erasure-webhooks.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -53,6 +54,7 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => size.run(rows => eraseReceived(db, erasure, rows)))
   yield* repeat(() => eraseNames(db, erasure))
   yield* repeat(() => eraseProfile(db, erasure, now()))
+  yield* repeat(() => eraseFromWebhooks(db, erasure))
   yield* pendingUsagePages(parts, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseTopUsers(db, erasure, rows)))

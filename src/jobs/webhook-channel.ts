@@ -8,11 +8,14 @@ import {
   findClaimedEvents,
   releaseDeliveries,
 } from '../db/webhooks/deliveries.ts'
+import { claimMessages, findEventHeads } from '../db/webhooks/messages.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { WebhookKind } from '../domain/webhook.ts'
 import { type EndedAttempt, type Settled, settleDeliveries } from '../events/settle-delivery.ts'
+import { MAX_LISTED, type MessageEvents } from '../messages/message.ts'
 import { forEachApart } from './isolation.ts'
 
 export interface ChannelOptions {
@@ -21,13 +24,19 @@ export interface ChannelOptions {
   now: () => EpochMs
   log: Log
   /** How long an attempt may take, in milliseconds. */
-  timeoutMs: number
+  timeoutMsOf(kind: WebhookKind): number
   /** Once it has aborted, attempts that fail count as not made. */
   stopping: AbortSignal
-  send(webhook: SigningWebhook, event: StoredEvent): Promise<Attempt>
+  send(webhook: SigningWebhook, claimed: Claimed): Promise<Attempt>
   onDelivery?: ((outcome: Settled) => void) | undefined
   /** Called when nothing is left to do; the channel then holds nothing. */
   onIdle(): void
+}
+
+/** What one attempt sends: the event of a claim, or one message about the events of many. */
+export interface Claimed extends MessageEvents {
+  claims: readonly Claim[]
+  first: readonly StoredEvent[]
 }
 
 /** Attempts under way at one webhook, by one process. Each one that ends lets the next begin. */
@@ -61,10 +70,8 @@ export function createWebhookChannel(id: number, options: ChannelOptions): Webho
 class LeasingChannel implements WebhookChannel {
   private readonly id: number
   private readonly options: ChannelOptions
-  /** A claim waits for a timeout at most until its attempt begins, and then for the attempt. */
-  private readonly leaseMs: number
   /** Claimed, and not attempted yet. */
-  private waiting: { claim: Claim; event: StoredEvent }[] = []
+  private waiting: Claimed[] = []
   /** Under way. */
   private readonly attempts = new Set<Promise<void>>()
   /** To be settled. */
@@ -83,7 +90,6 @@ class LeasingChannel implements WebhookChannel {
   constructor(id: number, options: ChannelOptions) {
     this.id = id
     this.options = options
-    this.leaseMs = 2 * options.timeoutMs + LEASE_EXTRA_MS
     this.signal = options.stopping
   }
 
@@ -139,6 +145,10 @@ class LeasingChannel implements WebhookChannel {
     return (this.isFailing() ? FAILING_WINDOW : WINDOW + AHEAD) - this.attempts.size - this.waiting.length
   }
 
+  private timeoutMs(): number {
+    return this.options.timeoutMsOf(this.webhook?.kind ?? 'webhook')
+  }
+
   private async settle(): Promise<void> {
     const batch = this.ended
     if (batch.length === 0) return
@@ -164,7 +174,7 @@ class LeasingChannel implements WebhookChannel {
   }
 
   private dropWaiting(): void {
-    this.returned.push(...this.waiting.map(({ claim }) => claim))
+    this.returned.push(...this.waiting.flatMap(({ claims }) => claims))
     this.waiting = []
   }
 
@@ -184,20 +194,28 @@ class LeasingChannel implements WebhookChannel {
     if (!this.mayBeDue || count <= 0) return
     this.mayBeDue = false
     const now = clock()
-    const claims = await claimDeliveries(db, this.id, now, now + this.leaseMs, count)
+    // A claim waits for a timeout at most until its attempt begins, and then for the attempt.
+    const leaseUntil = now + 2 * this.timeoutMs() + LEASE_EXTRA_MS
+    if (this.webhook?.kind !== 'webhook') {
+      const { claims, isOne } = await claimMessages(db, this.id, now, leaseUntil)
+      await (isOne ? this.prepareOne(claims) : this.prepare(claims))
+      return
+    }
+    const claims = await claimDeliveries(db, this.id, now, leaseUntil, count)
     if (claims.length === count && !this.isFailing()) this.mayBeDue = true
-    if (claims.length > 0) await this.prepare(claims)
+    await this.prepare(claims)
   }
 
   /** Reads the events of claims. One that cannot be read does not hold up the others. */
   private async prepare(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return
     try {
       const events = await findClaimedEvents(this.options.db, claims)
       const byId = new Map(events.map(event => [eventIdOf(event), event]))
       for (const claim of claims) {
         const event = byId.get(eventIdOf(claim))
-        if (event !== undefined) this.waiting.push({ claim, event })
-        else this.ended.push({ claim, attempt: notSent('the event is not kept any more'), event: 'gone' })
+        if (event === undefined) this.endGone(claim)
+        else this.waiting.push({ claims: [claim], first: [event], counts: [{ type: event.type, count: 1 }] })
       }
     } catch (error) {
       if (isOutage(error)) {
@@ -211,16 +229,48 @@ class LeasingChannel implements WebhookChannel {
     }
   }
 
+  /** Reads what one message says of the events of claims: their types, and the first of them. */
+  private async prepareOne(claims: readonly Claim[]): Promise<void> {
+    const { db } = this.options
+    try {
+      const heads = await findEventHeads(db, claims)
+      const types = new Map(heads.map(head => [eventIdOf(head), head.type]))
+      const kept = claims.filter(claim => types.has(eventIdOf(claim)))
+      const messages: Claimed[] = []
+      // Events that some addresses have already go to the others only.
+      for (const group of Map.groupBy(kept, ({ addresses }) => addresses?.join() ?? null).values()) {
+        const byType = Map.groupBy(group, claim => types.get(eventIdOf(claim)) ?? '')
+        const counts = [...byType].map(([type, some]) => ({ type, count: some.length }))
+        // One that cannot be read is counted, and not listed.
+        const first = await findClaimedEvents(db, group.slice(0, MAX_LISTED)).catch(error => {
+          if (isOutage(error)) throw error
+          return []
+        })
+        messages.push({ claims: group, first, counts })
+      }
+      this.waiting.push(...messages)
+      for (const claim of claims) if (!types.has(eventIdOf(claim))) this.endGone(claim)
+    } catch (error) {
+      this.returned.push(...claims)
+      throw error
+    }
+  }
+
+  private endGone(claim: Claim): void {
+    this.ended.push({ claim, attempt: notSent('the event is not kept any more'), event: 'gone' })
+  }
+
   private fillWindow(): void {
     const { webhook } = this
     while (webhook !== undefined && this.attempts.size < WINDOW && !this.mustStop()) {
       const next = this.waiting.shift()
       if (next === undefined) return
-      if (this.options.now() > next.claim.last_attempt_at + this.options.timeoutMs) {
-        this.returned.push(next.claim)
+      const claimedAt = next.claims[0]?.last_attempt_at ?? 0
+      if (this.options.now() > claimedAt + this.timeoutMs()) {
+        this.returned.push(...next.claims)
         continue
       }
-      const attempt = this.attempt(webhook, next.claim, next.event).finally(() => {
+      const attempt = this.attempt(webhook, next).finally(() => {
         this.attempts.delete(attempt)
         this.fillWindow()
         this.changed.resolve()
@@ -229,12 +279,13 @@ class LeasingChannel implements WebhookChannel {
     }
   }
 
-  private async attempt(webhook: SigningWebhook, claim: Claim, event: StoredEvent): Promise<void> {
+  private async attempt(webhook: SigningWebhook, claimed: Claimed): Promise<void> {
     const { send, stopping } = this.options
-    const attempt = await send(webhook, event).catch(error => notSent(String(error)))
+    const { claims } = claimed
+    const attempt = await send(webhook, claimed).catch(error => notSent(String(error)))
     // An attempt that this process has aborted says nothing about the receiver.
-    if (!attempt.delivered && stopping.aborted) this.returned.push(claim)
-    else this.ended.push({ claim, attempt, event: 'sent' })
+    if (!attempt.delivered && stopping.aborted) this.returned.push(...claims)
+    else for (const claim of claims) this.ended.push({ claim, attempt, event: 'sent' })
   }
 }
 

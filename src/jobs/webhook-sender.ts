@@ -5,13 +5,13 @@ import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import { type EpochMs, formatTimestamp } from '../domain/time.ts'
-import type { Webhook } from '../domain/webhook.ts'
+import { createKinds, type Parcel } from '../events/kinds.ts'
+import { createMailer, MAIL_TIMEOUT_MS, type MailOptions } from '../events/mailer.ts'
 import { createPoster } from '../events/post.ts'
 import type { Settled } from '../events/settle-delivery.ts'
-import { signatureHeaders } from '../events/signature.ts'
-import { type Payload, payloadOf } from '../events/views.ts'
+import { payloadOf } from '../events/views.ts'
 import type { Tracer } from '../tracing.ts'
-import { createWebhookChannel, type WebhookChannel } from './webhook-channel.ts'
+import { type Claimed, createWebhookChannel, type WebhookChannel } from './webhook-channel.ts'
 
 /** Attempts the deliveries of webhooks. Each webhook has its own channel, so that a slow receiver delays no other. */
 export interface WebhookSender {
@@ -22,6 +22,8 @@ export interface WebhookSender {
   /** Sends a test event to one webhook, enabled or not. Resolves to the result; undefined if there is no such webhook. */
   test(webhookId: number): Promise<Attempt | undefined>
   readonly allowPrivate: boolean
+  /** Whether there is an SMTP server. */
+  readonly canMail: boolean
 }
 
 export interface WebhookSenderOptions {
@@ -34,6 +36,10 @@ export interface WebhookSenderOptions {
   allowPrivate?: boolean
   /** How long a receiver may take to answer, in milliseconds; default 10,000. */
   timeoutMs?: number
+  /** The SMTP server of e-mails; null or left out: there is none. */
+  mail?: MailOptions | null
+  /** Where people reach the console; null or left out: messages have no links. */
+  publicUrl?: string | null
   onDelivery?: (outcome: Settled) => void
   /** Each attempt is a span, which its receiver can continue. */
   tracer?: Tracer | undefined
@@ -43,10 +49,16 @@ const TIMEOUT_MS = 10_000
 
 /** `stopping` aborts the attempts under way; those deliveries are due again at once. */
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
-  const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false } = options
-  const { db, keys, log, onDelivery, tracer } = options
+  const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false, publicUrl = null } = options
+  const { db, keys, log, onDelivery, tracer, mail = null } = options
   const poster = createPoster({ allowPrivate, timeoutMs })
-  stopping.addEventListener('abort', () => poster.close(), { once: true })
+  const mailer = mail === null ? undefined : createMailer(mail)
+  const close = () => {
+    poster.close()
+    mailer?.close()
+  }
+  stopping.addEventListener('abort', close, { once: true })
+  const kinds = createKinds({ db, now: clock, poster, mailer, publicUrl })
   /** The channels with something to do, by webhook. */
   const channels = new Map<number, WebhookChannel>()
 
@@ -56,28 +68,26 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
       keys,
       now: clock,
       log,
-      timeoutMs,
+      timeoutMsOf: kind => (kind === 'email' ? MAIL_TIMEOUT_MS : timeoutMs),
       stopping,
       onDelivery,
-      send: (webhook, event) => send(webhook, eventIdOf(event), payloadOf(event)),
+      send: (webhook, claimed) => send(webhook, parcelOf(claimed)),
       onIdle: () => channels.delete(id),
     })
     channels.set(id, channel)
     return channel
   }
 
-  async function send(webhook: SigningWebhook, id: string, payload: Payload): Promise<Attempt> {
-    const body = JSON.stringify(payload)
-    const span = tracer?.start(`webhook ${payload.type}`, 'client')
+  async function send(webhook: SigningWebhook, parcel: Parcel): Promise<Attempt> {
+    const span = tracer?.start(`webhook ${parcel.payload?.type ?? 'events'}`, 'client')
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'sms-quota',
-      ...signatureHeaders(webhook, id, body, clock()),
       ...(span === undefined ? {} : { traceparent: span.traceparent }),
     }
-    const attempt = await poster.post(webhook.url, headers, body)
+    const attempt = await kinds[webhook.kind](webhook, parcel, headers)
     span?.end(!attempt.delivered, {
-      'webhook.id': id,
+      'webhook.id': parcel.id,
       'sms_quota.webhook': webhook.id,
       ...(attempt.response_code === null ? {} : { 'http.response.status_code': attempt.response_code }),
     })
@@ -96,17 +106,35 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     async test(webhookId) {
       const webhook = await findSigningWebhook(db, keys, webhookId)
       if (webhook === undefined) return undefined
-      const { retry_after: _, ...attempt } = await send(
-        webhook,
-        `evt_test_${randomUUID()}`,
-        testPayloadOf(webhook, clock()),
-      )
-      return attempt
+      const { delivered, response_code, error } = await send(webhook, testOf(webhook, clock()))
+      return { delivered, response_code, error }
     },
     allowPrivate,
+    canMail: mailer !== undefined,
   }
 }
 
-function testPayloadOf({ id, description }: Webhook, now: EpochMs): Payload {
-  return { type: 'webhook.test', timestamp: formatTimestamp(now), data: { webhook: { id, description } } }
+function parcelOf({ claims, first, counts }: Claimed): Parcel {
+  const [claim] = claims
+  const [event] = first
+  const isOne = claims.length === 1 && event !== undefined
+  return {
+    id: claim === undefined ? '' : isOne ? eventIdOf(claim) : `${eventIdOf(claim)}-${claims.length}`,
+    payload: isOne ? payloadOf(event) : null,
+    first,
+    counts,
+    addresses: claim?.addresses ?? null,
+  }
+}
+
+function testOf({ id, description }: SigningWebhook, now: EpochMs): Parcel {
+  const type = 'webhook.test'
+  const data = { webhook: { id, description } }
+  return {
+    id: `evt_test_${randomUUID()}`,
+    payload: { type, timestamp: formatTimestamp(now), data },
+    first: [{ type, at: now, user_id: null, data }],
+    counts: [{ type, count: 1 }],
+    addresses: null,
+  }
 }

@@ -17,6 +17,7 @@ import {
 import { listDeliveries } from '../../src/db/webhooks/delivery-lists.ts'
 import { fanOut, findRedelivery, redeliverRange } from '../../src/db/webhooks/fan-out.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhooks/maintenance.ts'
+import { claimMessages, findEventHeads } from '../../src/db/webhooks/messages.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
@@ -70,6 +71,7 @@ const claim = (number: number): Claim => ({
   attempts: 1,
   began_at: NOW,
   last_attempt_at: NOW,
+  addresses: null,
 })
 const CLAIMS = Array.from({ length: 16 }, (_, index) => claim(index * 32 + 5))
 const attempt = { delivered: true, response_code: 204, error: null }
@@ -78,6 +80,8 @@ const attempt = { delivered: true, response_code: 204, error: null }
 const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['the webhooks with work', on => findBusyWebhooks(on, NOW), 2],
   ['a claim', on => claimDeliveries(on, ID, NOW, NOW + 1_000, 32), 64],
+  ['a claim of messages', on => claimMessages(on, ID, NOW, NOW + 1_000), 8_000],
+  ['the types of the events of claims', on => findEventHeads(on, CLAIMS), 32],
   ['the events of claims', on => findClaimedEvents(on, CLAIMS), 32],
   ['the lock of claims', on => on.transaction(tx => lockDeliveries(tx, ID, CLAIMS)), 32],
   [

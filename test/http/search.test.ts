@@ -130,7 +130,7 @@ test('reservations of all users are found by the beginning of the id', async () 
 test('webhooks are found by their id and by any part of address and description', async () => {
   const body = { url: 'https://hooks.example/sms?v=1', description: 'Billing, nightly' }
   const { body: webhook } = await call('POST', '/api/sms/admin/webhooks', { body })
-  const hit = { id: webhook.id, ...body, enabled: true }
+  const hit = { id: webhook.id, kind: 'webhook', addresses: null, ...body, enabled: true }
   for (const q of ['HOOKS.example', 'nightly', String(webhook.id)]) expect((await find(q)).webhooks, q).toEqual([hit])
   expect(JSON.stringify(await find('hooks'))).not.toContain('secret')
 })

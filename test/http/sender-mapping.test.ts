@@ -50,7 +50,11 @@ const app = await createServer({
   references: { recall: () => undefined, find: async () => undefined },
   pauses: { known: new Map(), read: async () => {} },
   feed: createFeed(db),
-  webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
+  webhooks: {
+    test: async () => ({ delivered: false, response_code: null, error: null }),
+    allowPrivate: false,
+    canMail: false,
+  },
   secretKeys: PLAIN,
   now: Date.now,
   log: pino({ level: 'info' }, sink),

@@ -21,7 +21,11 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
   expect(headers.location).toBe(`${WEBHOOKS}/${body.id}`)
   expect(shown).toEqual({
     id: body.id,
+    kind: 'webhook',
     url: URL_,
+    addresses: null,
+    language: 'en',
+    user_ids: null,
     types: ['quota.created'],
     description: 'for tests',
     enabled: true,
@@ -103,6 +107,11 @@ describe('refused are', async () => {
     ['an unknown type', 'POST', WEBHOOKS, { url: URL_, types: ['quota.made'] }, ['/types/0']],
     ['an empty list of types', 'POST', WEBHOOKS, { url: URL_, types: [] }, ['/types']],
     ['a chosen secret', 'POST', WEBHOOKS, { url: URL_, secret: 'x' }, ['/secret']],
+    ['another kind', 'PUT', `${WEBHOOKS}/${id}`, { kind: 'slack' }, ['/kind']],
+    ['addresses of a webhook', 'PUT', `${WEBHOOKS}/${id}`, { addresses: ['a@b.example'] }, ['/addresses']],
+    ['this machine as Slack', 'POST', WEBHOOKS, { kind: 'slack', url: 'http://127.0.0.1/' }, ['/url']],
+    ['e-mail without a server', 'POST', WEBHOOKS, { kind: 'email', addresses: ['a@b.example'] }, ['/kind']],
+    ['no users', 'POST', WEBHOOKS, { url: URL_, user_ids: [] }, ['/user_ids']],
     ['a missing since', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
     ['an invalid since', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
     [

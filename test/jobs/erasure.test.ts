@@ -4,6 +4,7 @@ import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { createPauseOnce } from '../../src/admin/pauses.ts'
 import { transferOnce } from '../../src/admin/transfer.ts'
+import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
@@ -23,6 +24,7 @@ import { createRetention } from '../../src/jobs/retention.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { createBench, draw, expectVerified, openTransaction, reserve, settle, warm } from '../support/engine.ts'
+import { SOME_SECRET } from '../support/secrets.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -107,6 +109,8 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     }
     await createPauseOnce(db, { user_id: user, origin: 'person', ...paused }, bench.author(), `pause ${user}`)
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
+    const draft = { url: 'https://example.com', user_ids: [user, someone()], enabled: false }
+    await createWebhookOnce(db, draft, SOME_SECRET, bench.author(), `webhook ${user}`)
   }
   await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).removeOnce(clock.now)
   for (let hour = 0; hour < 3; hour++) {
@@ -250,6 +254,7 @@ describe('erases', () => {
       usage_busy_range: 1,
       usage_top: 2,
     }
+    const webhooks = { webhook: 1, webhook_change: 1 }
     expect(await findErasure(db, user)).toEqual({
       user_id: user,
       requested_at: clock.now,
@@ -257,7 +262,16 @@ describe('erases', () => {
       request_id: 'test',
       force: false,
       finished_at: clock.now,
-      removed: { ...gone, ...usage, denial: 1, idempotency: 4, principal_name: 1, user_profile: 1, profile_change: 1 },
+      removed: {
+        ...gone,
+        ...usage,
+        denial: 1,
+        idempotency: 5,
+        principal_name: 1,
+        user_profile: 1,
+        profile_change: 1,
+        ...webhooks,
+      },
     })
     // The pending usage of the shard was rolled up.
     const kept = before.filter(place => !place.startsWith('usage_pending'))

@@ -17,6 +17,8 @@ export interface Receiver {
   readonly received: string[]
   /** Its answer from now on: a status, or none. */
   answer: number | 'hang'
+  /** Headers of its answers. */
+  headers: Record<string, string>
 }
 
 /** Call this where tests are declared. */
@@ -35,7 +37,9 @@ export async function createReceiver(): Promise<Receiver> {
         return
       }
       if (receiver.answer < 300) receiver.received.push(headers['webhook-id'] ?? '')
-      response.writeHead(receiver.answer, { location: '/elsewhere' }).end('{"secret":"of the receiver"}')
+      response
+        .writeHead(receiver.answer, { location: '/elsewhere', ...receiver.headers })
+        .end('{"secret":"of the receiver"}')
     })
   })
   server.listen(0, '127.0.0.1')
@@ -49,6 +53,7 @@ export async function createReceiver(): Promise<Receiver> {
     deliveries: [],
     received: [],
     answer: 204,
+    headers: {},
   }
   return receiver
 }

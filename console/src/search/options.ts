@@ -4,6 +4,7 @@ import { quotaName } from '../components/quota-labels.ts'
 import { formatTimestamp } from '../formats.ts'
 import { blockUrl, messageUrl, type NamedUser, userText } from '../model/addresses.ts'
 import { countriesLike, dialedCountryLabel } from '../model/countries.ts'
+import { destinationOf } from '../model/webhook.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
 import { recentOf } from '../session/recent.ts'
@@ -191,7 +192,8 @@ function planOption({ id, name, version, is_default }: Found['plans'][number]): 
   return { key: target, icon: 'plans', label: name, about, target, isKept: true }
 }
 
-function webhookOption({ id, url, description }: Found['webhooks'][number]): Option {
-  const target = `/webhooks/${id}`
-  return { key: target, icon: 'webhooks', label: description ?? url, about: url, target, isKept: true }
+function webhookOption(webhook: Found['webhooks'][number]): Option {
+  const target = `/webhooks/${webhook.id}`
+  const about = destinationOf(webhook)
+  return { key: target, icon: 'webhooks', label: webhook.description ?? about, about, target, isKept: true }
 }

@@ -28,7 +28,7 @@ interface Page<Result> {
 export const TAKEN = Symbol('taken')
 
 /** Runs a page under the lock of the erasure's record, and counts in it what the page removed. */
-function page<Result>(
+export function page<Result>(
   db: Database,
   { user_id, requested_at }: ErasureKey,
   work: (tx: Transaction) => Promise<Page<Result>>,
@@ -270,7 +270,8 @@ export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | 
   return page(db, erasure, async tx => {
     const removed = await tx.query({
       text: sql`delete from idempotency where $1 in ((answer ->> 'user_id')::bigint,
-               (answer -> 'transfer' ->> 'user_id')::bigint, (answer -> 'transfer' ->> 'to_user_id')::bigint) returning 1`,
+               (answer -> 'transfer' ->> 'user_id')::bigint, (answer -> 'transfer' ->> 'to_user_id')::bigint)
+               or answer -> 'webhook' -> 'user_ids' @> to_jsonb($1::bigint) returning 1`,
       values: [erasure.user_id],
     })
     return { removed: { idempotency: removed.length }, result: true }

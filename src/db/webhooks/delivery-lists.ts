@@ -95,7 +95,7 @@ export async function findDelivery(db: Database, id: number, key: EventKey): Pro
 /** Makes a delivery due again, regardless of its status. Returns whether it exists. */
 export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
-    text: sql`update webhook_delivery d set ${RESTART}, next_attempt_at = $5
+    text: sql`update webhook_delivery d set ${RESTART}, addresses = null, next_attempt_at = $5
            where d.shard = $1 and d.webhook_id = $2 and d.event_shard = $3 and d.number = $4
              and exists (select 1 from webhook w where w.shard = $1 and w.id = $2 and w.deleted_at is null)
            returning d.number`,

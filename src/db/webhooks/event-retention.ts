@@ -5,7 +5,7 @@ import { sql } from '../connection/sql.ts'
 import { BY_KEYS_IN_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import type { Positions } from '../outbox/outbox.ts'
-import { shardOfWebhook } from './webhooks.ts'
+import { IS_ENABLED, shardOfWebhook } from './webhooks.ts'
 
 /** Webhooks that may still need events, and how far each shard was fanned out to all of them. */
 export interface HoldingWebhooks {
@@ -22,7 +22,7 @@ export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs)
     name: 'holding-webhooks',
     text: sql`select w.id, c.positions
            from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
-           where w.deleted_at is null and (w.enabled or w.updated_at > $1)`,
+           where w.deleted_at is null and (${IS_ENABLED} or w.updated_at > $1)`,
     values: [timestampParam(disabledSince)],
   })
   const passed = (shard: Shard) => Math.min(...rows.map(({ positions }) => positions[shard] ?? 0))

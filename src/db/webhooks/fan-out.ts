@@ -4,13 +4,15 @@
  */
 import { type Shard, shardFrom } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import type { Database, Transaction } from '../connection/database.ts'
+import type { Webhook } from '../../domain/webhook.ts'
+import type { Database, SqlValue, Transaction } from '../connection/database.ts'
+import { bind } from '../connection/parameters.ts'
 import { type Sql, sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { isBehind, type Positions, readOutboxEnds } from '../outbox/outbox.ts'
 import { RESTART } from './deliveries.ts'
-import { shardOfWebhook } from './webhooks.ts'
+import { IS_ENABLED, shardOfWebhook } from './webhooks.ts'
 
 /** Events that one page reads: some 50 ms of work. */
 export const FAN_OUT_PAGE = 4_000
@@ -56,8 +58,8 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
       text: sql`select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
       values: [shard, id],
     })
-    const [webhook] = await tx.query<{ types: string[] | null }>({
-      text: sql`select types from webhook where shard = $1 and id = $2 and enabled`,
+    const [webhook] = await tx.query<EventScope>({
+      text: sql`select w.types, w.user_ids from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
       values: [shard, id],
     })
     if (cursor === undefined || webhook === undefined) return false
@@ -65,7 +67,7 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
     // events that come to lie between.
     const ends = await readOutboxEnds(tx)
     const ranges = nextRanges(cursor.positions, ends, limit)
-    await insertDeliveries(tx, id, webhook.types, ranges, now)
+    await insertDeliveries(tx, id, webhook, ranges, now)
     const reached = [...cursor.positions]
     for (const range of ranges) reached[range.shard] = range.until
     await tx.query({
@@ -76,33 +78,37 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
   })
 }
 
-/** Inserts deliveries of the events in these ranges that have one of these types; null is all. It keeps those that exist. */
+/** The events that a webhook takes: of these types and of these users; null is all. */
+type EventScope = Readonly<Pick<Webhook, 'types' | 'user_ids'>>
+
+/** Inserts deliveries of the events in these ranges that the webhook takes. It keeps those that exist. */
 async function insertDeliveries(
   tx: Transaction,
   id: number,
-  types: readonly string[] | null,
+  { types, user_ids }: EventScope,
   ranges: readonly EventRange[],
   now: EpochMs,
 ): Promise<void> {
   if (ranges.length === 0) return
+  const values: SqlValue[] = [
+    shardOfWebhook(id),
+    id,
+    ranges.map(range => range.shard),
+    ranges.map(range => range.after),
+    ranges.map(range => range.until),
+    timestampParam(now),
+  ]
   // Without a filter the index alone answers.
-  const filter = types === null ? sql`` : sql`and e.type = any($7)`
+  const ofTypes = types === null ? sql`` : sql`and e.type = any(${bind(values, types)})`
+  const ofUsers = user_ids === null ? sql`` : sql`and e.user_id = any(${bind(values, user_ids)})`
   await tx.query({
     text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
            select $1, $2, r.shard, e.number, 'pending', $6, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
-           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${filter}
+           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers}
            where e.shard = any($3::smallint[])
            on conflict (shard, webhook_id, event_shard, number) do nothing`,
-    values: [
-      shardOfWebhook(id),
-      id,
-      ranges.map(range => range.shard),
-      ranges.map(range => range.after),
-      ranges.map(range => range.until),
-      timestampParam(now),
-      ...(types === null ? [] : [types]),
-    ],
+    values,
   })
 }
 
@@ -170,23 +176,22 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
 export type RedeliveryScope = 'all' | 'failed'
 
 /** A range of a shard's events whose deliveries are made due again, if they happened since a time and the webhook takes them. */
-interface Redelivery extends EventRange {
+interface Redelivery extends EventRange, EventScope {
   webhookId: number
   since: EpochMs
-  types: readonly string[] | null
   now: EpochMs
   scope: RedeliveryScope
 }
 
 /** SQL: an event `e` belongs to a redelivery. */
 const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
-  and ($8::text[] is null or e.type = any($8::text[]))`
+  and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[]))`
 
 const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
   all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
         select $1, $2, e.shard, e.number, 'pending', $6, $6 from event e where ${IN_RANGE} order by e.number
         on conflict (shard, webhook_id, event_shard, number)
-          do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
+          do update set ${RESTART}, addresses = null, next_attempt_at = excluded.next_attempt_at`,
   // The range of numbers also bounds the deliveries, because a planner without statistics reads those first.
   failed: sql`update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
            where ${IN_RANGE} and d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.shard and d.number = e.number
@@ -195,7 +200,7 @@ const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
 
 /** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
 const EVENTS_IN_CLUSTER = sql`select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
-  and ($5::text[] is null or type = any($5::text[]))`
+  and ($5::text[] is null or type = any($5::text[])) and ($6::bigint[] is null or user_id = any($6::bigint[]))`
 
 const FAILED_IN_CLUSTER = sql`select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
@@ -205,7 +210,7 @@ const WRITE_DUE_IN_CLUSTER: Readonly<Record<RedeliveryScope, Sql>> = {
         select h.shard, $2, $3, k.number, 'pending', $5, $5
         from unnest($4::bigint[]) k (number) cross join shard_head h where h.shard = $1 order by k.number
         on conflict (shard, webhook_id, event_shard, number)
-          do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
+          do update set ${RESTART}, addresses = null, next_attempt_at = excluded.next_attempt_at`,
   failed: sql`update webhook_delivery set ${RESTART}, next_attempt_at = $5
            where shard = $1 and webhook_id = $2 and event_shard = $3 and number = any($4::bigint[]) and status = 'failed'`,
 }
@@ -225,19 +230,19 @@ export function redeliverRange(
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     // Deliveries are written under this lock only.
-    const [webhook] = await tx.query<{ types: string[] | null }>({
-      text: sql`select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+    const [webhook] = await tx.query<EventScope>({
+      text: sql`select w.types, w.user_ids from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
              where w.shard = $1 and w.id = $2 and w.deleted_at is null for update of c`,
       values: [shardOfWebhook(id), id],
     })
     if (webhook === undefined) return undefined
-    const redelivery = { ...range, webhookId: id, since, types: webhook.types, now, scope }
+    const redelivery = { ...range, webhookId: id, since, ...webhook, now, scope }
     return tx.isCluster ? redeliverInCluster(tx, redelivery) : redeliverAtOnce(tx, redelivery)
   })
 }
 
 async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, after, until, now, since, types, scope } = redelivery
+  const { webhookId, shard, after, until, now, since, types, user_ids, scope } = redelivery
   const [row] = await tx.query<{ written: number }>({
     text: sql`with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
     values: [
@@ -249,19 +254,20 @@ async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise
       timestampParam(now),
       timestampParam(since),
       types,
+      user_ids,
     ],
   })
   return row?.written ?? 0
 }
 
 async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, now, since, types, scope } = redelivery
+  const { webhookId, shard, now, since, types, user_ids, scope } = redelivery
   const key = [shardOfWebhook(webhookId), webhookId, shard]
   const range = scope === 'all' ? redelivery : await failedIn(tx, key, redelivery)
   if (range === undefined) return 0
   const events = await tx.query<{ number: number }>({
     text: EVENTS_IN_CLUSTER,
-    values: [shard, range.after, range.until, timestampParam(since), types],
+    values: [shard, range.after, range.until, timestampParam(since), types, user_ids],
   })
   const written = await tx.query({
     text: sql`${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,

@@ -31,7 +31,7 @@ export class UnreadableSecret extends Error {
   }
 }
 
-/** The first bytes of an encrypted secret. A plain one is 32 random bytes. */
+/** The first bytes of an encrypted secret. A plain one is 32 random bytes, or a URL. */
 const MARK = Buffer.from('sealed1:')
 const ID_BYTES = 8
 const NONCE_BYTES = 12

@@ -7,7 +7,7 @@ import { timestampParam } from '../connection/values.ts'
 import { type SecretKeys, UnreadableSecret } from './secret-keys.ts'
 import { shardOfWebhook, WEBHOOK_COLUMNS } from './webhooks.ts'
 
-/** A webhook with what signs its deliveries. */
+/** A webhook with what signs its deliveries, or with its secret URL. */
 export interface SigningWebhook extends Webhook {
   secrets: WebhookSecrets
 }

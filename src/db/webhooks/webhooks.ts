@@ -8,8 +8,20 @@ import { timestampParam } from '../connection/values.ts'
 import { readOutboxEnds } from '../outbox/outbox.ts'
 
 /** All but the secrets, which are in `webhook-secrets.ts`. */
-export const WEBHOOK_COLUMNS = sql`id, url, types, description, enabled, disabled_reason, failing_since, previous_until, created_at, created_by,
-  updated_at, updated_by`
+export const WEBHOOK_COLUMNS = sql`id, kind, nullif(url, '') as url, addresses, language, user_ids, types, description,
+  enabled or sends as enabled, disabled_reason, failing_since, previous_until, created_at, created_by, updated_at, updated_by`
+
+/** SQL: a webhook `w` is enabled. A planner takes this for half of them, as it takes a column; with `or`, for most, and it reads all that is due. */
+export const IS_ENABLED = sql`case when w.enabled then true else w.sends end`
+
+/**
+ * Versions that know no kinds would post events to people, and those of all users to a webhook that takes only some. They take such a
+ * webhook for disabled: it has `sends` in place of `enabled`.
+ */
+function storedState({ kind, user_ids, enabled }: Webhook) {
+  const isNew = kind !== 'webhook' || user_ids !== null
+  return { enabled: enabled && !isNew, sends: enabled && isNew }
+}
 
 /** A webhook's id names its shard as a quota's id does. */
 export const shardOfWebhook = shardOfQuota
@@ -54,12 +66,27 @@ export async function nextWebhookId(tx: Transaction): Promise<{ id: number; pres
  */
 export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
   const shard = shardOfWebhook(webhook.id)
-  const { id, url, types, description, enabled, created_at, created_by } = webhook
+  const { id, kind, url, addresses, language, user_ids, types, description, created_at, created_by } = webhook
+  const { enabled, sends } = storedState(webhook)
   await tx.query({
-    text: sql`insert into webhook
-             (shard, id, url, types, description, enabled, secret, created_at, created_by, updated_at, updated_by)
-           values ($1, $2, $3, $4, $5, $6, '', $7, $8, $7, $8)`,
-    values: [shard, id, url, types, description, enabled, timestampParam(created_at), created_by],
+    text: sql`insert into webhook (shard, id, kind, url, addresses, language, user_ids, types, description, enabled, sends, secret,
+             created_at, created_by, updated_at, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', $12, $13, $12, $13)`,
+    values: [
+      shard,
+      id,
+      kind,
+      url ?? '',
+      addresses,
+      language,
+      user_ids,
+      types,
+      description,
+      enabled,
+      sends,
+      timestampParam(created_at),
+      created_by,
+    ],
   })
   await tx.query({
     text: sql`insert into webhook_cursor (shard, webhook_id, positions) values ($1, $2, $3)`,
@@ -69,18 +96,24 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
 
 /** Writes every column of a webhook that may change, but the secrets. */
 export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
-  const { id, url, types, description, enabled, disabled_reason, failing_since, updated_at, updated_by } = webhook
+  const { id, url, addresses, language, user_ids, types, description } = webhook
+  const { disabled_reason, failing_since, updated_at, updated_by } = webhook
+  const { enabled, sends } = storedState(webhook)
   await tx.query({
-    text: sql`update webhook set url = $3, types = $4, description = $5, enabled = $6, disabled_reason = $7,
-             failing_since = $8, updated_at = $9, updated_by = $10
+    text: sql`update webhook set url = $3, addresses = $4, language = $5, user_ids = $6, types = $7, description = $8,
+             enabled = $9, sends = $10, disabled_reason = $11, failing_since = $12, updated_at = $13, updated_by = $14
            where shard = $1 and id = $2`,
     values: [
       shardOfWebhook(id),
       id,
-      url,
+      url ?? '',
+      addresses,
+      language,
+      user_ids,
       types,
       description,
       enabled,
+      sends,
       disabled_reason,
       timestampParam(failing_since),
       timestampParam(updated_at),
@@ -95,7 +128,7 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
  */
 export async function markDeleted(tx: Transaction, id: number, now: EpochMs): Promise<void> {
   await tx.query({
-    text: sql`update webhook set deleted_at = $3, enabled = false, secret = '', previous_secret = null, previous_until = null
+    text: sql`update webhook set deleted_at = $3, enabled = false, sends = false, secret = '', previous_secret = null, previous_until = null
            where shard = $1 and id = $2`,
     values: [shardOfWebhook(id), id, timestampParam(now)],
   })

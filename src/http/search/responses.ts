@@ -41,8 +41,9 @@ export async function resultOf(db: Database, text: string, now: EpochMs): Promis
   }
 }
 
-function matches({ id, url, description }: Webhook, text: string): boolean {
-  return String(id).startsWith(text) || [url, description ?? ''].some(field => field.toLowerCase().includes(text))
+function matches({ id, url, addresses, description }: Webhook, text: string): boolean {
+  const fields = [url ?? '', description ?? '', ...(addresses ?? [])]
+  return String(id).startsWith(text) || fields.some(field => field.toLowerCase().includes(text))
 }
 
 function quotaHitOf(quota: Quota, now: EpochMs): QuotaHit {
@@ -55,6 +56,6 @@ function reservationHitOf(reservation: Reservation): ReservationHit {
   return { id, user_id, state: stateOf(reservation), units, created_at: formatTimestamp(created_at) }
 }
 
-function webhookHitOf({ id, url, description, enabled }: Webhook): WebhookHit {
-  return { id, url, description, enabled }
+function webhookHitOf({ id, kind, url, addresses, description, enabled }: Webhook): WebhookHit {
+  return { id, kind, url, addresses, description, enabled }
 }

@@ -1,22 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { deleteWebhook, type NewSecret } from '../../admin/webhooks.ts'
+import { deleteWebhook } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
 import { HistoryQuery } from '../../contract/quota-history.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
 import { changesOfWebhook } from '../../db/webhooks/history.ts'
-import type { SecretKeys } from '../../db/webhooks/secret-keys.ts'
 import { findWebhook, listWebhooks } from '../../db/webhooks/webhooks.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import { MAX_WEBHOOKS, webhookView } from '../../domain/webhook.ts'
+import { MAX_WEBHOOKS, type WebhookKind, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
-import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
+import { destinationOf, requireDestination } from './requests.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
@@ -46,12 +45,16 @@ function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
     answer: { 201: Type.Ref('WebhookWithSecret#') },
     errors: ['too_many_webhooks', 'idempotency_mismatch'],
     handler: async (request, reply) => {
-      checkUrl(request.body.url, webhooks.allowPrivate)
+      const { kind = 'webhook', ...body } = request.body
+      const { secretUrl, ...destination } = destinationOf(kind, body, webhooks)
+      requireDestination(kind, destination)
       const key = request.headers['idempotency-key']
-      const created = await createWebhookOnce(db, request.body, secretOf(secretKeys), writerOf(request, now()), key)
+      const draft = { ...body, ...destination, kind }
+      const made = { secret: secretUrl ?? newSecret(), keys: secretKeys }
+      const created = await createWebhookOnce(db, draft, made, writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
-      return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
+      return { ...webhookView(webhook, at), secret: webhook.kind === 'webhook' ? secret && secretText(secret) : null }
     },
   })
 }
@@ -67,7 +70,7 @@ function getRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   })
 }
 
-function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
+function updateRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }: RouteContext): void {
   change(server, 'PUT', '/:id', {
     ...operation('Events', 'updateWebhook', 'Update a webhook'),
     params: WebhookParams,
@@ -76,10 +79,12 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
     answer: 'Webhook',
     errors: ['not_found', 'idempotency_mismatch'],
     handler: async request => {
-      if (request.body.url !== undefined) checkUrl(request.body.url, webhooks.allowPrivate)
       const { id } = request.params
+      const { secretUrl, ...destination } = destinationOf(await kindOf(db, id), request.body, webhooks)
       const key = request.headers['idempotency-key']
-      const updated = await updateWebhookOnce(db, id, request.body, writerOf(request, now()), key)
+      const url = secretUrl && { secret: secretUrl, keys: secretKeys }
+      const patch = { ...request.body, ...destination }
+      const updated = await updateWebhookOnce(db, id, patch, writerOf(request, now()), key, url)
       const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
       return webhookView(webhook, at)
     },
@@ -109,8 +114,12 @@ function rotateSecretRoute(server: FastifyInstance, { db, now, secretKeys }: Rou
     errors: ['not_found', 'idempotency_mismatch'],
     handler: async request => {
       const { id } = request.params
+      const kind = await kindOf(db, id)
+      if (kind !== 'webhook')
+        throw invalidRequest([{ path: 'id', message: `is of the kind ${kind}, which has no secret that signs` }])
       const key = request.headers['idempotency-key']
-      const rotated = await rotateSecretOnce(db, id, secretOf(secretKeys), writerOf(request, now()), key)
+      const made = { secret: newSecret(), keys: secretKeys }
+      const rotated = await rotateSecretOnce(db, id, made, writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(rotated, () => noSuchWebhook(id))
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
@@ -127,15 +136,9 @@ function testRoute(server: FastifyInstance, { webhooks }: RouteContext): void {
   })
 }
 
-const secretOf = (keys: SecretKeys): NewSecret => ({ secret: newSecret(), keys })
-
-/** Refuses a private address now instead of at each delivery. A host name is checked when it is resolved. */
-function checkUrl(url: string, allowPrivate: boolean): void {
-  const literal = literalAddress(new URL(url))
-  if (allowPrivate || literal === undefined || isPublicAddress(literal)) return
-  const message =
-    'must be an address of the public internet; the operator may allow private ones with WEBHOOK_ALLOW_PRIVATE=true'
-  throw invalidRequest([{ path: '/url', message }])
+/** The kind of a webhook, which never changes. A call may repeat one to a webhook that is deleted since: that goes on to its answer. */
+async function kindOf(db: RouteContext['db'], id: number): Promise<WebhookKind> {
+  return (await findWebhook(db, id))?.kind ?? 'webhook'
 }
 
 function tooManyWebhooks(): Problem {

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
 import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/values.tsx'
+import { destinationOf } from '../../model/webhook.ts'
 import { useFailingWebhooks } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './overview.module.css'
@@ -24,10 +25,10 @@ export function FailingWebhooks() {
         }
       >
         <ul className={classes.webhooks}>
-          {data.map(({ id, description, url, disabled_reason, failing_since }) => (
+          {data.map(({ id, description, disabled_reason, failing_since, ...webhook }) => (
             <li key={id}>
               <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600}>
-                <bdi>{description ?? url}</bdi>
+                <bdi>{description ?? destinationOf(webhook)}</bdi>
               </Anchor>
               <Badge tone="bad">
                 {disabled_reason === null

@@ -39,7 +39,7 @@ export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }
         </div>
         <Drawer.Body>
           <Loaded query={query} loading={<Loading rows={6} height={32} />}>
-            {data => <Detail delivery={data} url={webhook.url} />}
+            {data => <Detail delivery={data} webhook={webhook} />}
           </Loaded>
           {mayResend && (
             <Button mt="lg" loading={resend.isPending} onClick={() => resend.mutate(delivery)}>
@@ -54,7 +54,7 @@ export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }
   )
 }
 
-function Detail({ delivery, url }: { delivery: Delivery; url: string }) {
+function Detail({ delivery, webhook: { kind, url } }: { delivery: Delivery; webhook: Api['Webhook'] }) {
   const { status, attempts, response_code, error, payload } = delivery
   return (
     <>
@@ -78,11 +78,15 @@ function Detail({ delivery, url }: { delivery: Delivery; url: string }) {
         ]}
       />
       <p className={classes.note}>{words.aboutResponse}</p>
-      <Title order={3} size="sm" mt="lg" mb="xs">
-        {words.request}
-      </Title>
-      <Code block>{headOf(delivery, url)}</Code>
-      <p className={classes.note}>{words.aboutSignature}</p>
+      {kind === 'webhook' && (
+        <>
+          <Title order={3} size="sm" mt="lg" mb="xs">
+            {words.request}
+          </Title>
+          <Code block>{headOf(delivery, url ?? '')}</Code>
+          <p className={classes.note}>{words.aboutSignature}</p>
+        </>
+      )}
       {payload === null ? (
         <p className={classes.note}>{words.eventDeleted}</p>
       ) : (

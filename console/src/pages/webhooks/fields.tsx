@@ -18,17 +18,19 @@ interface FieldsProps {
 export function WebhookFields({ value, errors, onChange }: FieldsProps) {
   return (
     <Stack gap="md">
-      <TextInput
-        label={fields.url}
-        description={fields.aboutUrl}
-        placeholder="https://example.com/sms-quota"
-        required
-        withAsterisk={false}
-        type="url"
-        value={value.url}
-        error={errors.at('url')}
-        onChange={event => onChange({ url: event.currentTarget.value })}
-      />
+      {value.url !== null && (
+        <TextInput
+          label={fields.url}
+          description={fields.aboutUrl}
+          placeholder="https://example.com/sms-quota"
+          required
+          withAsterisk={false}
+          type="url"
+          value={value.url}
+          error={errors.at('url')}
+          onChange={event => onChange({ url: event.currentTarget.value })}
+        />
+      )}
       <Radio.Group
         label={fields.events}
         value={value.types === null ? 'all' : 'some'}

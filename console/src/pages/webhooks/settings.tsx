@@ -8,6 +8,7 @@ import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts
 import { Section } from '../../components/section.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { Timestamp } from '../../components/values.tsx'
+import { destinationOf } from '../../model/webhook.ts'
 import { deleteWebhook, rotateSecret, updateWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -27,21 +28,21 @@ export default function Settings({ webhook }: { webhook: Webhook }) {
     <div className={classes.form}>
       <Form webhook={webhook} />
       <section className={classes.danger} aria-label={words.danger}>
-        <RotateSecret webhook={webhook} />
+        {webhook.kind === 'webhook' && <RotateSecret webhook={webhook} />}
         <DeleteWebhook id={webhook.id} />
       </section>
     </div>
   )
 }
 
-function ReadOnly({ webhook: { url, types, description } }: { webhook: Webhook }) {
+function ReadOnly({ webhook: { types, description, ...webhook } }: { webhook: Webhook }) {
   const { fields, list } = texts.webhooks
   return (
     <Section isFramed title={words.title}>
       <dl className={classes.facts}>
         <dt>{fields.url}</dt>
         <dd>
-          <bdi>{url}</bdi>
+          <bdi>{destinationOf(webhook)}</bdi>
         </dd>
         <dt>{fields.events}</dt>
         <dd>{types?.join(', ') ?? list.allEvents}</dd>

@@ -8,6 +8,7 @@ import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
 import { uint } from '../../model/url-parameters.ts'
+import { destinationOf } from '../../model/webhook.ts'
 import { webhookQuery } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 import { StatusPanel } from './webhook-status.tsx'
@@ -26,7 +27,7 @@ function Frame({ id, Content }: { id: number; Content: WebhookTab }) {
   const webhook = useQuery(webhookQuery(id))
   if (webhook.error instanceof ApiProblem && webhook.error.code === 'not_found') return <NotFound />
   const { page } = texts.webhooks
-  const about = webhook.data === undefined ? page.unnamed(id) : <bdi>{webhook.data.url}</bdi>
+  const about = webhook.data === undefined ? page.unnamed(id) : <bdi>{destinationOf(webhook.data)}</bdi>
   const base = `/webhooks/${id}`
   const tabs = [
     { label: page.tabs.deliveries, href: base },

@@ -7,6 +7,7 @@ import rows from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { destinationOf } from '../../model/webhook.ts'
 import { webhooksQuery } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -46,12 +47,13 @@ export default function Webhooks() {
 const COLUMNS: readonly Column<Api['Webhook']>[] = [
   {
     label: list.columns.webhook,
-    cell: ({ id, url, description }) => (
+    cell: ({ id, kind, description, ...webhook }) => (
       <>
         <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600} className={rows.name}>
-          <bdi>{url}</bdi>
+          <bdi>{destinationOf(webhook)}</bdi>
         </Anchor>
         <div className={`${rows.about} ${rows.name}`}>
+          {kind === 'webhook' ? '' : `${list.kinds[kind]} `}
           <bdi>{description ?? ''}</bdi>
         </div>
       </>

@@ -11,6 +11,7 @@ export const webhooks: typeof english = {
       'Ein Webhook sendet signierte Ereignisse an eine URL, zum Beispiel wenn ein Kontingent angelegt wird, eine Warnschwelle erreicht oder abläuft.',
     createFirst: '„Neuer Webhook“ legt den ersten an.',
     allEvents: 'Alle',
+    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-Mail' },
     columns: { webhook: 'Webhook', events: 'Ereignisse', status: 'Status', created: 'Angelegt' },
   },
   page: {

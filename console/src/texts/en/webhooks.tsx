@@ -13,6 +13,7 @@ export const webhooks = {
       'A webhook posts signed events to your URL, for example when a quota is created, reaches an alert threshold or expires.',
     createFirst: 'Create the first one with “New webhook”.',
     allEvents: 'All',
+    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-mail' },
     columns: { webhook: 'Webhook', events: 'Events', status: 'Status', created: 'Created' },
   },
   page: {

@@ -1,0 +1,78 @@
+/** Deliveries that become messages to people: claimed with a bound on messages per minute, over all processes. */
+import type { EventKey } from '../../domain/event.ts'
+import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
+import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
+import type { Database } from '../connection/database.ts'
+import { sql } from '../connection/sql.ts'
+import { BY_KEYS } from '../connection/transaction-settings.ts'
+import { timestampParam } from '../connection/values.ts'
+import { IS_KEPT, shardsOf } from '../outbox/outbox.ts'
+import { type Claim, claimIn } from './deliveries.ts'
+import { shardOfWebhook } from './webhooks.ts'
+
+export interface ClaimedMessages {
+  claims: Claim[]
+  /** Whether one message is about all of them. */
+  isOne: boolean
+}
+
+const NONE: ClaimedMessages = { claims: [], isOne: false }
+
+/**
+ * Claims deliveries that are due, as many as there may still be messages in this minute. If more are due when a minute begins, it
+ * claims a page of them for one message, and no more until that minute is over. The row in `webhook_cursor` counts the messages.
+ */
+export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil: EpochMs): Promise<ClaimedMessages> {
+  const key = [shardOfWebhook(id), id]
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [cursor] = await tx.query<{ messages: number; messages_since: EpochMs | null }>({
+      text: sql`select messages, messages_since from webhook_cursor where shard = $1 and webhook_id = $2 for update`,
+      values: key,
+    })
+    if (cursor === undefined) return NONE
+    const since = cursor.messages_since
+    // One that lies ahead was written by a clock that was.
+    const begins = since === null || since > now || now - since >= MINUTE_MS
+    const sent = begins ? 0 : cursor.messages
+    const [due] = await tx.query<{ count: number }>({
+      name: 'delivery-count-due',
+      text: sql`select count(*) as count from (
+               select from webhook_delivery
+               where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3 limit $4
+             ) d`,
+      values: [...key, timestampParam(now), MAX_MESSAGES_PER_MINUTE + 1],
+    })
+    const isOne = begins && due !== undefined && due.count > MAX_MESSAGES_PER_MINUTE
+    const limit = isOne ? MAX_EVENTS_OF_MESSAGE : MAX_MESSAGES_PER_MINUTE - sent
+    if (limit <= 0) return NONE
+    const claims = await claimIn(tx, id, now, leaseUntil, limit)
+    if (claims.length === 0) return NONE
+    await tx.query({
+      text: sql`update webhook_cursor set messages = $3, messages_since = $4 where shard = $1 and webhook_id = $2`,
+      values: [...key, isOne ? MAX_MESSAGES_PER_MINUTE : sent + claims.length, timestampParam(begins ? now : since)],
+    })
+    return { claims, isOne }
+  })
+}
+
+/** The type of an event. */
+export type EventHead = EventKey & { type: string }
+
+/** The types of the events of claims, in no order; events that are not kept any more, or erased, are missing. */
+export function findEventHeads(db: Database, claims: readonly Claim[]): Promise<EventHead[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    // It makes the planner look up one after the other. A cluster refuses it.
+    const oneByOne = tx.isCluster ? sql`` : sql`offset 0`
+    return tx.query<EventHead>({
+      name: tx.isCluster ? 'outbox-heads-in-cluster' : 'outbox-heads',
+      text: sql`select e.shard, e.number, e.type
+             from unnest($1::smallint[], $2::bigint[]) as u (shard, number) cross join lateral (
+               select * from event e
+               where e.shard = u.shard and e.number = u.number and e.shard = any($3::smallint[]) and ${IS_KEPT} ${oneByOne}
+             ) e`,
+      values: [claims.map(({ shard }) => shard), claims.map(({ number }) => number), shardsOf(claims)],
+    })
+  }, 'snapshot')
+}

@@ -1,0 +1,147 @@
+import { isLoopback } from '../config/parse.ts'
+import type { Attempt } from '../db/webhooks/deliveries.ts'
+import type { EmailContent } from '../messages/formats.ts'
+
+export interface MailOptions {
+  /** `smtp://user:password@host:587`, or `smtps://…` for TLS from the beginning. */
+  url: string
+  /** The sender: an address, or `Name <address>`. */
+  from: string
+}
+
+interface Email extends EmailContent {
+  /** Names the message: who gets it twice can recognize that. */
+  id: string
+  /** The addresses that it shows. */
+  to: readonly string[]
+  /** The addresses that it goes to. */
+  recipients: readonly string[]
+}
+
+/** Sends e-mail through the operator's SMTP server, which takes it for all addresses or refuses some. */
+export interface Mailer {
+  /** It never rejects. */
+  send(email: Email): Promise<Attempt>
+  /** Closes all connections; a message that is on its way fails. */
+  close(): void
+}
+
+/** Until the server has answered for the whole message: some check its content first, and one that is cut off may have taken it. */
+export const MAIL_TIMEOUT_MS = 60_000
+
+/** Connections of a process. Webhooks send 11 messages a minute at most. */
+const MAX_CONNECTIONS = 4
+const CONNECT_TIMEOUT_MS = 10_000
+/** Servers end connections that are not used. Then a message on one would have to be repeated. */
+const IDLE_MS = 5_000
+
+export function createMailer({ url, from }: MailOptions): Mailer {
+  const domain = domainOf(from)
+  const closing = new AbortController()
+  let transport: ReturnType<typeof openTransport> | undefined
+  return {
+    async send({ id, to, recipients, ...content }) {
+      transport ??= openTransport(url)
+      try {
+        const { response, rejectedErrors } = await (await transport).sendMail({
+          ...content,
+          from,
+          to: [...to],
+          envelope: { from: addressOf(from), to: [...recipients] },
+          messageId: `<${id}@${domain}>`,
+          // RFC 3834: no absence notes, please.
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal: AbortSignal.any([closing.signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]),
+        })
+        return taken(codeIn(response), refusalsIn(rejectedErrors))
+      } catch (error) {
+        return refused(error)
+      }
+    },
+    close() {
+      closing.abort()
+      transport?.then(pool => pool.close()).catch(() => {})
+    },
+  }
+}
+
+/** Loads the library with the first message: most services send none. */
+async function openTransport(url: string) {
+  const { createTransport } = await import('nodemailer')
+  const { protocol, hostname, port, username, password } = new URL(url)
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  return createTransport({
+    pool: true,
+    maxConnections: MAX_CONNECTIONS,
+    // What became of a message is unknown if its connection closes. It is repeated by the schedule of deliveries.
+    maxRequeues: 0,
+    idleTimeout: IDLE_MS,
+    host,
+    ...(port === '' ? {} : { port: Number(port) }),
+    secure: protocol === 'smtps:',
+    // Beyond this machine, STARTTLS with a verified certificate, or nothing is sent.
+    ...(isLoopback(hostname) ? { ignoreTLS: true } : { requireTLS: true }),
+    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: MAIL_TIMEOUT_MS,
+    socketTimeout: MAIL_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+}
+
+/** An address that the server did not take. */
+interface Refusal {
+  address: string
+  code: number
+}
+
+/** RFC 5321: after 4yz the same may succeed later, after 5yz it cannot. */
+const isForGood = ({ code }: Refusal) => code >= 500
+
+function taken(code: number, refusals: readonly Refusal[]): Attempt {
+  const outcome = { response_code: code, error: textOf(refusals) }
+  const left = refusals.filter(refusal => !isForGood(refusal)).map(({ address }) => address)
+  return left.length === 0
+    ? { delivered: true, ...outcome }
+    : { delivered: false, ...outcome, left, isTakenForSome: true }
+}
+
+function refused(error: unknown): Attempt {
+  const fields = typeof error === 'object' && error !== null ? error : {}
+  const refusals = 'rejectedErrors' in fields ? refusalsIn(fields.rejectedErrors) : []
+  const [first] = refusals
+  if (first !== undefined) {
+    const left = refusals.filter(refusal => !isForGood(refusal)).map(({ address }) => address)
+    const outcome = { delivered: false, response_code: first.code, error: textOf(refusals) }
+    return left.length === 0 ? { ...outcome, isRefused: true } : { ...outcome, left }
+  }
+  const code = 'responseCode' in fields && typeof fields.responseCode === 'number' ? fields.responseCode : null
+  // A code of the library or of Node.js, and nothing that the server sent.
+  const reason = 'code' in fields && typeof fields.code === 'string' ? fields.code : 'unknown'
+  const what = code === null ? 'the message could not be sent' : 'the server did not take the message'
+  return { delivered: false, response_code: code, error: `${what}: ${reason}` }
+}
+
+function refusalsIn(errors: unknown): Refusal[] {
+  if (!Array.isArray(errors)) return []
+  return errors.flatMap((error: unknown) => {
+    if (typeof error !== 'object' || error === null) return []
+    const address = 'recipient' in error && typeof error.recipient === 'string' ? error.recipient : undefined
+    // A server that closes the connection instead of an answer has decided nothing.
+    const code = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : 421
+    return address === undefined ? [] : [{ address, code }]
+  })
+}
+
+function textOf(refusals: readonly Refusal[]): string | null {
+  if (refusals.length === 0) return null
+  return `not taken for ${refusals.map(({ address, code }) => `${address} (${code})`).join(', ')}`
+}
+
+const codeIn = (response: string) => Number(/^\d{3}/.exec(response)?.[0] ?? 250)
+
+/** The address of a sender. */
+const addressOf = (from: string) => /<(.*)>$/.exec(from)?.[1] ?? from
+const domainOf = (from: string) => addressOf(from).split('@').at(-1) ?? 'localhost'

@@ -1,0 +1,54 @@
+import { DESTINATIONS, shortenedUrl, type Webhook, type WebhookKind } from '../../domain/webhook.ts'
+import { invalidRequest } from '../../errors.ts'
+import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
+import type { RouteContext } from '../context.ts'
+
+/** Where a webhook writes to, as a request names it. */
+interface Named {
+  url?: string
+  addresses?: string[]
+}
+
+/** What is stored of it. What the request does not name is left out. */
+interface Destination extends Named {
+  /** The whole URL, where `url` is what may be shown of it. */
+  secretUrl?: Uint8Array
+}
+
+/** The destination of a request. @throws Problem if it is not one of this kind, or cannot be reached */
+export function destinationOf(
+  kind: WebhookKind,
+  { url, addresses }: Named,
+  { allowPrivate, canMail }: Pick<RouteContext['webhooks'], 'allowPrivate' | 'canMail'>,
+): Destination {
+  const refuse = (path: string, message: string) => invalidRequest([{ path, message }])
+  if (DESTINATIONS[kind] === 'addresses') {
+    if (url !== undefined) throw refuse('/url', `is not for the kind ${kind}, which has addresses`)
+    if (!canMail) throw refuse('/kind', `${kind} needs the settings SMTP_URL and MAIL_FROM`)
+    return addresses === undefined ? {} : { addresses }
+  }
+  if (addresses !== undefined) throw refuse('/addresses', `is not for the kind ${kind}, which has a url`)
+  if (url === undefined) return {}
+  checkUrl(url, allowPrivate)
+  return DESTINATIONS[kind] === 'url' ? { url } : { url: shortenedUrl(url), secretUrl: Buffer.from(url) }
+}
+
+/** @throws Problem if a new webhook has no destination */
+export function requireDestination(
+  kind: WebhookKind,
+  { url, addresses }: Partial<Pick<Webhook, 'url' | 'addresses'>>,
+): void {
+  const name = DESTINATIONS[kind] === 'addresses' ? 'addresses' : 'url'
+  if ((name === 'url' ? url : addresses) === undefined) {
+    throw invalidRequest([{ path: `/${name}`, message: `is required for the kind ${kind}` }])
+  }
+}
+
+/** Refuses a private address now instead of at each delivery. A host name is checked when it is resolved. */
+function checkUrl(url: string, allowPrivate: boolean): void {
+  const literal = literalAddress(new URL(url))
+  if (allowPrivate || literal === undefined || isPublicAddress(literal)) return
+  const message =
+    'must be an address of the public internet; the operator may allow private ones with WEBHOOK_ALLOW_PRIVATE=true'
+  throw invalidRequest([{ path: '/url', message }])
+}

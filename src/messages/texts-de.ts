@@ -1,0 +1,112 @@
+/** The texts of messages in German. */
+import type { QuotaFacts } from './facts.ts'
+import type { Texts, Words } from './texts.ts'
+
+const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `Kontingent ${id}` : `„${name}“`)
+const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`
+
+function leftOf({ remaining }: QuotaFacts, words: Words): string {
+  return remaining === null ? '' : `${units(remaining, words)} übrig in `
+}
+
+export const german: Texts = {
+  nameOfUser: id => `Benutzer ${id}`,
+  allUsers: 'alle Benutzer',
+  international: 'internationale Netze',
+  titles: {
+    'quota.created': ({ quota }, { user }) => `Neu für ${user}: ${quotaName(quota)}`,
+    'quota.updated': ({ quota }, { user }) => `Geändert für ${user}: ${quotaName(quota)}`,
+    'quota.deleted': ({ quota }, { user }) => `Gelöscht für ${user}: ${quotaName(quota)}`,
+    'quota.threshold_reached': ({ quota, percent }, words) =>
+      `${leftOf(quota, words)}${quotaName(quota)} von ${words.user}: ${percent} % verbraucht`,
+    'quota.expired': ({ quota }, { user }) => `Abgelaufen für ${user}: ${quotaName(quota)}`,
+    'reservation.expired': ({ released, committed }, words) =>
+      committed > 0
+        ? `Reservierung von ${words.user} abgelaufen: ${units(committed, words)} als gesendet gezählt`
+        : `Reservierung von ${words.user} abgelaufen: ${units(released, words)} zurückgegeben`,
+    'transfer.made': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `${units(moved, words)} von anderen Benutzern erhalten: ${words.user}`
+        : `${units(moved, words)} an andere Benutzer übertragen: ${words.user}`,
+    'transfer.returned': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `${units(moved, words)} einer Übertragung zurückerhalten: ${words.user}`
+        : `${units(moved, words)} einer Übertragung zurückgegeben: ${words.user}`,
+    'pause.made': ({ pause }, { user, country }) => `Nachrichten angehalten: ${country(pause.country)}, ${user}`,
+    'pause.lifted': ({ pause }, { user, country }) => `Nachrichten freigegeben: ${country(pause.country)}, ${user}`,
+    'breaker.tripped': ({ pause }, { user, country }) =>
+      pause.observed
+        ? `Künstlicher Verkehr, nur beobachtet: ${country(pause.country)}, ${user}`
+        : `Künstlicher Verkehr, angehalten: ${country(pause.country)}, ${user}`,
+    'webhook.disabled': ({ webhook }) => `Webhook abgeschaltet: ${webhook.description ?? webhook.id}`,
+    'user.erased': ({ erasure }) => `Die Daten von Benutzer ${erasure.user_id} sind gelöscht`,
+    'webhook.test': ({ webhook }) => `Test des Webhooks ${webhook.description ?? webhook.id}`,
+  },
+  advice: {
+    'quota.created': () => null,
+    'quota.updated': () => null,
+    'quota.deleted': () => null,
+    'quota.threshold_reached': ({ quota }) =>
+      quota.remaining === 0
+        ? 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Erhöhen Sie das Limit, oder geben Sie Einheiten dazu.'
+        : 'Erhöhen Sie das Limit, oder geben Sie Einheiten dazu, bevor es aufgebraucht ist.',
+    'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
+    'reservation.expired': () => 'Der Sender hat Einheiten reserviert und nicht gemeldet, was daraus geworden ist.',
+    'transfer.made': () => null,
+    'transfer.returned': () => null,
+    'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
+    'pause.lifted': () => null,
+    'breaker.tripped': ({ pause }) =>
+      pause.observed
+        ? 'Die Nachrichten gehen weiter hinaus. Prüfen Sie den Verkehr, und halten Sie das Ziel an, wenn er künstlich ist.'
+        : 'Prüfen Sie den Verkehr, und heben Sie die Pause auf, wenn Menschen diese Codes eingeben.',
+    'webhook.disabled': ({ webhook }) =>
+      webhook.disabled_reason === 'gone'
+        ? 'Der Empfänger hat geantwortet, dass es ihn nicht mehr gibt. Löschen Sie den Webhook, oder ändern Sie seine Adresse und schalten ihn wieder ein: Versäumtes wird dann gesendet.'
+        : 'Drei Tage lang gelang keine Zustellung. Reparieren Sie den Empfänger, und schalten Sie den Webhook wieder ein: Versäumtes wird dann gesendet.',
+    'user.erased': () => 'Löschen Sie Kopien der Daten, die Sie anderswo haben.',
+    'webhook.test': () => 'So sehen Nachrichten über Ereignisse aus.',
+  },
+  types: {
+    'quota.created': 'Kontingent angelegt',
+    'quota.updated': 'Kontingent geändert',
+    'quota.deleted': 'Kontingent gelöscht',
+    'quota.threshold_reached': 'Warnschwelle erreicht',
+    'quota.expired': 'Kontingent abgelaufen',
+    'reservation.expired': 'Reservierung abgelaufen',
+    'transfer.made': 'Einheiten übertragen',
+    'transfer.returned': 'Einheiten zurückgegeben',
+    'pause.made': 'Ziel angehalten',
+    'pause.lifted': 'Ziel freigegeben',
+    'breaker.tripped': 'Künstlicher Verkehr',
+    'webhook.disabled': 'Webhook abgeschaltet',
+    'user.erased': 'Benutzer gelöscht',
+    'webhook.test': 'Test',
+  },
+  labels: {
+    user: 'Benutzer',
+    limit: 'Limit',
+    used: 'Verbraucht',
+    reserved: 'Reserviert',
+    left: 'Übrig',
+    windowEnd: 'Zeitraum endet',
+    released: 'Zurückgegebene Einheiten',
+    committed: 'Als gesendet gezählte Einheiten',
+    reason: 'Grund',
+    until: 'Bis',
+    messageTypes: 'Nachrichtentypen',
+    young: 'Nicht eingegeben, jünger als 5 Minuten',
+    unverifiedHour: 'Nicht eingegeben in der letzten Stunde',
+    unverifiedDay: 'Nicht eingegeben in 24 Stunden',
+    verifiedDay: 'Eingegeben in 24 Stunden',
+    failingSince: 'Fehlerhaft seit',
+  },
+  unknown: (type, { user }) => `Ereignis ${type}: ${user}`,
+  many: {
+    title: count => `${count} Ereignisse`,
+    more: count => `und ${count} weitere`,
+    advice: 'Sie kamen zu schnell für je eine Nachricht.',
+  },
+  open: 'In der Konsole öffnen',
+  footer: (id, at) => `${at} · sms-quota, Webhook ${id}`,
+}

@@ -1,0 +1,144 @@
+/** The texts of messages in English. The type of each other language is made from it. */
+import type { DataOf, Label, MessageType, QuotaFacts } from './facts.ts'
+
+/** How a language writes what is in a text. */
+export interface Words {
+  /** The user that an event is of; all users, if it concerns each. */
+  readonly user: string
+  number(value: number): string
+  country(code: string): string
+}
+
+/** The texts of a language. */
+export interface Texts {
+  readonly nameOfUser: (id: number) => string
+  readonly allUsers: string
+  /** What the country of international networks is called. */
+  readonly international: string
+  /** What happened, as a line. */
+  readonly titles: { readonly [Name in MessageType]: (data: DataOf<Name>, words: Words) => string }
+  /** What to do. Null: nothing. */
+  readonly advice: { readonly [Name in MessageType]: (data: DataOf<Name>) => string | null }
+  /** The name of a type, in a message about many events. */
+  readonly types: Readonly<Record<MessageType, string>>
+  readonly labels: Readonly<Record<Label, string>>
+  /** An event of a type, or with data, of another version. */
+  readonly unknown: (type: string, words: Words) => string
+  readonly many: {
+    readonly title: (count: string) => string
+    readonly more: (count: string) => string
+    readonly advice: string
+  }
+  readonly open: string
+  readonly footer: (id: number, at: string) => string
+}
+
+const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `quota ${id}` : `“${name}”`)
+const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'unit' : 'units'}`
+
+function leftOf({ remaining }: QuotaFacts, words: Words): string {
+  return remaining === null ? '' : `${units(remaining, words)} left in `
+}
+
+export const english: Texts = {
+  nameOfUser: id => `user ${id}`,
+  allUsers: 'all users',
+  international: 'international networks',
+  titles: {
+    'quota.created': ({ quota }, { user }) => `New quota ${quotaName(quota)} for ${user}`,
+    'quota.updated': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was changed`,
+    'quota.deleted': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was deleted`,
+    'quota.threshold_reached': ({ quota, percent }, words) =>
+      `${leftOf(quota, words)}${quotaName(quota)} of ${words.user}: ${percent}% used`,
+    'quota.expired': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} has expired`,
+    'reservation.expired': ({ released, committed }, words) =>
+      committed > 0
+        ? `A reservation of ${words.user} expired: ${units(committed, words)} counted as sent`
+        : `A reservation of ${words.user} expired: ${units(released, words)} given back`,
+    'transfer.made': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `${words.user} received ${units(moved, words)} of another user`
+        : `${units(moved, words)} of ${words.user} were transferred to another user`,
+    'transfer.returned': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `${words.user} got ${units(moved, words)} back from a transfer`
+        : `${words.user} gave ${units(moved, words)} of a transfer back`,
+    'pause.made': ({ pause }, { user, country }) => `Messages to ${country(pause.country)} are paused for ${user}`,
+    'pause.lifted': ({ pause }, { user, country }) =>
+      `Messages to ${country(pause.country)} are no longer paused for ${user}`,
+    'breaker.tripped': ({ pause }, { user, country }) =>
+      pause.observed
+        ? `Pumped traffic: messages to ${country(pause.country)} would be paused for ${user}`
+        : `Pumped traffic: messages to ${country(pause.country)} are paused for ${user}`,
+    'webhook.disabled': ({ webhook }) => `Webhook ${webhook.description ?? webhook.id} was disabled`,
+    'user.erased': ({ erasure }) => `The data of user ${erasure.user_id} was erased`,
+    'webhook.test': ({ webhook }) => `Test of webhook ${webhook.description ?? webhook.id}`,
+  },
+  advice: {
+    'quota.created': () => null,
+    'quota.updated': () => null,
+    'quota.deleted': () => null,
+    'quota.threshold_reached': ({ quota }) =>
+      quota.remaining === 0
+        ? 'Messages that no other quota pays are denied. Raise the limit, or give units.'
+        : 'Raise the limit, or give units, before it is used up.',
+    'quota.expired': () => 'Messages that no other quota pays are denied.',
+    'reservation.expired': () => 'The sender reserved units and did not say what became of them.',
+    'transfer.made': () => null,
+    'transfer.returned': () => null,
+    'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
+    'pause.lifted': () => null,
+    'breaker.tripped': ({ pause }) =>
+      pause.observed
+        ? 'The breaker only observes: messages still leave. Check the traffic, and pause the destination if it is pumped.'
+        : 'Check the traffic, and lift the pause if people do enter these codes.',
+    'webhook.disabled': ({ webhook }) =>
+      webhook.disabled_reason === 'gone'
+        ? 'Its receiver answered that it is gone. Delete it, or change its address and enable it again: what it missed is sent then.'
+        : 'No delivery succeeded for three days. Repair its receiver and enable it again: what it missed is sent then.',
+    'user.erased': () => 'Erase copies of the data that you keep elsewhere.',
+    'webhook.test': () => 'Messages about events will look like this.',
+  },
+  types: {
+    'quota.created': 'Quota created',
+    'quota.updated': 'Quota changed',
+    'quota.deleted': 'Quota deleted',
+    'quota.threshold_reached': 'Threshold reached',
+    'quota.expired': 'Quota expired',
+    'reservation.expired': 'Reservation expired',
+    'transfer.made': 'Units transferred',
+    'transfer.returned': 'Units given back',
+    'pause.made': 'Destination paused',
+    'pause.lifted': 'Pause lifted',
+    'breaker.tripped': 'Pumped traffic',
+    'webhook.disabled': 'Webhook disabled',
+    'user.erased': 'User erased',
+    'webhook.test': 'Test',
+  },
+  labels: {
+    user: 'User',
+    limit: 'Limit',
+    used: 'Used',
+    reserved: 'Reserved',
+    left: 'Left',
+    windowEnd: 'Window ends',
+    released: 'Units given back',
+    committed: 'Units counted as sent',
+    reason: 'Reason',
+    until: 'Until',
+    messageTypes: 'Message types',
+    young: 'Not entered, younger than 5 minutes',
+    unverifiedHour: 'Not entered in the last hour',
+    unverifiedDay: 'Not entered in 24 hours',
+    verifiedDay: 'Entered in 24 hours',
+    failingSince: 'Failing since',
+  },
+  unknown: (type, { user }) => `Event ${type} of ${user}`,
+  many: {
+    title: count => `${count} events`,
+    more: count => `and ${count} more`,
+    advice: 'They came too fast for a message each.',
+  },
+  open: 'Open in the console',
+  footer: (id, at) => `${at} · sms-quota, webhook ${id}`,
+}

@@ -1,0 +1,115 @@
+/** The API on webhooks that write to people, and on those of some users. */
+import { expect, test } from 'vitest'
+import { sql } from '../../src/db/connection/sql.ts'
+import { expectSlack } from '../messages/documented-formats.ts'
+import { createMailServer } from '../support/mail-server.ts'
+import { createReceiver } from '../support/receiver.ts'
+import { startSender } from './sender-fixture.ts'
+
+const server = await createMailServer()
+const receiver = await createReceiver()
+const service = await startSender({
+  webhooks: { allowPrivate: true },
+  env: {
+    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+    MAIL_FROM: 'quotas@sms.example',
+    PUBLIC_URL: 'https://sms.example/',
+  },
+})
+const { call, db, clock, allow, someone, webhooks } = service
+const WEBHOOKS = '/api/sms/admin/webhooks'
+const SECRET = 'T012/B345/aVerySecretPartOfTheUrl'
+
+const create = async (body: object, headers = {}) => {
+  const answer = await call('POST', WEBHOOKS, { body, headers })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer.body
+}
+
+async function dispatch(): Promise<void> {
+  await webhooks.dispatchOnce(clock.now)
+  await webhooks.idle()
+}
+
+test('the URL of Slack is a secret: it is stored encrypted, and nothing shows it', async () => {
+  const url = `${receiver.url}/${SECRET}`
+  const headers = { 'idempotency-key': 'slack' }
+  const made = await create({ kind: 'slack', url, language: 'de', description: 'Betrieb' }, headers)
+  const shown = `${new URL(url).origin}/…eUrl`
+  expect(made).toMatchObject({ kind: 'slack', url: shown, addresses: null, language: 'de', secret: null })
+  expect((await create({ kind: 'slack', url, language: 'de', description: 'Betrieb' }, headers)).id).toBe(made.id)
+  const other = { kind: 'slack', url: `${url}x`, language: 'de', description: 'Betrieb' }
+  expect(await call('POST', WEBHOOKS, { body: other, headers })).toMatchObject({
+    status: 409,
+    body: { code: 'idempotency_mismatch' },
+  })
+
+  const path = `${WEBHOOKS}/${made.id}`
+  expect(await call('POST', `${path}/rotate-secret`)).toMatchObject({ status: 400 })
+  expect((await call('POST', `${path}/test`)).body).toMatchObject({ delivered: true, response_code: 204 })
+  const [sent] = receiver.deliveries.splice(0)
+  expectSlack(JSON.parse(sent?.body ?? ''))
+  expect(sent?.body).toContain('Test des Webhooks Betrieb')
+  expect(sent?.body).toContain(`https://sms.example/console/webhooks/${made.id}`)
+
+  const changed = await call('PUT', path, { body: { url: `${receiver.url}/new/${SECRET}`, enabled: false } })
+  expect(changed.body).toMatchObject({ url: shown, enabled: false })
+  const answers = [
+    changed,
+    ...(await Promise.all(['', `/${made.id}`, `/${made.id}/history`].map(part => call('GET', `${WEBHOOKS}${part}`)))),
+  ]
+  const tables = await Promise.all(
+    [
+      sql`select encode(secret, 'escape') as secret, w::text as row from webhook w`,
+      sql`select c::text from webhook_change c`,
+      sql`select i::text from idempotency i`,
+    ].map(text => db.query({ text })),
+  )
+  expect(JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(tables)).not.toContain('VerySecret')
+  expect(await call('DELETE', path)).toMatchObject({ status: 204 })
+})
+
+test('an e-mail goes to the addresses, and their number is bounded', async () => {
+  const made = await create({ kind: 'email', addresses: ['ops@sms.example'], types: ['quota.created'] })
+  expect(made).toMatchObject({ url: null, addresses: ['ops@sms.example'], secret: null })
+  await allow({ user_id: someone(), limit: 10, name: 'Package' })
+  await dispatch()
+  expect(server.mails.splice(0)).toMatchObject([
+    { recipients: ['ops@sms.example'], head: expect.stringMatching(/Subject: =\?UTF-8\?Q\?New_quota/) },
+  ])
+  for (const addresses of [
+    ['a b@c.example'],
+    ['a@b.example\r\nBcc: x@y.example'],
+    ['Ada <a@b.example>'],
+    ['a@b.example,c@d.example'],
+  ]) {
+    expect(await call('PUT', `${WEBHOOKS}/${made.id}`, { body: { addresses } }), addresses.join()).toMatchObject({
+      status: 400,
+    })
+  }
+  const many = Array.from({ length: 21 }, (_, n) => `a${n}@b.example`)
+  expect(await call('PUT', `${WEBHOOKS}/${made.id}`, { body: { addresses: many } })).toMatchObject({ status: 400 })
+  expect(await call('POST', WEBHOOKS, { body: { kind: 'email' } })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: '/addresses' }] },
+  })
+  expect(await call('DELETE', `${WEBHOOKS}/${made.id}`)).toMatchObject({ status: 204 })
+})
+
+test('a webhook of some users gets only their events, sent again too', async () => {
+  const [user, other] = [someone(), someone()]
+  const { id } = await create({ url: receiver.url, user_ids: [user] })
+  for (const user_id of [user, other]) await allow({ user_id, limit: 10 })
+  await dispatch()
+  const users = () => receiver.deliveries.splice(0).map(({ body }) => JSON.parse(body).data.user_id)
+  expect(users()).toEqual([user])
+  const since = { since: new Date(clock.now - 1_000).toISOString() }
+  expect((await call('POST', `${WEBHOOKS}/${id}/redeliver`, { body: since })).body).toEqual({ redelivered: 1 })
+  await dispatch()
+  expect(users()).toEqual([user])
+  // Versions that know no kinds and no users take it for disabled.
+  const [row] = await db.query({ text: sql`select enabled from webhook where id = $1`, values: [id] })
+  expect(row).toEqual({ enabled: false })
+  expect((await call('GET', `${WEBHOOKS}/${id}`)).body).toMatchObject({ enabled: true, user_ids: [user] })
+})
