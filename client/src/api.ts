@@ -2697,6 +2697,14 @@ export type QuotaThresholdReachedEvent = {
     readonly quota: SmsQuota
     /** The percentage of `alert_at` that was reached. */
     readonly percent: number
+    /** What the user can still send of such messages, by all quotas: what the matching grants have left, overage included, up to the headroom of each matching cap that counts all values together. A warning is for a low value. */
+    readonly sendable: {
+      /** null: nothing bounds it. */ readonly units: number | null
+      /** The first country that the quota is for; null: it is for all. */
+      readonly country: string | null
+      /** Likewise of its message types. */
+      readonly messageType: string | null
+    }
   }
 }
 

@@ -87,7 +87,7 @@ export async function recordChanges(tx: Transaction, users: readonly DecisionsOf
     tx,
     changes.map(change => auditEntryOf(change, author)),
   )
-  await emitChanges(tx, decisions, now)
+  await emitChanges(tx, users, now)
 }
 
 /** How many quotas of each user are neither deleted nor expired after the changes. */
@@ -101,14 +101,18 @@ function liveQuotasOf(users: readonly DecisionsOfUser[], now: EpochMs): Map<numb
   )
 }
 
-async function emitChanges(tx: Transaction, decisions: readonly Decision[], now: EpochMs): Promise<void> {
-  const totals = totalsOf(decisions.map(({ change }) => change))
+async function emitChanges(tx: Transaction, users: readonly DecisionsOfUser[], now: EpochMs): Promise<void> {
+  const totals = totalsOf(users.flatMap(({ decisions }) => decisions.map(({ change }) => change)))
   const positions = await lockExpiryPositions(tx, [...totals.keys()])
-  const events = decisions.flatMap(({ change, events: others = [] }) => {
-    const shard = shardOf(change.after.user_id)
-    const position = positions.get(shard)
-    if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
-    return [...eventsOfChange(change, now, position), ...others]
+  const events = users.flatMap(({ decisions, others }) => {
+    const changed = decisions.map(({ change }) => change.after)
+    return decisions.flatMap(({ change, events: further = [] }) => {
+      const shard = shardOf(change.after.user_id)
+      const position = positions.get(shard)
+      if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
+      const rest = [...others, ...changed.filter(quota => quota !== change.after)]
+      return [...eventsOfChange(change, now, position, rest), ...further]
+    })
   })
   await appendEvents(tx, events, now, totals)
 }

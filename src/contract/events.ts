@@ -163,6 +163,19 @@ export const EVENTS = {
         maximum: 100,
         description: 'The percentage of `alert_at` that was reached.',
       }),
+      sendable: Type.Object(
+        {
+          units: nullable(uint(), { description: 'null: nothing bounds it.' }),
+          country: nullable(Type.String(), {
+            description: 'The first country that the quota is for; null: it is for all.',
+          }),
+          message_type: nullable(Type.String(), { description: 'Likewise of its message types.' }),
+        },
+        {
+          description:
+            'What the user can still send of such messages, by all quotas: what the matching grants have left, overage included, up to the headroom of each matching cap that counts all values together. A warning is for a low value.',
+        },
+      ),
     },
   ),
   'quota.expired': userEvent(

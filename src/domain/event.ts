@@ -1,4 +1,5 @@
 import type { pauseViewOf } from './pause.ts'
+import type { Sendable } from './sendable.ts'
 import { isShard, type Shard } from './shard.ts'
 import type { reservationViewOf, viewOf } from './view.ts'
 import type { Webhook } from './webhook.ts'
@@ -35,8 +36,8 @@ const EVENTS = {
   'quota.created': ofUser<{ quota: QuotaView }>(),
   'quota.updated': ofUser<{ quota: QuotaView }>(),
   'quota.deleted': ofUser<{ quota: QuotaView }>(),
-  /** `quota` is the state after all percentages that the same batch reached. */
-  'quota.threshold_reached': ofUser<{ quota: QuotaView; percent: number }>(),
+  /** `quota` and `sendable` are the state after all percentages that the same batch reached. */
+  'quota.threshold_reached': ofUser<{ quota: QuotaView; percent: number; sendable: Sendable }>(),
   'quota.expired': ofUser<{ quota: QuotaView }>(),
   /** The units that were outstanding, by what happened to them. */
   'reservation.expired': ofUser<{ reservation: ReservationView; released: number; committed: number }>(),

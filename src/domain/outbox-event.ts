@@ -1,8 +1,9 @@
 import { EXHAUSTED, newAlerts } from './alerts.ts'
 import { MAX_INTEGER } from './bounds.ts'
 import type { EventData, EventType, SystemEventType, UserEventType } from './event.ts'
-import { type Quota, statusOf } from './quota.ts'
+import { type Allowance, type Quota, roll, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
+import { messageKindOf, type Sendable, sendableUnits } from './sendable.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 import type { Transfer } from './transfer.ts'
 import { reservationViewOf, viewOf } from './view.ts'
@@ -48,8 +49,15 @@ export const latestPosition = (now: EpochMs): EpochMs => now + MAX_LEAD_MS
  * The events of an administrator's change, in order: an expiry that was not emitted yet, the change itself, then the
  * thresholds and the expiry that the change causes. So each time a quota expires, one event says so, be it extended or
  * deleted a second later.
+ *
+ * @param others the user's other unexpired quotas, as they are after the change
  */
-export function eventsOfChange({ action, before, after }: Change, now: EpochMs, stored: ExpiryPosition): OutboxEvent[] {
+export function eventsOfChange(
+  { action, before, after }: Change,
+  now: EpochMs,
+  stored: ExpiryPosition,
+  others: readonly Quota[],
+): OutboxEvent[] {
   const position = stored.at > latestPosition(now) ? { at: now, id: MAX_INTEGER } : stored
   // By the clock of this process or by that of the notifier.
   const hasExpired = (quota: Quota) => statusOf(quota, now) === 'expired' || isPassed(quota, position)
@@ -58,7 +66,7 @@ export function eventsOfChange({ action, before, after }: Change, now: EpochMs, 
   if (wasExpired && !before.expiry_emitted && !isPassed(before, position)) events.push(expiryOf(before, now))
   events.push({ user_id: after.user_id, type: `quota.${action}`, data: { quota: viewOf(after, now) } })
   if (action === 'deleted') return events
-  events.push(...thresholdsOf(after, newAlerts(before, after), now))
+  events.push(...thresholdsOf(after, newAlerts(before, after), [after, ...others], now))
   if (!wasExpired && hasExpired(after)) events.push(expiryOf(after, now))
   return events
 }
@@ -69,16 +77,39 @@ function isPassed({ expires_at, id }: Quota, position: ExpiryPosition): boolean 
   return expires_at < position.at || (expires_at === position.at && id <= position.id)
 }
 
-/** One event for each percentage among the marks that a quota has reached. All show the quota as it is now. */
-export function thresholdsOf(quota: Quota, marks: readonly number[], now: EpochMs): OutboxEvent[] {
+/**
+ * One event for each percentage among the marks that a quota has reached. All show the quota as it is now.
+ *
+ * @param ofUser all unexpired quotas of its user
+ */
+export function thresholdsOf(
+  quota: Quota,
+  marks: readonly number[],
+  ofUser: readonly Allowance[],
+  now: EpochMs,
+): OutboxEvent[] {
   const percents = marks.filter(mark => mark !== EXHAUSTED)
   if (percents.length === 0) return []
   const view = viewOf(quota, now)
+  const sendable = sendableOf(quota, ofUser, now)
   return percents.map(percent => ({
     user_id: quota.user_id,
     type: 'quota.threshold_reached',
-    data: { quota: view, percent },
+    data: { quota: view, percent, sendable },
   }))
+}
+
+/**
+ * What the user of a quota can still send of the messages that it counts.
+ *
+ * @param quotas all unexpired quotas of the user; some that have expired may be among them
+ */
+function sendableOf(quota: Allowance, quotas: readonly Allowance[], now: EpochMs): Sendable {
+  const kind = messageKindOf(quota)
+  const live = quotas
+    .map(one => roll(one, now).quota)
+    .filter(one => ['active', 'exhausted'].includes(statusOf(one, now)))
+  return { units: sendableUnits(live, kind), ...kind }
 }
 
 /** The event of a quota that has expired, and shows so where the clock of this process is a little behind. */

@@ -43,6 +43,12 @@ export function sendableUnits(quotas: readonly Counted[], kind: MessageKind): nu
   return Number.isFinite(units) ? units : null
 }
 
+/** What a user can still send of the messages that a quota counts. */
+export interface Sendable extends MessageKind {
+  /** Null: nothing bounds it. */
+  units: number | null
+}
+
 /** Whether a quota counts a kind of message. */
 export function counts(
   { countries, message_types }: Pick<Counted, 'countries' | 'message_types'>,

@@ -14,6 +14,7 @@ import type { UserState } from './user-states.ts'
 
 /** The rows that a batch changes and those that it leaves, and what its events need beside them. */
 export interface BatchChanges extends Changes {
+  alerted: (Changes['alerted'][number] & { readonly ofUser: readonly Allowance[] })[]
   /** Reservations, among those settled, that time has closed. */
   expired: { before: Reservation; after: Reservation }[]
   readonly unchanged: Unchanged
@@ -49,7 +50,7 @@ export function addChanges(
   for (const [index, before] of quotas.entries()) {
     const after = draft.quotas[index]
     if (after === undefined) throw new RangeError('a draft has lost a quota')
-    addQuotaChange(changes, before, after)
+    addQuotaChange(changes, before, after, draft.quotas)
   }
   changes.closed.push(...draft.closed.sort(byQuotaAndWindow))
   for (const correction of draft.corrections.sort(byQuotaAndWindow)) {
@@ -70,11 +71,16 @@ function addCounters(changes: BatchChanges, stored: UserState['counters'], { val
   changes.counted.push(...counters.sort(byPlace))
 }
 
-function addQuotaChange(changes: BatchChanges, before: Stored<Allowance>, after: Allowance): void {
+function addQuotaChange(
+  changes: BatchChanges,
+  before: Stored<Allowance>,
+  after: Allowance,
+  ofUser: readonly Allowance[],
+): void {
   const used = after.used - before.used
   const reserved = after.reserved - before.reserved
   const marks = newAlerts(before, after)
-  if (marks.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, marks })
+  if (marks.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, marks, ofUser })
   if (after.window_no !== before.window_no) changes.rolled.push({ ...after, seq: before.seq })
   else if (used !== 0 || reserved !== 0 || marks.length > 0) changes.incremented.push({ quota: before, used, reserved })
   else changes.unchanged.quotas.push(before)
@@ -129,7 +135,8 @@ export async function eventsOf(
     reached.map(({ quota }) => quota),
   )
   for (const [index, quota] of quotas.entries()) {
-    events.push(...thresholdsOf(quota, reached[index]?.marks ?? [], scope.now))
+    const { marks = [], ofUser = [] } = reached[index] ?? {}
+    events.push(...thresholdsOf(quota, marks, ofUser, scope.now))
   }
   return events
 }

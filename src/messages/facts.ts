@@ -18,6 +18,12 @@ const quota = Type.Object({
   window_end: nullable(Type.String()),
   time_zone: Type.String(),
 })
+/** Absent in events of builds that did not write it. */
+const sendable = Type.Object({
+  units: nullable(count),
+  country: nullable(Type.String()),
+  message_type: nullable(Type.String()),
+})
 const transfer = {
   transfer: Type.Object({ reason: nullable(Type.String()) }),
   units: count,
@@ -41,7 +47,7 @@ const DATA = {
   'quota.created': Type.Object({ quota }),
   'quota.updated': Type.Object({ quota }),
   'quota.deleted': Type.Object({ quota }),
-  'quota.threshold_reached': Type.Object({ quota, percent: count }),
+  'quota.threshold_reached': Type.Object({ quota, percent: count, sendable: Type.Optional(sendable) }),
   'quota.expired': Type.Object({ quota }),
   'reservation.expired': Type.Object({ released: count, committed: count }),
   'transfer.made': Type.Object(transfer),

@@ -1,12 +1,19 @@
 /** The texts of messages in German. */
-import type { QuotaFacts } from './facts.ts'
+import type { DataOf, QuotaFacts } from './facts.ts'
 import type { Texts, Words } from './texts.ts'
 
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `Kontingent ${id}` : `„${name}“`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`
 
-function leftOf({ remaining }: QuotaFacts, words: Words): string {
-  return remaining === null ? '' : `${units(remaining, words)} übrig in `
+function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string {
+  if (sendable === undefined) return quota.remaining === null ? '' : `${units(quota.remaining, words)} übrig: `
+  const { country, message_type } = sendable
+  const places = [
+    country === null ? [] : `Ziel ${words.country(country)}`,
+    message_type === null ? [] : `Typ ${message_type}`,
+  ].flat()
+  const what = places.length === 0 ? 'Nachrichten' : `Nachrichten (${places.join(', ')})`
+  return sendable.units === null ? `Kein Limit für ${what}: ` : `Noch ${units(sendable.units, words)} für ${what}: `
 }
 
 export const german: Texts = {
@@ -17,8 +24,8 @@ export const german: Texts = {
     'quota.created': ({ quota }, { user }) => `Neu für ${user}: ${quotaName(quota)}`,
     'quota.updated': ({ quota }, { user }) => `Geändert für ${user}: ${quotaName(quota)}`,
     'quota.deleted': ({ quota }, { user }) => `Gelöscht für ${user}: ${quotaName(quota)}`,
-    'quota.threshold_reached': ({ quota, percent }, words) =>
-      `${leftOf(quota, words)}${quotaName(quota)} von ${words.user}: ${percent} % verbraucht`,
+    'quota.threshold_reached': (data, words) =>
+      `${leftOf(data, words)}${quotaName(data.quota)} von ${words.user} ist zu ${data.percent} % verbraucht`,
     'quota.expired': ({ quota }, { user }) => `Abgelaufen für ${user}: ${quotaName(quota)}`,
     'reservation.expired': ({ released, committed }, words) =>
       committed > 0

@@ -36,8 +36,16 @@ export interface Texts {
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `quota ${id}` : `“${name}”`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'unit' : 'units'}`
 
-function leftOf({ remaining }: QuotaFacts, words: Words): string {
-  return remaining === null ? '' : `${units(remaining, words)} left in `
+/** What the user can still send, which other quotas pay for, too. An event that does not say it has what its quota has left. */
+function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string {
+  if (sendable === undefined) return quota.remaining === null ? '' : `${units(quota.remaining, words)} left: `
+  const { country, message_type } = sendable
+  const places = [
+    country === null ? [] : `to ${words.country(country)}`,
+    message_type === null ? [] : `of type ${message_type}`,
+  ]
+  const what = ['messages', ...places.flat()].join(' ')
+  return sendable.units === null ? `No limit on ${what}: ` : `${units(sendable.units, words)} left for ${what}: `
 }
 
 export const english: Texts = {
@@ -48,8 +56,8 @@ export const english: Texts = {
     'quota.created': ({ quota }, { user }) => `New quota ${quotaName(quota)} for ${user}`,
     'quota.updated': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was changed`,
     'quota.deleted': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was deleted`,
-    'quota.threshold_reached': ({ quota, percent }, words) =>
-      `${leftOf(quota, words)}${quotaName(quota)} of ${words.user}: ${percent}% used`,
+    'quota.threshold_reached': (data, words) =>
+      `${leftOf(data, words)}${quotaName(data.quota)} of ${words.user} is ${data.percent}% used`,
     'quota.expired': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} has expired`,
     'reservation.expired': ({ released, committed }, words) =>
       committed > 0

@@ -126,8 +126,8 @@ describe('an update', () => {
     const before = aQuota(fields)
     const change = changeQuota(before, patch, { now: NOW, actor: 'ada' })
     if (change.outcome !== 'changed') throw new Error(change.outcome)
-    return eventsOfChange({ action: 'updated', before, after: change.quota }, NOW, position).map(({ type, data }) =>
-      'percent' in data ? `${type} ${data.percent}` : type,
+    return eventsOfChange({ action: 'updated', before, after: change.quota }, NOW, position, []).map(
+      ({ type, data }) => ('percent' in data ? `${type} ${data.percent}` : type),
     )
   }
   const UPDATED = 'quota.updated'
@@ -182,7 +182,7 @@ describe('an update', () => {
     expect(changed({ id: 1 }, { expires_at: NOW + 400 }, ahead)).toEqual([UPDATED, EXPIRED])
     const before = aQuota({ id: 1 })
     const after = { ...before, expires_at: NOW + 400 }
-    expect(eventsOfChange({ action: 'updated', before, after }, NOW, ahead)).toMatchObject([
+    expect(eventsOfChange({ action: 'updated', before, after }, NOW, ahead, [])).toMatchObject([
       { data: { quota: { status: 'active' } } },
       { data: { quota: { status: 'expired' } } },
     ])
@@ -192,7 +192,7 @@ describe('an update', () => {
     const types = (fields: Partial<Quota>, position = NONE) => {
       const before = aQuota({ id: 1, used: 100, ...fields })
       const change = { action: 'deleted', before, after: { ...before, deleted_at: NOW } } as const
-      return eventsOfChange(change, NOW, position).map(({ type }) => type)
+      return eventsOfChange(change, NOW, position, []).map(({ type }) => type)
     }
     expect(types({})).toEqual(['quota.deleted'])
     expect(types({ expires_at: NOW + 1 })).toEqual(['quota.deleted'])
@@ -204,7 +204,7 @@ describe('an update', () => {
 
 test('a quota that is created used or expired emits this after its creation', () => {
   const types = (quota: Quota) =>
-    eventsOfChange({ action: 'created', before: null, after: quota }, NOW, NONE).map(({ type }) => type)
+    eventsOfChange({ action: 'created', before: null, after: quota }, NOW, NONE, []).map(({ type }) => type)
   expect(types(created({ opening_used: 85 }, NOW))).toEqual(['quota.created', 'quota.threshold_reached'])
   const over = created({ starts_at: at('2026-01-01'), expires_at: NOW }, NOW)
   expect([over.expiry_emitted, types(over)]).toEqual([true, ['quota.created', 'quota.expired']])

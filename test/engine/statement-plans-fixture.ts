@@ -155,7 +155,8 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
 
   const events = reservations.map(({ user_id }): OutboxEvent => {
     const quota = viewOf(aQuota({ user_id }), NOW)
-    return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80 } }
+    const sendable = { units: 20, country: null, message_type: null }
+    return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80, sendable } }
   })
 
   const usage = reservations.map(({ user_id }): BookedUsage => {

@@ -22,7 +22,7 @@ interface Row {
   number: number
   sequence: number
   type: string
-  data: { quota?: { id: number; used: number }; reservation?: object; percent?: number }
+  data: { quota?: { id: number; used: number }; reservation?: object; percent?: number; sendable?: object }
 }
 
 const eventsOf = (user: number) =>
@@ -55,6 +55,23 @@ describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
     await engine.submit(consume(user, 'd', 41))
     expect(await percentsOf(user)).toEqual([80, 100, 80, 100])
     expect(await differences(db)).toEqual([])
+  })
+
+  test('says what the user can still send, by all quotas that count such messages', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100, countries: ['DE'], priority: 1 })
+    await bench.quota({ user_id: user, limit: 50 })
+    await bench.quota({ user_id: user, limit: 1_000, enabled: false })
+    const { id: cap } = await bench.quota({ user_id: user, kind: 'cap', limit: 90, alert_at: [] })
+    await (mode === 'locked' ? makeLocked(engine, bench) : warm(engine, user))
+    await engine.submit(draw('consume', user, 'a', 80, { country: 'DE' }))
+    // 20 and 50 units are left, and the cap allows 10 of them.
+    const sendableAt = async (index: number) => (await eventsOf(user)).at(index)?.data.sendable
+    expect(await sendableAt(-1)).toEqual({ units: 10, country: 'DE', message_type: null })
+    // By an administrator, of the same user.
+    await updateQuota(db, cap, { limit: 85, alert_at: [90] }, bench.author(), () => true)
+    expect(await sendableAt(-1)).toEqual({ units: 5, country: null, message_type: null })
   })
 
   test('emits each percent once, with the quota as it is then', async () => {

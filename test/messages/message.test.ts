@@ -81,9 +81,13 @@ describe.each(TYPES)('%s', type => {
   })
 })
 
-test('a threshold begins with what is left', () => {
+test('a threshold begins with what the user can still send', () => {
   const [title] = SAMPLES['quota.threshold_reached'].map(data => messageFor('quota.threshold_reached', data).title)
-  expect(title).toBe('200 units left in “Monthly package” of Acme GmbH: 80% used')
+  expect(title).toBe('1,700 units left for messages: “Monthly package” of Acme GmbH is 80% used')
+  const [{ sendable: _, ...earlier } = { sendable: null }] = SAMPLES['quota.threshold_reached']
+  expect(messageFor('quota.threshold_reached', earlier).title).toBe(
+    '200 units left: “Monthly package” of Acme GmbH is 80% used',
+  )
 })
 
 test('a user is named, else by reference, else by id', () => {

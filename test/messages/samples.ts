@@ -86,9 +86,13 @@ export const SAMPLES: { [Name in MessageType]: (Name extends keyof EventData ? E
   'quota.updated': [{ quota }],
   'quota.deleted': [{ quota }],
   'quota.threshold_reached': [
-    { quota, percent: 80 },
-    { quota: quotaWith({ used: 1_000, name: null }), percent: 100 },
-    { quota: quotaWith({ limit: null }), percent: 80 },
+    { quota, percent: 80, sendable: { units: 1_700, country: null, message_type: null } },
+    {
+      quota: quotaWith({ used: 1_000, name: null }),
+      percent: 100,
+      sendable: { units: 0, country: 'FR', message_type: 'otp' },
+    },
+    { quota: quotaWith({ limit: null }), percent: 80, sendable: { units: null, country: null, message_type: null } },
   ],
   'quota.expired': [{ quota }],
   'reservation.expired': [expired(5, 0), expired(0, 1)],
