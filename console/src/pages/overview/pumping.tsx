@@ -57,9 +57,10 @@ export default function Pumping() {
       )}
       {shares.length > 0 && (
         <>
+          <p className={classes.about}>{words.entered}</p>
           <FirstRows
             list="entered"
-            caption={words.entered}
+            label={words.entered}
             columns={COLUMNS}
             rows={shares}
             keyOf={({ country }) => country}
