@@ -128,7 +128,7 @@ async function fail() {
   return [...refused, failed]
 }
 
-test('what was sent, and to whom, is in nothing that the service stores, shows, logs or sends', async () => {
+test('texts, numbers and tags of messages are in nothing that the service stores, shows, logs or sends', async () => {
   await call('POST', `${ADMIN}/webhooks`, { body: { url: receiver.url } })
   await service.allow({ user_id: 7, limit: 5, alert_at: [20], overage_limit: 10 })
   await service.allow({ user_id: 7, kind: 'cap', limit: 9, period: 'day', per: 'recipient' })
