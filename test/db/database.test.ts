@@ -375,6 +375,16 @@ describe('an error', () => {
     expect(violatedUnique(await raised('the constraint "entry_pkey"', 'XX000'))).toBeUndefined()
   })
 
+  test.each([
+    ['postmaster was shut down, exiting', true],
+    ['failure on connection marked as essential: db1.example:5432', true],
+    ['server closed the connection unexpectedly', true],
+    ['could not find block', false],
+  ])('of a coordinator that says without a code: %s', async (message, unavailable) => {
+    const text = rawSql`do $$ begin raise exception '${message}' using errcode = 'XX000'; end $$`
+    expect(isUnavailable(await failureOf(db.query({ text })))).toBe(unavailable)
+  })
+
   test('that a node of a cluster reports leaves the connection to the coordinator open', async () => {
     const single = openDatabase({ url, maxConnections: 1 })
     const pid = await backendOf(single)

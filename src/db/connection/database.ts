@@ -3,7 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../../domain/time.ts'
-import { endsConnection, isTransactionRollback, leavesCommitOpen, reasonOf, SQLSTATE, sqlStateOf } from './errors.ts'
+import {
+  endsConnection,
+  isTransactionRollback,
+  leavesCommitOpen,
+  reasonOf,
+  reportsOutage,
+  sqlStateOf,
+} from './errors.ts'
 import { clientsOf, createHosts, type Hosts } from './hosts.ts'
 import { createPoolConnections, fullnessOf, type PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
@@ -334,16 +341,4 @@ export class PoolFull extends ConnectionLost {
  * True if the error says nothing about the request, only that the database cannot serve it now: it is unreachable,
  * starting, stopping, full, refuses the service, took too long, or its machine fails it (class 58).
  */
-export function isUnavailable(error: unknown): boolean {
-  if (error instanceof ConnectionLost) return true
-  const state = sqlStateOf(error)
-  if (state === undefined) return false
-  return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isTransactionRollback(error)
-}
-
-/** A statement timeout, a lock timeout, and a server that became a read-only standby. */
-const TRANSIENT: ReadonlySet<string> = new Set([
-  SQLSTATE.queryCanceled,
-  SQLSTATE.lockNotAvailable,
-  SQLSTATE.readOnlyTransaction,
-])
+export const isUnavailable = (error: unknown): boolean => error instanceof ConnectionLost || reportsOutage(error)

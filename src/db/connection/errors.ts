@@ -52,6 +52,24 @@ const ROLLBACKS: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, S
 /** The server rolled the transaction back because of another one. */
 export const isTransactionRollback = (error: unknown) => ROLLBACKS.has(sqlStateOf(error) ?? '')
 
+/** A statement timeout, a lock timeout, and a server that became a read-only standby. */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  SQLSTATE.queryCanceled,
+  SQLSTATE.lockNotAvailable,
+  SQLSTATE.readOnlyTransaction,
+])
+
+/** How the coordinator of a cluster reports that a node has ended, or its own server: as internal errors. */
+const ENDED = /^(postmaster was shut down|failure on connection marked as essential|server closed the connection)/
+
+/** Whether an error of the server says only that it cannot serve now. */
+export function reportsOutage(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  const { code = '', message } = error
+  if (code === SQLSTATE.internalError) return ENDED.test(message)
+  return /^(08|28|3D|53|57P|58|25P03|25P04)/.test(code) || TRANSIENT.has(code) || isTransactionRollback(error)
+}
+
 /**
  * The name of the unique constraint or index that a statement violated; undefined for any other error. A node of a cluster has
  * the number of the shard's table behind the name, and may say it only in its message.
