@@ -54,6 +54,6 @@ test('when one is lost, the idle ones are closed: what ended it may have ended t
   await connections.use(() => connections.use(async () => {}))
   const [first, second] = await sessions()
   expect(second).toBeDefined()
-  await db.query({ text: sql`select pg_terminate_backend($1)`, values: [first?.pid ?? null] })
+  await db.query({ text: sql`select pg_terminate_backend($1::int)`, values: [first?.pid ?? null] })
   await expect.poll(sessions).toEqual([])
 })
