@@ -193,8 +193,9 @@ async function killRollOut(bench: Bench, rolled: Rolled): Promise<Findings['rows
   const other = await adminOf(await startService(bench, databaseUrl, secret), secret)
   await other.rollOut(plan, {}, 'third')
   const [having, changed] = [await usersOfVersion(db, 3), await changesTo(db, LIMIT + 2)]
-  // The users of the test bed are in no total.
-  const differences = (await verify(db)).differences.filter(({ proof }) => proof !== 'totals')
+  // The users of the test bed are in no total: a difference or two of each shard, which must not end the proofs.
+  const { differences: all } = await verify(db, { maxDifferences: 1_000 })
+  const differences = all.filter(({ proof }) => proof !== 'totals')
   return {
     what: `kill -9 of the service at ${whenKilled.toLocaleString('en')} users (the call was ${outcome}), then the same call`,
     peer: 'each user once',
