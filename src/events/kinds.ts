@@ -1,12 +1,10 @@
 /** What each kind of webhook sends, where to, and what an answer means. */
-import type { Database } from '../db/connection/database.ts'
-import { namesOfUsers } from '../db/users/profiles.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import type { SigningWebhook } from '../db/webhooks/secrets.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { WebhookKind } from '../domain/webhook.ts'
 import { emailContent, slackBody, teamsBody } from '../messages/formats.ts'
-import { type Message, type MessageEvents, messageOf } from '../messages/message.ts'
+import { type Message, type MessageContext, type MessageEvents, messageOf } from '../messages/message.ts'
 import type { Mailer } from './mailer.ts'
 import type { Poster } from './post.ts'
 import { signatureHeaders } from './signature.ts'
@@ -16,6 +14,8 @@ import type { Payload } from './views.ts'
 export interface Parcel extends MessageEvents {
   /** Names it: receivers recognize a repetition by it. */
   id: string
+  /** The names of the users of those events. */
+  names: MessageContext['names']
   /** The body for programs. Null: it is about many events, which only people get. */
   payload: Payload | null
   /** Only these addresses lack it; null: all of the webhook. */
@@ -23,7 +23,6 @@ export interface Parcel extends MessageEvents {
 }
 
 export interface KindOptions {
-  db: Database
   now: () => EpochMs
   poster: Poster
   /** Undefined: there is no SMTP server. */
@@ -34,17 +33,14 @@ export interface KindOptions {
 /** Sends a parcel. */
 export type Send = (webhook: SigningWebhook, parcel: Parcel, headers: Record<string, string>) => Promise<Attempt>
 
-export function createKinds({ db, now, poster, mailer, publicUrl }: KindOptions): Readonly<Record<WebhookKind, Send>> {
-  async function messageFor({ id, language }: SigningWebhook, events: MessageEvents): Promise<Message> {
-    const users = new Set(events.first.flatMap(({ user_id }) => user_id ?? []))
-    const names = await namesOfUsers(db, [...users])
-    return messageOf(events, { language, webhookId: id, publicUrl, names })
-  }
+export function createKinds({ now, poster, mailer, publicUrl }: KindOptions): Readonly<Record<WebhookKind, Send>> {
+  const messageFor = ({ id, language }: SigningWebhook, { names, ...events }: Parcel): Message =>
+    messageOf(events, { language, webhookId: id, publicUrl, names })
 
   const toChannel =
     (bodyOf: (message: Message) => object): Send =>
     async (webhook, parcel, headers) => {
-      const body = JSON.stringify(bodyOf(await messageFor(webhook, parcel)))
+      const body = JSON.stringify(bodyOf(messageFor(webhook, parcel)))
       return poster.post(Buffer.from(webhook.secrets.secret).toString(), headers, body)
     }
 
@@ -61,7 +57,7 @@ export function createKinds({ db, now, poster, mailer, publicUrl }: KindOptions)
       const recipients = to.filter(address => parcel.addresses === null || parcel.addresses.includes(address))
       if (recipients.length === 0) return { delivered: true, response_code: null, error: 'no address is left' }
       if (mailer === undefined) return { delivered: false, response_code: null, error: 'SMTP_URL is not set' }
-      const content = emailContent(await messageFor(webhook, parcel))
+      const content = emailContent(messageFor(webhook, parcel))
       return mailer.send({ ...content, id: `${parcel.id}.${webhook.id}`, to, recipients })
     },
   }

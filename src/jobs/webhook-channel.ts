@@ -1,6 +1,7 @@
 import { type Database, isUnavailable, type Log } from '../db/connection/database.ts'
 import { concernsRows } from '../db/connection/errors.ts'
 import type { StoredEvent } from '../db/outbox/outbox.ts'
+import { namesOfUsers, type UserNames } from '../db/users/profiles.ts'
 import {
   type Attempt,
   type Claim,
@@ -37,7 +38,11 @@ export interface ChannelOptions {
 export interface Claimed extends MessageEvents {
   claims: readonly Claim[]
   first: readonly StoredEvent[]
+  /** The names of the users of these events, for people. */
+  names: ReadonlyMap<number, UserNames>
 }
+
+const NO_NAMES: Claimed['names'] = new Map()
 
 /** Attempts under way at one webhook, by one process. Each one that ends lets the next begin. */
 const WINDOW = 16
@@ -211,11 +216,12 @@ class LeasingChannel implements WebhookChannel {
     if (claims.length === 0) return
     try {
       const events = await findClaimedEvents(this.options.db, claims)
+      const names = await this.namesOf(events)
       const byId = new Map(events.map(event => [eventIdOf(event), event]))
       for (const claim of claims) {
         const event = byId.get(eventIdOf(claim))
         if (event === undefined) this.endGone(claim)
-        else this.waiting.push({ claims: [claim], first: [event], counts: [{ type: event.type, count: 1 }] })
+        else this.waiting.push({ claims: [claim], first: [event], counts: [{ type: event.type, count: 1 }], names })
       }
     } catch (error) {
       if (isOutage(error)) {
@@ -246,7 +252,7 @@ class LeasingChannel implements WebhookChannel {
           if (isOutage(error)) throw error
           return []
         })
-        messages.push({ claims: group, first, counts })
+        messages.push({ claims: group, first, counts, names: await this.namesOf(first) })
       }
       this.waiting.push(...messages)
       for (const claim of claims) if (!types.has(eventIdOf(claim))) this.endGone(claim)
@@ -254,6 +260,13 @@ class LeasingChannel implements WebhookChannel {
       this.returned.push(...claims)
       throw error
     }
+  }
+
+  /** Programs get ids only. */
+  private async namesOf(events: readonly StoredEvent[]): Promise<Claimed['names']> {
+    if (this.webhook?.kind === 'webhook') return NO_NAMES
+    const users = new Set(events.flatMap(({ user_id }) => user_id ?? []))
+    return namesOfUsers(this.options.db, [...users])
   }
 
   private endGone(claim: Claim): void {

@@ -58,7 +58,7 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     mailer?.close()
   }
   stopping.addEventListener('abort', close, { once: true })
-  const kinds = createKinds({ db, now: clock, poster, mailer, publicUrl })
+  const kinds = createKinds({ now: clock, poster, mailer, publicUrl })
   /** The channels with something to do, by webhook. */
   const channels = new Map<number, WebhookChannel>()
 
@@ -114,7 +114,7 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
   }
 }
 
-function parcelOf({ claims, first, counts }: Claimed): Parcel {
+function parcelOf({ claims, first, counts, names }: Claimed): Parcel {
   const [claim] = claims
   const [event] = first
   const isOne = claims.length === 1 && event !== undefined
@@ -123,6 +123,7 @@ function parcelOf({ claims, first, counts }: Claimed): Parcel {
     payload: isOne ? payloadOf(event) : null,
     first,
     counts,
+    names,
     addresses: claim?.addresses ?? null,
   }
 }
@@ -135,6 +136,7 @@ function testOf({ id, description }: SigningWebhook, now: EpochMs): Parcel {
     payload: { type, timestamp: formatTimestamp(now), data },
     first: [{ type, at: now, user_id: null, data }],
     counts: [{ type, count: 1 }],
+    names: new Map(),
     addresses: null,
   }
 }

@@ -74,6 +74,8 @@ const claim = (number: number): Claim => ({
   addresses: null,
 })
 const CLAIMS = Array.from({ length: 16 }, (_, index) => claim(index * 32 + 5))
+/** As of one message about many events. */
+const MANY_CLAIMS = Array.from({ length: 300 }, (_, index) => claim(index * 3 + 5))
 const attempt = { delivered: true, response_code: 204, error: null }
 
 /** What runs, and the rows of `event` and `webhook_delivery` that it may read, filtered ones included. */
@@ -97,6 +99,7 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
       }),
     32,
   ],
+  ['many claims given back', on => releaseDeliveries(on, ID, MANY_CLAIMS, NOW), 2 * MANY_CLAIMS.length],
   ['claims given back', on => releaseDeliveries(on, ID, CLAIMS, NOW), 32],
   ['the number of pending deliveries', on => readPending(on, 100), 200],
   ['a page of fan-out', on => fanOut(on, ID, NOW, 500), 500],

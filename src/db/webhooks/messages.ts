@@ -2,13 +2,13 @@
 import type { EventKey } from '../../domain/event.ts'
 import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
-import type { Database } from '../connection/database.ts'
+import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { IS_KEPT, shardsOf } from '../outbox/outbox.ts'
-import { type Claim, claimIn } from './deliveries.ts'
-import { shardOfWebhook } from './webhooks.ts'
+import { CLAIM, CLAIMED, type Claim } from './deliveries.ts'
+import { IS_ENABLED, shardOfWebhook } from './webhooks.ts'
 
 export interface ClaimedMessages {
   claims: Claim[]
@@ -46,7 +46,7 @@ export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil
     const isOne = begins && due !== undefined && due.count > MAX_MESSAGES_PER_MINUTE
     const limit = isOne ? MAX_EVENTS_OF_MESSAGE : MAX_MESSAGES_PER_MINUTE - sent
     if (limit <= 0) return NONE
-    const claims = await claimIn(tx, id, now, leaseUntil, limit)
+    const claims = await claimDue(tx, id, now, leaseUntil, limit)
     if (claims.length === 0) return NONE
     await tx.query({
       text: sql`update webhook_cursor set messages = $3, messages_since = $4 where shard = $1 and webhook_id = $2`,
@@ -54,6 +54,39 @@ export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil
     })
     return { claims, isOne }
   })
+}
+
+/**
+ * Claims deliveries that are due, those of each shard of events in a statement: a planner may join the keys of thousands from the wrong
+ * side, and reads all deliveries for each.
+ */
+async function claimDue(
+  tx: Transaction,
+  id: number,
+  now: EpochMs,
+  leaseUntil: EpochMs,
+  limit: number,
+): Promise<Claim[]> {
+  const key = [shardOfWebhook(id), id]
+  const due = await tx.query<EventKey>({
+    name: 'delivery-due',
+    text: sql`select event_shard as shard, number from webhook_delivery
+           where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
+           order by next_attempt_at limit $4 for update skip locked`,
+    values: [...key, timestampParam(now), limit],
+  })
+  const claims: Claim[] = []
+  for (const [shard, some] of Map.groupBy(due, event => event.shard)) {
+    const claimed = await tx.query<Claim>({
+      name: 'delivery-claim-due',
+      text: sql`update webhook_delivery d set ${CLAIM} from webhook w
+             where d.shard = $1 and d.webhook_id = $2 and d.event_shard = $5 and d.number = any($6::bigint[])
+               and w.shard = $1 and w.id = $2 and ${IS_ENABLED} returning ${CLAIMED}`,
+      values: [...key, timestampParam(now), timestampParam(leaseUntil), shard, some.map(({ number }) => number)],
+    })
+    claims.push(...claimed)
+  }
+  return claims
 }
 
 /** The type of an event. */
