@@ -4,6 +4,7 @@ import { INTERNATIONAL } from '../domain/country.ts'
 import { UNSEEN } from '../domain/principal-name.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { MessageLanguage } from '../domain/webhook.ts'
+import { timeZoneName } from '../domain/window.ts'
 import { type DataOf, FACTS, type Fact, isDataOf, isMessageType, type MessageType, PATHS } from './facts.ts'
 import { english, type Texts, type Words } from './texts.ts'
 import { german } from './texts-de.ts'
@@ -145,7 +146,9 @@ function written(value: NonNullable<Fact[1]>, language: MessageLanguage): string
 }
 
 /** A time to the minute, with its zone. Written by hand: what `Intl` makes differs between versions of Node.js. */
-function timeText(time: string, zone: string, language: MessageLanguage): string {
+function timeText(time: string, asked: string, language: MessageLanguage): string {
+  // A process beside this one may know more zones.
+  const zone = timeZoneName(asked) ?? 'UTC'
   const { year, month, day, hour, minute } = Temporal.Instant.from(time).toZonedDateTimeISO(zone)
   const [mm, dd, hours, minutes] = [month, day, hour, minute].map(part => String(part).padStart(2, '0'))
   const date = language === 'de' ? `${dd}.${mm}.${year}` : `${year}-${mm}-${dd}`

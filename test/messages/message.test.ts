@@ -102,6 +102,12 @@ test('an event of another version still says that it happened', () => {
   expect(messageFor('quota.expired', { quota: { id: 'x' } }).title).toBe('Event quota.expired of Acme GmbH')
 })
 
+test('a time zone that this process does not know is no reason to say nothing', () => {
+  const [data = {}] = SAMPLES['quota.expired']
+  const elsewhere = { quota: { ...Reflect.get(data, 'quota'), time_zone: 'Mars/Olympus' } }
+  expect(messageFor('quota.expired', elsewhere).facts.at(-1)).toEqual(['Window ends', '2026-03-31 22:00 (UTC)'])
+})
+
 describe('a hostile name', () => {
   const NAME =
     '<!channel> <https://evil.example|here> *b* _i_ [x](https://evil.example) <script>&\r\nBcc: eve@evil.example\u202etxt.exe\u0000'
