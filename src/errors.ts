@@ -17,7 +17,7 @@ const CATALOG = {
   not_found: {
     status: 404,
     title: 'Not found',
-    means: 'The route, quota, reservation, user, plan, pause or webhook does not exist.',
+    means: 'The route, quota, reservation, user, plan, pause, request or webhook does not exist.',
   },
   unknown_user: {
     status: 404,
@@ -91,6 +91,17 @@ const CATALOG = {
     title: 'Not enough units',
     means: 'Fewer units than asked for are neither used nor reserved. `available` says how many are.',
   },
+  no_grant: {
+    status: 422,
+    title: 'No grant for the units',
+    means:
+      'The user has no live grant with a limit, or the quota that is named is none: a cap, unlimited, suspended, not begun, ended, deleted, an extra grant, or of another user. It cannot get more units by a request.',
+  },
+  too_many_open_requests: {
+    status: 422,
+    title: 'Too many open requests',
+    means: 'The user has the maximum number of open requests for more units. Wait for a decision, or take one back.',
+  },
   too_many_plans: {
     status: 422,
     title: 'Too many plans',
@@ -130,6 +141,12 @@ const CATALOG = {
     title: 'Reservation closed',
     means:
       'The reservation no longer allows this operation, because its units are already committed or given back. `reservation` shows the current state. Use a new id for a new attempt.',
+  },
+  request_closed: {
+    status: 409,
+    title: 'Request closed',
+    means:
+      'The request for more units was approved, declined or withdrawn before, in another way than this call asks for. List the requests for its state.',
   },
   plan_archived: {
     status: 409,

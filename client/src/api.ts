@@ -1249,6 +1249,74 @@ export type RollOutRecord =
       readonly exhausted: number
     }
 
+/** More units to ask for. */
+export type IncreaseReq = {
+  /** How many units more. */ readonly units: number
+  /** When the units end. Until then they are a grant of their own, beside the one that gets them. null: for good, the limit of that grant is raised. */
+  readonly until?: string | null
+  /** What the units are for. */
+  readonly reason: string
+  /** The grant that is to get the units: a live one of the user with a limit. Omitted: the one that pays first. */
+  readonly quotaId?: number | null
+}
+
+/** What is given; all that is omitted is given as it was asked for. */
+export type ApproveReq = {
+  /** Omitted: as many as were asked for. */ readonly units?: number
+  /** When the units end; null: never, the limit of the grant is raised. Omitted: as it was asked for. */
+  readonly until?: string | null
+  /** What the user reads about the decision. */
+  readonly note?: string | null
+}
+
+/** Why nothing is given. */
+export type DeclineReq = {
+  /** What the user reads about the decision. */ readonly note?: string | null
+}
+
+/** A user's request for more units, and how it was decided. */
+export type IncreaseRequest = {
+  readonly id: number
+  /** Who asked. */
+  readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
+  /** The grant that is to get the units. */
+  readonly quotaId: number
+  /** How many units more. */
+  readonly units: number
+  /** When the units end. Until then they are a grant of their own, beside the one that gets them. null: for good, the limit of that grant is raised. */
+  readonly until: string | null
+  /** What the units are for. */
+  readonly reason: string
+  /** `open`: not decided. `withdrawn`: the user took it back. */
+  readonly status: 'open' | 'approved' | 'declined' | 'withdrawn'
+  readonly createdAt: string
+  /** When it was approved, declined or withdrawn; null while it is open. */
+  readonly decidedAt: string | null
+  /** The `sub` of the token that decided; `sms-quota` if the service approved it. null while it is open, and for users. */
+  readonly decidedBy: string | null
+  /** What the user reads about the decision. */
+  readonly note: string | null
+  /** What was given; null unless it was approved. */
+  readonly granted: {
+    /** The grant that has the units: a new one, or the one whose limit was raised. */ readonly quotaId: number
+    /** How many units more. */
+    readonly units: number
+    readonly until: string | null
+  } | null
+}
+
+/** Increase requests, newest first. At most 3 of a user are open. Decided ones are kept as long as the audit. */
+export type IncreaseRequestPage = {
+  readonly items: ReadonlyArray<IncreaseRequest>
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** Messages to deny. */
 export type PauseReq = {
   /** Whose messages are denied; null: those of all users. */ readonly userId?: number | null
@@ -2560,7 +2628,7 @@ export type UserProfile = {
   readonly updatedBy: string | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -2575,6 +2643,7 @@ export type ExportRecord = {
     | 'event'
     | 'transfer'
     | 'pause'
+    | 'increase_request'
     | 'principal_name'
     | 'user_profile'
     | 'profile_change'
@@ -2786,6 +2855,28 @@ export type TransferReturnedEvent = {
   }
 }
 
+/** A user asked for more units. */
+export type RequestMadeEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'request.made'
+  readonly at: string
+  readonly userId: number
+  /** Numbers the user's events, from 1. */
+  readonly sequence: number
+  readonly data: { readonly request: IncreaseRequest }
+}
+
+/** A user's request for more units was approved or declined, or the user withdrew it: `request.status` says which. What an approval gives has a `quota.created` or `quota.updated` of its own. */
+export type RequestDecidedEvent = {
+  /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
+  readonly type: 'request.decided'
+  readonly at: string
+  readonly userId: number
+  /** Numbers the user's events, from 1. */
+  readonly sequence: number
+  readonly data: { readonly request: IncreaseRequest }
+}
+
 /** An administrator, or the breaker against pumped traffic, paused a destination: messages of a user, or of all users, to a country. */
 export type PauseMadeEvent = {
   /** Unique. The same in the feed and in `webhook-id`. */ readonly id: string
@@ -2865,6 +2956,8 @@ export type Event =
   | ReservationExpiredEvent
   | TransferMadeEvent
   | TransferReturnedEvent
+  | RequestMadeEvent
+  | RequestDecidedEvent
   | PauseMadeEvent
   | PauseLiftedEvent
   | BreakerTrippedEvent
@@ -2899,6 +2992,8 @@ export type CreateWebhookReq = {
     | 'reservation.expired'
     | 'transfer.made'
     | 'transfer.returned'
+    | 'request.made'
+    | 'request.decided'
     | 'pause.made'
     | 'pause.lifted'
     | 'breaker.tripped'
@@ -2931,6 +3026,8 @@ export type UpdateWebhookReq = {
     | 'reservation.expired'
     | 'transfer.made'
     | 'transfer.returned'
+    | 'request.made'
+    | 'request.decided'
     | 'pause.made'
     | 'pause.lifted'
     | 'breaker.tripped'
@@ -3120,7 +3217,8 @@ export type WebhookHistory = {
 
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
-  /** What was changed. */ readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'quota'
+  /** What was changed. */
+  readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
@@ -3129,11 +3227,13 @@ export type AuditEntry = {
   readonly planId: number | null
   /** The pause; null if something else was changed. */
   readonly pauseId: number | null
+  /** The request for more units; null if something else was changed. */
+  readonly increaseRequestId: number | null
   /** For administrators: the reference of the user; null if there is none. */
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  /** The user of the quota, pause or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
+  /** The user of the quota, pause, request or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
   readonly userId: number | null
   readonly action:
     | 'created'
@@ -3145,10 +3245,13 @@ export type AuditEntry = {
     | 'archived'
     | 'lifted'
     | 'erased'
-  /** As in the history of the quota, webhook or plan, or of the profile or pause; null for an erasure. */
+    | 'approved'
+    | 'declined'
+    | 'withdrawn'
+  /** As in the history of the quota, webhook or plan, or of the profile, pause or request; null for an erasure. */
   readonly version: number | null
   readonly at: string
-  /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
+  /** The `sub` of the administrator's token, or of the user's who made or withdrew a request; `sms-quota` for the service itself. */
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
@@ -3156,9 +3259,9 @@ export type AuditEntry = {
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null
-  /** The quota, webhook, plan, pause or profile as the API showed it before, without secrets; null if there was none. */
+  /** The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota, webhook, plan, pause or profile as the API showed it afterwards, without secrets; null if there is none. */
+  /** The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -3221,6 +3324,8 @@ export type Problem = {
     | 'too_many_webhooks'
     | 'not_transferable'
     | 'not_enough_units'
+    | 'no_grant'
+    | 'too_many_open_requests'
     | 'too_many_plans'
     | 'too_many_pauses'
     | 'exceeds_reservation'
@@ -3228,6 +3333,7 @@ export type Problem = {
     | 'conflict'
     | 'idempotency_mismatch'
     | 'reservation_closed'
+    | 'request_closed'
     | 'plan_archived'
     | 'open_reservations'
     | 'being_erased'
@@ -3370,6 +3476,31 @@ export interface Api<Options> {
   ): Promise<DenialPage>
   /** Read why a message of mine was denied. */
   getMyDenial(input: { readonly denialId: string }, options?: Options): Promise<DenialDetail>
+  /**
+   * List my requests for more units.
+   *
+   * Newest first.
+   */
+  listMyIncreaseRequests(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+    },
+    options?: Options,
+  ): Promise<IncreaseRequestPage>
+  /**
+   * Ask for more units.
+   *
+   * An administrator decides, or the service at once if the request is small (`REQUEST_AUTO_APPROVE_PERCENT`): `status` says so. A user has at most 3 open requests.
+   */
+  makeIncreaseRequest(input: IncreaseReq, options?: Options): Promise<IncreaseRequest>
+  /**
+   * Take a request for more units back.
+   *
+   * It stays in the list. To take one back again changes nothing.
+   */
+  withdrawIncreaseRequest(input: { readonly id: number }, options?: Options): Promise<undefined>
   /** List the quotas of all users. */
   listQuotas(
     input?: {
@@ -3807,6 +3938,37 @@ export interface Api<Options> {
    */
   rollOutPlan(input: { readonly id: number } & RollOutReq, options?: Options): Promise<AsyncIterable<RollOutRecord>>
   /**
+   * List users' requests for more units.
+   *
+   * Newest first. Filters are combined.
+   */
+  listIncreaseRequests(
+    input?: {
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes the filters. */
+      readonly cursor?: string
+      /** Only requests of this user. */
+      readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
+      /** Only requests that are so now. */
+      readonly status?: 'open' | 'approved' | 'declined' | 'withdrawn'
+    },
+    options?: Options,
+  ): Promise<IncreaseRequestPage>
+  /**
+   * Give a user the units that were asked for.
+   *
+   * The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. The support role may give `SUPPORT_ADJUST_LIMIT` units per call.
+   */
+  approveIncreaseRequest(input: { readonly id: number } & ApproveReq, options?: Options): Promise<IncreaseRequest>
+  /**
+   * Decline a request for more units.
+   *
+   * A repeated call changes nothing. The support role may decline what it could approve.
+   */
+  declineIncreaseRequest(input: { readonly id: number } & DeclineReq, options?: Options): Promise<IncreaseRequest>
+  /**
    * List paused destinations.
    *
    * Newest first. Filters are combined.
@@ -4045,7 +4207,7 @@ export interface Api<Options> {
   /**
    * List all changes by administrators.
    *
-   * Changes of quotas, webhooks, plans, pauses and users' profiles, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
+   * Changes of quotas, webhooks, plans, pauses and users' profiles, users' requests for more units, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.
    */
   listAudit(
     input?: {
@@ -4053,7 +4215,7 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'quota'
+      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -4064,11 +4226,14 @@ export interface Api<Options> {
         | 'archived'
         | 'lifted'
         | 'erased'
+        | 'approved'
+        | 'declined'
+        | 'withdrawn'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, pauses and profile, and the user's erasures. */
+      /** Only changes of this user's quotas, pauses, requests and profile, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
@@ -4080,6 +4245,8 @@ export interface Api<Options> {
       readonly planId?: number
       /** Only changes of this pause. */
       readonly pauseId?: number
+      /** Only changes of this request for more units. */
+      readonly increaseRequestId?: number
       /** Changed at this time or later. */
       readonly from?: string
       /** Changed before this time. */
@@ -4299,6 +4466,9 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     query: ['pageSize', 'cursor', 'reason', 'country', 'messageType', 'id', 'from', 'to', 'without'],
   },
   getMyDenial: { method: 'GET', path: '/api/sms/quota/denials/{denial_id}' },
+  listMyIncreaseRequests: { method: 'GET', path: '/api/sms/quota/requests', query: ['pageSize', 'cursor'] },
+  makeIncreaseRequest: { method: 'POST', path: '/api/sms/quota/requests', hasBody: true, takesKey: true },
+  withdrawIncreaseRequest: { method: 'DELETE', path: '/api/sms/quota/requests/{id}' },
   listQuotas: {
     method: 'GET',
     path: '/api/sms/admin/quota/list',
@@ -4394,6 +4564,13 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     takesKey: true,
     isLines: true,
   },
+  listIncreaseRequests: {
+    method: 'GET',
+    path: '/api/sms/admin/requests',
+    query: ['pageSize', 'cursor', 'userId', 'userRef', 'status'],
+  },
+  approveIncreaseRequest: { method: 'POST', path: '/api/sms/admin/requests/{id}/approve', hasBody: true },
+  declineIncreaseRequest: { method: 'POST', path: '/api/sms/admin/requests/{id}/decline', hasBody: true },
   listPauses: {
     method: 'GET',
     path: '/api/sms/admin/pauses',
@@ -4487,6 +4664,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'webhookId',
       'planId',
       'pauseId',
+      'increaseRequestId',
       'from',
       'to',
     ],

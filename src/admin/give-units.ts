@@ -43,14 +43,16 @@ interface GivenBefore {
   reference: string | null
 }
 
+/** Why a grant gets no units, or an extra grant of them is not added. */
+export type NotGiven = Exclude<QuotaChange, { outcome: 'changed' | 'unchanged' }> | ForbiddenByOthers
+
 /** What becomes of a user. One who is refused does not affect the others. */
 export type GiveOutcome =
   | GiftDecision
   | ({ outcome: 'given_before' } & GivenBefore)
   | { outcome: 'being_erased' }
   | { outcome: 'unknown_value'; cause: UnknownValue }
-  | Exclude<QuotaChange, { outcome: 'changed' | 'unchanged' }>
-  | ForbiddenByOthers
+  | NotGiven
 
 /** Users whose quotas are read at a time: each has at most 200 unexpired ones. */
 const USERS_AT_A_TIME = 100
@@ -257,12 +259,12 @@ function giveOne(
 }
 
 /** @returns why not; undefined if the limit is raised */
-function raise(
+export function raise(
   user: UserChanges,
-  { quota, units }: Gift,
-  { reason }: GiveTerms,
+  { quota, units }: Pick<Gift, 'quota' | 'units'>,
+  { reason }: Pick<GiveTerms, 'reason'>,
   context: Context,
-): GiveOutcome | undefined {
+): NotGiven | undefined {
   const before = user.byId(quota.id)
   if (before === undefined) throw new Error(`quota ${quota.id} is not stored`)
   const changed = adjustQuota(before, { delta: units }, context)
@@ -273,12 +275,12 @@ function raise(
 }
 
 /** @returns why not; undefined if the grant is added */
-function addExtra(
+export function addExtra(
   user: UserChanges,
-  gift: Gift,
-  { name, reason }: GiveTerms,
+  gift: Pick<Gift, 'quota' | 'units' | 'end' | 'reference'>,
+  { name, reason }: Pick<GiveTerms, 'name' | 'reason'>,
   context: Context,
-): GiveOutcome | undefined {
+): NotGiven | undefined {
   const of = gift.quota.name ?? `quota ${gift.quota.id}`
   const draft = { ...extraGrant(gift, { name: `${name} ${of}`, reason }), external_ref: gift.reference }
   const created = createQuota(draft, context)

@@ -92,8 +92,9 @@ export interface Config {
   auth: AuthConfig
   /** Null: people sign in by pasting a token. */
   consoleOidc: OidcConfig | null
-  /** The maximum number of units by which the support role moves a limit in one call; 0: none. */
+  /** The units by which the support role moves a limit in one call, and the percentage of a limit that users get without a person, at most; 0: none. */
   supportAdjustLimit: number
+  requestAutoApprovePercent: number
   /** Whether a send beyond its quota is denied, or granted and reported. */
   enforcement: Enforcement
   /** Whether senders must name the destination, and the recipient. */
@@ -227,11 +228,10 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
       senderUsersClaim: get('AUTH_SENDER_USERS_CLAIM'),
     },
     consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
-    supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
+    ...{ supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'), autoUsers: get('AUTO_USERS') },
+    requestAutoApprovePercent: get('REQUEST_AUTO_APPROVE_PERCENT'),
     enforcement: get('ENFORCEMENT'),
-    requireCountry: get('REQUIRE_COUNTRY'),
-    requireRecipient: get('REQUIRE_RECIPIENT'),
-    autoUsers: get('AUTO_USERS'),
+    ...{ requireCountry: get('REQUIRE_COUNTRY'), requireRecipient: get('REQUIRE_RECIPIENT') },
     breaker: { messageTypes: get('BREAKER_MESSAGE_TYPES'), intervalSeconds: get('BREAKER_INTERVAL_SECONDS') },
     segments: segmentsConfig(get),
     defaultPlanUsersPerMinute: get('DEFAULT_PLAN_USERS_PER_MINUTE'),

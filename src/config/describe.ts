@@ -75,7 +75,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     SENDER_OPERATIONS_PER_SECOND: config.senderOperationsPerSecond,
     AUTH_FAILURES_PER_MINUTE: config.authFailuresPerMinute,
-    MAX_CONNECTIONS: config.maxConnections,
+    ...{ REQUEST_AUTO_APPROVE_PERCENT: config.requestAutoApprovePercent, MAX_CONNECTIONS: config.maxConnections },
     RETENTION_DAYS: config.retentionDays,
     HISTORY_RETENTION_DAYS: config.historyRetentionDays,
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,

@@ -17,6 +17,13 @@ export const LIMIT_VARIABLES = {
     fallback: '600',
     parse: whole(1, 1_000_000),
   },
+  REQUEST_AUTO_APPROVE_PERCENT: {
+    means:
+      "the percentage of a grant's limit up to which a user's request for more units is approved without a person, once in each window and for that window only; 0 means none",
+    accepts: 'a whole number from 0 to 100',
+    fallback: '0',
+    parse: whole(0, 100),
+  },
   SENDER_OPERATIONS_PER_SECOND: {
     means:
       'the maximum number of operations per second of each sender (the subject of its token) and process, each of a batch counted; calls above it get 429; 0 means no limit',

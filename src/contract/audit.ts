@@ -63,12 +63,15 @@ export const AuditQuery = Type.Object(
       }),
     ),
     user_id: Type.Optional(
-      uint({ description: "Only changes of this user's quotas, pauses and profile, and the user's erasures." }),
+      uint({
+        description: "Only changes of this user's quotas, pauses, requests and profile, and the user's erasures.",
+      }),
     ),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
     webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
     plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
     pause_id: Type.Optional(positive({ description: 'Only changes of this pause.' })),
+    increase_request_id: Type.Optional(positive({ description: 'Only changes of this request for more units.' })),
     from: Type.Optional(time({ description: 'Changed at this time or later.' })),
     to: Type.Optional(time({ description: 'Changed before this time.' })),
   },
@@ -85,17 +88,24 @@ export const AuditEntry = Type.Object(
     webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
     plan_id: nullable(positive(), { description: 'The plan; null if something else was changed.' }),
     pause_id: nullable(positive(), { description: 'The pause; null if something else was changed.' }),
+    increase_request_id: nullable(positive(), {
+      description: 'The request for more units; null if something else was changed.',
+    }),
     ...userNames,
     user_id: nullable(uint(), {
       description:
-        'The user of the quota, pause or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
+        'The user of the quota, pause, request or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
     }),
     action: Type.Enum([...AUDITED_ACTIONS]),
     version: nullable(positive(), {
-      description: 'As in the history of the quota, webhook or plan, or of the profile or pause; null for an erasure.',
+      description:
+        'As in the history of the quota, webhook or plan, or of the profile, pause or request; null for an erasure.',
     }),
     at: time(),
-    actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
+    actor: Type.String({
+      description:
+        "The `sub` of the administrator's token, or of the user's who made or withdrew a request; `sms-quota` for the service itself.",
+    }),
     request_id: nullable(Type.String(), {
       description:
         'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
@@ -107,10 +117,10 @@ export const AuditEntry = Type.Object(
       description: 'The transfer that gave, took or returned units by this change; null for other changes.',
     }),
     before: asShown(
-      'The quota, webhook, plan, pause or profile as the API showed it before, without secrets; null if there was none.',
+      'The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; null if there was none.',
     ),
     after: asShown(
-      'The quota, webhook, plan, pause or profile as the API showed it afterwards, without secrets; null if there is none.',
+      'The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; null if there is none.',
     ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },

@@ -9,6 +9,7 @@ import { EVENT_COMPONENTS } from './events.ts'
 import { EXPORT_COMPONENTS } from './exports.ts'
 import { GIVE_COMPONENTS } from './give.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
+import { INCREASE_REQUEST_COMPONENTS } from './increase-requests.ts'
 import { NAME_COMPONENTS } from './names.ts'
 import { PAUSE_COMPONENTS } from './pauses.ts'
 import { PLAN_COMPONENTS } from './plans.ts'
@@ -37,6 +38,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...GIVE_COMPONENTS,
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
+  ...INCREASE_REQUEST_COMPONENTS,
   ...PAUSE_COMPONENTS,
   ...BREAKER_COMPONENTS,
   ...BREAKER_SETTINGS_COMPONENTS,

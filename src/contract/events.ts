@@ -8,6 +8,7 @@ import {
   type UserEventType,
 } from '../domain/event.ts'
 import { namedValues } from '../domain/named-values.ts'
+import type { IncreaseRequest } from './increase-requests.ts'
 import type { Pause } from './pauses.ts'
 import type { SmsQuota } from './quotas.ts'
 import type { Reservation } from './reservations.ts'
@@ -119,6 +120,7 @@ const sharedEvent = <const Name extends SharedEventType, Data extends TPropertie
 
 const quota = Type.Ref('SmsQuota#')
 const pause = Type.Ref('Pause#')
+const request = Type.Ref('IncreaseRequest#')
 
 const transferData = {
   transfer: Type.Object(
@@ -202,6 +204,12 @@ export const EVENTS = {
     'Units of a transfer were given back. Giver and receiver get an event each, with their own quota.',
     transferData,
   ),
+  'request.made': userEvent('request.made', 'A user asked for more units.', { request }),
+  'request.decided': userEvent(
+    'request.decided',
+    "A user's request for more units was approved or declined, or the user withdrew it: `request.status` says which. What an approval gives has a `quota.created` or `quota.updated` of its own.",
+    { request },
+  ),
   'pause.made': sharedEvent(
     'pause.made',
     'An administrator, or the breaker against pumped traffic, paused a destination: messages of a user, or of all users, to a country.',
@@ -236,7 +244,12 @@ export const EVENTS = {
   ),
 } satisfies { [Type in EventType]: TObject<{ type: TLiteral<Type> }> }
 
-type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation; 'Pause#': typeof Pause }
+type DataReferences = {
+  'SmsQuota#': typeof SmsQuota
+  'Reservation#': typeof Reservation
+  'Pause#': typeof Pause
+  'IncreaseRequest#': typeof IncreaseRequest
+}
 
 /** An event of a type that this version knows. Clients ignore all others. */
 export type Event = { [Type in EventType]: Static<(typeof EVENTS)[Type], DataReferences> }[EventType]

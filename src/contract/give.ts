@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_BULK_IDS, MAX_UNITS } from '../domain/bounds.ts'
+import { EXTRA_NAME } from '../domain/extra-grant.ts'
 import { LEFT_OUT_REASONS, UNTIL } from '../domain/gift.ts'
 import { AdjustReq, CreateQuotaReq, SmsQuota } from './quotas.ts'
 import { closed, IdempotencyHeaders, nullable, positive, text, time, timeZone, uint } from './schemas.ts'
@@ -64,7 +65,7 @@ export const GiveReq = Type.Object(
     name: Type.Optional(
       text(60, {
         minLength: 1,
-        default: 'Extra units for',
+        default: EXTRA_NAME,
         description: 'How the names of the new grants begin. The name of the grant that gets the units follows.',
       }),
     ),

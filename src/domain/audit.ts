@@ -1,9 +1,32 @@
 import { WEBHOOK_ACTIONS } from './webhook.ts'
 
-/** What administrators change. The list of their changes has those of one timestamp in this order, from last to first. */
-export const AUDITED_RESOURCES = ['user', 'profile', 'webhook', 'plan', 'breaker', 'pause', 'quota'] as const
+/**
+ * What administrators change, and requests that users make. The list of these changes has those of one timestamp in this order, from last
+ * to first.
+ */
+export const AUDITED_RESOURCES = [
+  'user',
+  'profile',
+  'webhook',
+  'plan',
+  'breaker',
+  'pause',
+  'increase_request',
+  'quota',
+] as const
 export type AuditedResource = (typeof AUDITED_RESOURCES)[number]
 
-/** What they do with them; `archived` is for plans, `lifted` for pauses, `erased` for users. */
-export const AUDITED_ACTIONS = [...WEBHOOK_ACTIONS, 'archived', 'lifted', 'erased'] as const
+/**
+ * What they do with them; `archived` is for plans, `lifted` for pauses, `erased` for users, and `approved`, `declined` and `withdrawn` for
+ * requests.
+ */
+export const AUDITED_ACTIONS = [
+  ...WEBHOOK_ACTIONS,
+  'archived',
+  'lifted',
+  'erased',
+  'approved',
+  'declined',
+  'withdrawn',
+] as const
 export type AuditedAction = (typeof AUDITED_ACTIONS)[number]

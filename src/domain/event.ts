@@ -1,3 +1,4 @@
+import type { requestViewOf } from './increase-request.ts'
 import type { pauseViewOf } from './pause.ts'
 import type { Sendable } from './sendable.ts'
 import { isShard, type Shard } from './shard.ts'
@@ -7,6 +8,7 @@ import type { Webhook } from './webhook.ts'
 type QuotaView = ReturnType<typeof viewOf>
 type ReservationView = ReturnType<typeof reservationViewOf>
 type PauseView = ReturnType<typeof pauseViewOf>
+type RequestView = ReturnType<typeof requestViewOf>
 
 interface TransferEventData {
   transfer: { id: number; units: number; returned: number; reason: string | null; expires_at: string | null }
@@ -44,6 +46,9 @@ const EVENTS = {
   /** Each side gets its own, with its own quota. It names the other side by the transfer's id only: an erasure leaves events of others. */
   'transfer.made': ofUser<TransferEventData>(),
   'transfer.returned': ofUser<TransferEventData>(),
+  'request.made': ofUser<{ request: RequestView }>(),
+  /** Approved, declined or withdrawn: `request.status` says which. */
+  'request.decided': ofUser<{ request: RequestView }>(),
   'pause.made': ofUserOrSystem<{ pause: PauseView }>(),
   'pause.lifted': ofUserOrSystem<{ pause: PauseView }>(),
   /** In both modes: `pause.observed` says whether it only observes. */

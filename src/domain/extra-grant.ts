@@ -1,6 +1,9 @@
 /** Units that do not last: a limit has no end of its own, so they are a grant of their own. */
 
 const MAX_NAME = 120
+/** How the names of extra grants begin that the service makes; the name of the grant that gets the units follows. */
+export const EXTRA_NAME = 'Extra units for'
+
 /** The API accepts no longer values of metadata. */
 export const MAX_REASON = 500
 

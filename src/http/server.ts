@@ -15,6 +15,7 @@ import type { ServerParts } from './context.ts'
 import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
+import { adminRequestRoutes, userRequestRoutes } from './increase-requests/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
@@ -65,7 +66,7 @@ const API: readonly Scope[] = [
   {
     prefix: '/api/sms/quota',
     access: 'own',
-    routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes, userDenialRoutes],
+    routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes, userDenialRoutes, userRequestRoutes],
   },
   {
     prefix: '/api/sms/admin/quota',
@@ -88,6 +89,7 @@ const API: readonly Scope[] = [
     routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
+  { prefix: '/api/sms/admin/requests', access: 'read', routes: [adminRequestRoutes] },
   { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },
   { prefix: '/api/sms/admin/breaker', access: 'read', routes: [breakerRoutes, breakerSettingsRoutes] },
   { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },

@@ -1,5 +1,6 @@
 import type { Database } from '../db/connection/database.ts'
 import { removeEndedPauses } from '../db/pauses/pauses.ts'
+import { removeDecidedRequests } from '../db/quotas/increase-requests.ts'
 import { CHANGE_TABLES, type ChangeTable, removeOldChanges } from '../db/users/audit-retention.ts'
 import { removeUnseenNames } from '../db/users/principal-names.ts'
 import { removeFreedReferences } from '../db/users/profiles.ts'
@@ -21,8 +22,8 @@ const PAGE = 1_000
 const PAUSES_KEPT_MS = USAGE_DAYS_KEPT * DAY_MS
 
 /**
- * Removes changes by administrators when their retention time is over, and the names of principals that were not seen for
- * that time. In any case it removes the references that erasures have freed, minutes later, and pauses that ended 400 days ago. Any
+ * Removes changes by administrators, and requests for more units that were decided, when their retention time is over, and the names of
+ * principals that were not seen for that time. In any case it removes the references that erasures have freed, minutes later, and pauses that ended 400 days ago. Any
  * number of processes may run it.
  */
 export function createAuditRetention({ db, now: clock, retentionMs }: AuditRetentionOptions): RetentionJob {
@@ -44,6 +45,9 @@ export function createAuditRetention({ db, now: clock, retentionMs }: AuditReten
           removal.isBehind ||= removed >= rows
         }),
       )
+      const decided = await removeDecidedRequests(db, now - retentionMs, PAGE)
+      removal.removed += decided
+      removal.isBehind ||= decided >= PAGE
       await removeUnseenNames(db, now - retentionMs)
       return removal
     },

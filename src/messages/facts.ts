@@ -3,6 +3,7 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { nullable } from '../contract/schemas.ts'
 import type { EventType } from '../domain/event.ts'
+import { REQUEST_STATUSES } from '../domain/increase-request.ts'
 
 /** An event, or the test that an administrator sends. */
 export type MessageType = EventType | 'webhook.test'
@@ -38,6 +39,16 @@ const pause = Type.Object({
   observed: Type.Boolean(),
   evidence: nullable(Type.Object({ young: count, unverified_hour: count, unverified_day: count, verified_day: count })),
 })
+const request = {
+  request: Type.Object({
+    units: count,
+    until: nullable(Type.String()),
+    reason: Type.String(),
+    status: Type.Enum([...REQUEST_STATUSES]),
+    note: nullable(Type.String()),
+    granted: nullable(Type.Object({ units: count, until: nullable(Type.String()) })),
+  }),
+}
 
 /**
  * The fields that a message reads: part of the event's schema, and all of them in the events of earlier versions, too. It reads neither the
@@ -52,6 +63,8 @@ const DATA = {
   'reservation.expired': Type.Object({ released: count, committed: count }),
   'transfer.made': Type.Object(transfer),
   'transfer.returned': Type.Object(transfer),
+  'request.made': Type.Object(request),
+  'request.decided': Type.Object(request),
   'pause.made': Type.Object({ pause }),
   'pause.lifted': Type.Object({ pause }),
   'breaker.tripped': Type.Object({ pause }),
@@ -69,6 +82,7 @@ const DATA = {
 
 export type DataOf<Name extends MessageType> = Static<(typeof DATA)[Name]>
 export type QuotaFacts = Static<typeof quota>
+export type RequestFacts = DataOf<'request.made'>['request']
 type PauseFacts = Static<typeof pause>
 
 export const isMessageType = (name: string): name is MessageType => Object.hasOwn(DATA, name)
@@ -89,6 +103,7 @@ export type Label =
   | 'released'
   | 'committed'
   | 'reason'
+  | 'note'
   | 'until'
   | 'messageTypes'
   | 'young'
@@ -125,6 +140,12 @@ const ofTransfer = ({ quota: changed, transfer: made }: DataOf<'transfer.made'>)
   ...ofQuota(changed),
 ]
 
+const ofRequest = ({ until, reason, note, granted }: RequestFacts): Fact[] => [
+  ['until', timeOf(granted === null ? until : granted.until)],
+  ['reason', reason],
+  ['note', note],
+]
+
 /** What a message lists of each event. */
 export const FACTS: { readonly [Name in MessageType]: (data: DataOf<Name>) => Fact[] } = {
   'quota.created': data => ofQuota(data.quota),
@@ -138,6 +159,8 @@ export const FACTS: { readonly [Name in MessageType]: (data: DataOf<Name>) => Fa
   ],
   'transfer.made': ofTransfer,
   'transfer.returned': ofTransfer,
+  'request.made': data => ofRequest(data.request),
+  'request.decided': data => ofRequest(data.request),
   'pause.made': data => ofPause(data.pause),
   'pause.lifted': data => ofPause(data.pause),
   'breaker.tripped': data => ofPause(data.pause),
@@ -156,6 +179,8 @@ export const PATHS: { readonly [Name in MessageType]: (data: DataOf<Name>, userI
   'reservation.expired': (_, userId) => (userId === null ? null : `/users/${userId}/reservations`),
   'transfer.made': data => quotaPath(data.quota),
   'transfer.returned': data => quotaPath(data.quota),
+  'request.made': (_, userId) => (userId === null ? null : `/users/${userId}`),
+  'request.decided': (_, userId) => (userId === null ? null : `/users/${userId}`),
   'pause.made': () => '/pauses',
   'pause.lifted': () => '/pauses',
   'breaker.tripped': () => '/pauses',

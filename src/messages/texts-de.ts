@@ -1,5 +1,5 @@
 /** The texts of messages in German. */
-import type { DataOf, QuotaFacts } from './facts.ts'
+import type { DataOf, QuotaFacts, RequestFacts } from './facts.ts'
 import type { Texts, Words } from './texts.ts'
 
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `Kontingent ${id}` : `„${name}“`)
@@ -14,6 +14,14 @@ function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: W
   ].flat()
   const what = places.length === 0 ? 'Nachrichten' : `Nachrichten (${places.join(', ')})`
   return sendable.units === null ? `Kein Limit für ${what}: ` : `Noch ${units(sendable.units, words)} für ${what}: `
+}
+
+const DECIDED = { open: 'offen', approved: 'genehmigt', declined: 'abgelehnt', withdrawn: 'zurückgezogen' } as const
+
+function decidedText({ status, units: asked, granted }: RequestFacts, words: Words): string {
+  const whose = `Anfrage von ${words.user} über ${units(asked, words)}`
+  const other = granted === null || granted.units === asked ? '' : ` mit ${words.number(granted.units)}`
+  return `${whose} ${DECIDED[status]}${other}`
 }
 
 export const german: Texts = {
@@ -39,6 +47,8 @@ export const german: Texts = {
       direction === 'in'
         ? `${units(moved, words)} einer Übertragung zurückerhalten: ${words.user}`
         : `${units(moved, words)} einer Übertragung zurückgegeben: ${words.user}`,
+    'request.made': ({ request }, words) => `${words.user} bittet um ${units(request.units, words)} mehr`,
+    'request.decided': ({ request }, words) => decidedText(request, words),
     'pause.made': ({ pause }, { user, country }) => `Nachrichten angehalten: ${country(pause.country)}, ${user}`,
     'pause.lifted': ({ pause }, { user, country }) => `Nachrichten freigegeben: ${country(pause.country)}, ${user}`,
     'breaker.tripped': ({ pause }, { user, country }) =>
@@ -61,6 +71,11 @@ export const german: Texts = {
     'reservation.expired': () => 'Der Sender hat Einheiten reserviert und nicht gemeldet, was daraus geworden ist.',
     'transfer.made': () => null,
     'transfer.returned': () => null,
+    'request.made': ({ request }) =>
+      request.status === 'open'
+        ? 'Genehmigen Sie die Anfrage, oder lehnen Sie sie ab: Der Benutzer wartet auf Antwort.'
+        : null,
+    'request.decided': () => null,
     'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
     'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
@@ -83,6 +98,8 @@ export const german: Texts = {
     'reservation.expired': 'Reservierung abgelaufen',
     'transfer.made': 'Einheiten übertragen',
     'transfer.returned': 'Einheiten zurückgegeben',
+    'request.made': 'Anfrage gestellt',
+    'request.decided': 'Anfrage entschieden',
     'pause.made': 'Ziel angehalten',
     'pause.lifted': 'Ziel freigegeben',
     'breaker.tripped': 'Künstlicher Verkehr',
@@ -100,6 +117,7 @@ export const german: Texts = {
     released: 'Zurückgegebene Einheiten',
     committed: 'Als gesendet gezählte Einheiten',
     reason: 'Grund',
+    note: 'Anmerkung',
     until: 'Bis',
     messageTypes: 'Nachrichtentypen',
     young: 'Nicht eingegeben, jünger als 5 Minuten',

@@ -1,5 +1,5 @@
 /** The texts of messages in English. The type of each other language is made from it. */
-import type { DataOf, Label, MessageType, QuotaFacts } from './facts.ts'
+import type { DataOf, Label, MessageType, QuotaFacts, RequestFacts } from './facts.ts'
 
 /** How a language writes what is in a text. */
 export interface Words {
@@ -48,6 +48,14 @@ function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: W
   return sendable.units === null ? `No limit on ${what}: ` : `${units(sendable.units, words)} left for ${what}: `
 }
 
+function decidedText({ status, units: asked, granted }: RequestFacts, words: Words): string {
+  const whose = `The request of ${words.user} for ${units(asked, words)}`
+  if (status !== 'approved') return `${whose} was ${status}`
+  return granted === null || granted.units === asked
+    ? `${whose} was approved`
+    : `${whose} was approved with ${words.number(granted.units)}`
+}
+
 export const english: Texts = {
   nameOfUser: id => `user ${id}`,
   allUsers: 'all users',
@@ -71,6 +79,8 @@ export const english: Texts = {
       direction === 'in'
         ? `${words.user} got ${units(moved, words)} back from a transfer`
         : `${words.user} gave ${units(moved, words)} of a transfer back`,
+    'request.made': ({ request }, words) => `${words.user} asks for ${units(request.units, words)} more`,
+    'request.decided': ({ request }, words) => decidedText(request, words),
     'pause.made': ({ pause }, { user, country }) => `Messages to ${country(pause.country)} are paused for ${user}`,
     'pause.lifted': ({ pause }, { user, country }) =>
       `Messages to ${country(pause.country)} are no longer paused for ${user}`,
@@ -94,6 +104,9 @@ export const english: Texts = {
     'reservation.expired': () => 'The sender reserved units and did not say what became of them.',
     'transfer.made': () => null,
     'transfer.returned': () => null,
+    'request.made': ({ request }) =>
+      request.status === 'open' ? 'Approve or decline it: the user waits for the answer.' : null,
+    'request.decided': () => null,
     'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
     'pause.lifted': () => null,
     'breaker.tripped': ({ pause }) =>
@@ -116,6 +129,8 @@ export const english: Texts = {
     'reservation.expired': 'Reservation expired',
     'transfer.made': 'Units transferred',
     'transfer.returned': 'Units given back',
+    'request.made': 'Units asked for',
+    'request.decided': 'Request decided',
     'pause.made': 'Destination paused',
     'pause.lifted': 'Pause lifted',
     'breaker.tripped': 'Pumped traffic',
@@ -133,6 +148,7 @@ export const english: Texts = {
     released: 'Units given back',
     committed: 'Units counted as sent',
     reason: 'Reason',
+    note: 'Note',
     until: 'Until',
     messageTypes: 'Message types',
     young: 'Not entered, younger than 5 minutes',

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/users/audit.ts'
-import { removeOldChanges } from '../../src/db/users/audit-retention.ts'
+import { CHANGE_TABLES, removeOldChanges } from '../../src/db/users/audit-retention.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -39,6 +39,12 @@ await db.query({
   values: [NOW],
 })
 await db.query({
+  text: sql`insert into increase_request_change (shard, increase_request_id, version, user_id, action, at, actor, request_id, after)
+         select n % 64, n * 64 + n % 64, 1, n % 1000, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'i' || n, '{}'
+         from generate_series(1, 8000) n`,
+  values: [NOW],
+})
+await db.query({
   text: rawSql`insert into profile_change (shard, user_id, version, action, at, actor, request_id, after)
          select n % 64, n, 1, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'p' || n, '{}'
          from generate_series(1, 8000) n`,
@@ -59,7 +65,10 @@ const SCAN = 2_500
 
 describe.each([
   ['before any statistics', sql``],
-  ['with statistics', sql`analyze quota_change, webhook_change, plan_change, pause_change, profile_change, erasure`],
+  [
+    'with statistics',
+    sql`analyze quota_change, webhook_change, plan_change, pause_change, increase_request_change, profile_change, erasure`,
+  ],
 ])('%s', (_when, statement) => {
   beforeAll(async () => {
     if (statement !== '') await db.query({ text: statement })
@@ -74,6 +83,8 @@ describe.each([
     ['of a plan', { plan_id: 1 }, undefined, FEW],
     ['of a pause', { pause_id: 1 }, undefined, FEW],
     ['of the pauses of a user', { user_id: 7, resource: 'pause' }, undefined, FEW],
+    ['of an increase request', { increase_request_id: 65 }, undefined, FEW],
+    ['of the increase requests of a user', { user_id: 7, resource: 'increase_request' }, undefined, FEW],
     ['of a user', { user_id: 7 }, undefined, FEW],
     ['of the profile of a user', { user_id: 7, resource: 'profile' }, undefined, FEW],
     ['of a request among profiles', { request_id: 'p7', resource: 'profile' }, undefined, FEW],
@@ -90,13 +101,10 @@ describe.each([
     expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(limit)
   })
 
-  test.each(['quota_change', 'webhook_change', 'plan_change', 'pause_change', 'profile_change'] as const)(
-    'a page of the retention of %s',
-    async table => {
-      const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))
-      const plans = await plansOf(db, statements)
-      expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
-      expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(FEW)
-    },
-  )
+  test.each(CHANGE_TABLES)('a page of the retention of %s', async table => {
+    const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))
+    const plans = await plansOf(db, statements)
+    expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
+    expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(FEW)
+  })
 })

@@ -87,6 +87,9 @@ async function emitAll(): Promise<void> {
   const { id } = (await call('POST', `/api/sms/admin/quota/${giving}/transfer`, moved)).body.transfer
   const back = { headers: { 'idempotency-key': 'back' }, body: {} }
   await call('POST', `/api/sms/admin/transfers/${id}/return`, back)
+  const asked = { token: await service.userToken(user), body: { units: 3, reason: 'Sale' } }
+  const request = (await call('POST', '/api/sms/quota/requests', asked)).body
+  await call('POST', `/api/sms/admin/requests/${request.id}/approve`, { body: {} })
   for (const user_id of [user, null]) {
     const { body } = await call('POST', '/api/sms/admin/pauses', { body: { user_id, country: 'FR' } })
     await call('DELETE', `/api/sms/admin/pauses/${body.id}`)

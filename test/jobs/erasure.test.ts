@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { updateProfile } from '../../src/admin/change-profile.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
+import { approveRequest, makeRequestOnce } from '../../src/admin/increase-requests.ts'
 import { createPauseOnce } from '../../src/admin/pauses.ts'
 import { transferOnce } from '../../src/admin/transfer.ts'
 import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
@@ -108,6 +109,9 @@ async function createHistories(...users: number[]): Promise<number[][]> {
       observed: false,
     }
     await createPauseOnce(db, { user_id: user, origin: 'person', ...paused }, bench.author(), `pause ${user}`)
+    const terms = { units: 1, until: null, reason: 'a branch', quota_id: hourly.id }
+    const asked = await makeRequestOnce(db, user, terms, bench.author(), `request ${user}`, 0)
+    if (asked.outcome === 'made') await approveRequest(db, asked.request.id, { note: null }, bench.author(), 1)
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
     const draft = { url: 'https://example.com', user_ids: [user, someone()], enabled: false }
     await createWebhookOnce(db, draft, SOME_SECRET, bench.author(), `webhook ${user}`)
@@ -236,7 +240,7 @@ describe('erases', () => {
       reservation: 32,
       quota: 4,
       quota_window: 4,
-      quota_change: 6,
+      quota_change: 7,
       transfer: 2,
       quota_alert: 1,
       value_counter: 1,
@@ -244,6 +248,8 @@ describe('erases', () => {
       event_sequence: 1,
       pause: 1,
       pause_change: 1,
+      increase_request: 1,
+      increase_request_change: 2,
     }
     const usage = {
       breaker_minute: 1,
@@ -266,7 +272,7 @@ describe('erases', () => {
         ...gone,
         ...usage,
         denial: 1,
-        idempotency: 5,
+        idempotency: 6,
         principal_name: 1,
         user_profile: 1,
         profile_change: 1,

@@ -1,6 +1,7 @@
 /** An event of each type, as messages show it: made by the functions that emit them. */
 import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import type { EventData } from '../../src/domain/event.ts'
+import { type IncreaseRequest, requestViewOf } from '../../src/domain/increase-request.ts'
 import { type Pause, pauseViewOf } from '../../src/domain/pause.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import { viewOf } from '../../src/domain/view.ts'
@@ -80,6 +81,15 @@ const transfer = { id: 3, units: 50, returned: 0, reason: 'a branch', expires_at
 const transferData: EventData['transfer.made'] = { transfer, units: 50, direction: 'out', quota }
 const webhook = { id: 256, description: 'Billing', disabled_reason: 'failing' as const }
 
+const REQUEST: IncreaseRequest = {
+  ...{ id: 320, user_id: USER, quota_id: 128, units: 500, until: NOW + 86_400_000, reason: 'Campaign', status: 'open' },
+  ...{ created_at: NOW, decided_at: null, decided_by: null, note: null },
+  ...{ granted_units: null, granted_until: null, granted_quota_id: null },
+}
+const decided = (fields: Partial<IncreaseRequest>) => ({
+  request: requestViewOf({ ...REQUEST, decided_at: NOW, decided_by: 'ada', ...fields }),
+})
+
 /** Samples of each type; the first stands in the reference. */
 export const SAMPLES: { [Name in MessageType]: (Name extends keyof EventData ? EventData[Name] : object)[] } = {
   'quota.created': [{ quota }],
@@ -100,6 +110,19 @@ export const SAMPLES: { [Name in MessageType]: (Name extends keyof EventData ? E
   'transfer.returned': [
     { ...transferData, direction: 'in' },
     { ...transferData, direction: 'out' },
+  ],
+  'request.made': [{ request: requestViewOf(REQUEST) }],
+  'request.decided': [
+    decided({
+      status: 'approved',
+      granted_units: 300,
+      granted_until: NOW + 86_400_000,
+      granted_quota_id: 384,
+      note: 'For now',
+    }),
+    decided({ status: 'approved', granted_units: 500, until: null, granted_quota_id: 128 }),
+    decided({ status: 'declined', note: 'Pay first' }),
+    decided({ status: 'withdrawn' }),
   ],
   'pause.made': [{ pause: pauseViewOf(PAUSE, NOW) }],
   'pause.lifted': [{ pause: pauseViewOf({ ...PAUSE, until: null, country: '001' }, NOW) }],

@@ -29,6 +29,7 @@ function whatOf({ data }: Event): string {
     return `reservation ${data.reservation.id}: ${data.released} released, ${data.committed} committed`
   }
   if ('webhook' in data) return `webhook ${data.webhook.id}: ${data.webhook.disabled_reason}`
+  if ('request' in data) return `request ${data.request.id} for ${data.request.units} units: ${data.request.status}`
   if ('pause' in data) return `pause ${data.pause.id} of ${data.pause.country}`
   if ('erasure' in data) return `user ${data.erasure.user_id}`
   // Later versions of the service have further types.

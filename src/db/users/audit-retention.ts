@@ -13,6 +13,7 @@ const KEYS = {
   webhook_change: sql`webhook_id`,
   plan_change: sql`plan_id`,
   pause_change: sql`pause_id`,
+  increase_request_change: sql`increase_request_id`,
   breaker_change: sql`breaker_id`,
   profile_change: sql`user_id`,
 }
@@ -23,6 +24,7 @@ export const CHANGE_TABLES: readonly ChangeTable[] = [
   'webhook_change',
   'plan_change',
   'pause_change',
+  'increase_request_change',
   'breaker_change',
   'profile_change',
 ]

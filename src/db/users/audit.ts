@@ -1,6 +1,6 @@
 /**
- * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, and the erasures of users. Each kind is
- * in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
+ * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, users' requests for
+ * more units, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
 import { SHARD_COUNT, shardOf, shardOfQuota } from '../../domain/shard.ts'
@@ -19,7 +19,7 @@ export interface AuditKey {
   at: EpochMs
   resource: AuditedResource
   shard: number
-  /** The id of the quota, webhook, plan, pause or user. */
+  /** The id of the quota, webhook, plan, pause, request or user. */
   id: number
   /** 0 for an erasure, which has none. */
   version: number
@@ -33,7 +33,7 @@ export interface AuditedChange extends AuditKey {
   reason: string | null
   /** The transfer that a change of a quota belongs to. */
   transfer_id: number | null
-  /** The quota, webhook, plan, pause or profile as the API showed it; null for an erasure. */
+  /** The quota, webhook, plan, pause, request or profile as the API showed it; null for an erasure. */
   before: object | null
   after: object | null
 }
@@ -49,6 +49,7 @@ export interface AuditFilter {
   webhook_id?: number
   plan_id?: number
   pause_id?: number
+  increase_request_id?: number
   from?: EpochMs
   to?: EpochMs
 }
@@ -108,6 +109,13 @@ const SOURCES: readonly Source[] = [
       null::bigint as transfer_id, before, after`,
   },
   {
+    resource: 'increase_request',
+    table: sql`increase_request_change`,
+    key: [sql`at`, sql`shard`, sql`increase_request_id`, sql`version`],
+    columns: sql`at, 'increase_request' as resource, shard, increase_request_id as id, version, action, actor, request_id, user_id,
+      null as reason, null::bigint as transfer_id, before, after`,
+  },
+  {
     resource: 'profile',
     table: sql`profile_change`,
     key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
@@ -149,6 +157,7 @@ function mayHold({ resource }: Source, filter: AuditFilter): boolean {
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
   if (filter.plan_id !== undefined && resource !== 'plan') return false
   if (filter.pause_id !== undefined && resource !== 'pause') return false
+  if (filter.increase_request_id !== undefined && resource !== 'increase_request') return false
   return filter.user_id === undefined || (resource !== 'webhook' && resource !== 'plan' && resource !== 'breaker')
 }
 
@@ -222,10 +231,10 @@ async function endOfScan(
   return ends.length === 2 ? (ends[0] ?? null) : null
 }
 
-/** Selects the rows that an index finds, in its order: of a quota, webhook, plan, pause or user, a request, an actor, or all. */
+/** Selects the rows that an index finds, in its order: of a quota, webhook, plan, pause, request or user, a call, an actor, or all. */
 function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined, values: SqlValue[]): Sql {
   const conditions = accessOf(source, filter, values)
-  // The changes of one quota, webhook, plan or pause are in the order of their versions, which is that of the primary key.
+  // The changes of one quota, webhook, plan, pause or request are in the order of their versions, which is that of the primary key.
   const key = isOfOne(filter) ? [sql`version`] : source.key
   const [time] = source.key
   if (!isOfOne(filter)) {
@@ -242,9 +251,9 @@ function scanOf(source: Source, filter: AuditFilter, after: AuditKey | undefined
   return sql`select * from ${source.table} where ${where} order by ${joinSql(key.map(column => sql`${column} desc`))}`
 }
 
-/** The quota, webhook, plan or pause of which the list is; undefined: of several. */
-const oneOf = ({ quota_id, webhook_id, plan_id, pause_id }: AuditFilter) =>
-  quota_id ?? webhook_id ?? plan_id ?? pause_id
+/** The quota, webhook, plan, pause or request of which the list is; undefined: of several. */
+const oneOf = ({ quota_id, webhook_id, plan_id, pause_id, increase_request_id }: AuditFilter) =>
+  quota_id ?? webhook_id ?? plan_id ?? pause_id ?? increase_request_id
 const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
 
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
@@ -259,7 +268,8 @@ function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[])
     return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
   if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]
-  if (user_id !== undefined && resource === 'pause') return [sql`user_id = ${bind(values, user_id)}`]
+  if (user_id !== undefined && (resource === 'pause' || resource === 'increase_request'))
+    return [sql`user_id = ${bind(values, user_id)}`]
   if (user_id !== undefined) return [sql`(after ->> 'user_id')::bigint = ${bind(values, user_id)}`]
   return actor === undefined ? [] : [sql`actor = ${bind(values, actor)}`]
 }
@@ -281,6 +291,7 @@ function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
     webhook_id: _webhook,
     plan_id: _plan,
     pause_id: _pause,
+    increase_request_id: _request,
     ...none
   } = others
   none satisfies Record<string, never>

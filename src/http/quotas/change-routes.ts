@@ -12,7 +12,6 @@ import {
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
@@ -21,7 +20,7 @@ import { unknownUser } from '../users/references.ts'
 import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
-import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
+import { aboveAdjustLimit, createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 
@@ -111,10 +110,7 @@ function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContex
 
 /** @throws Problem `forbidden` if the adjustment is larger than the support role may make */
 function checkAdjustment(delta: number, limit: number): void {
-  if (Math.abs(delta) <= limit) return
-  const allowed = limit === 0 ? 'no units' : `at most ${limit} units`
-  const detail = `The support role may adjust a quota by ${allowed} per call; this call asks for ${delta}.`
-  throw new Problem('forbidden', detail, { reason: 'above_adjust_limit' })
+  if (Math.abs(delta) > limit) throw aboveAdjustLimit(delta, limit)
 }
 
 function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {

@@ -1,6 +1,7 @@
 /** Gives units to many users, step by step, and says what becomes of each. */
 import type { GiveOutcome, GiveTerms, Receiver } from '../../admin/give-units.ts'
 import type { GiveRecord, GiveReq } from '../../contract/give.ts'
+import { EXTRA_NAME } from '../../domain/extra-grant.ts'
 import type { Gift, GiftNote } from '../../domain/gift.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
@@ -19,7 +20,7 @@ export interface GiveRequest {
 
 /** @throws Problem `invalid_request` if fields contradict each other */
 export function giveRequestOf({ users, units: unitsOfAll, ...body }: GiveReq): GiveRequest {
-  const { period, until = 'window_end', time_zone, reason, again = false, name = 'Extra units for' } = body
+  const { period, until = 'window_end', time_zone, reason, again = false, name = EXTRA_NAME } = body
   const issues: ValidationIssue[] = []
   if (until === 'month_end' && period !== null)
     issues.push({ path: '/until', message: 'month_end is for one-time grants: period must be null' })

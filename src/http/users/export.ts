@@ -1,6 +1,7 @@
 import type { ExportRecord } from '../../contract/users.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { changesOf, closedWindowsOf } from '../../db/quotas/history.ts'
+import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { listTransfers } from '../../db/quotas/transfers.ts'
 import { listReservations, type ReservationKey } from '../../db/reservations/lists.ts'
 import { exportUsage } from '../../db/usage/export.ts'
@@ -8,6 +9,7 @@ import { namesOfUser } from '../../db/users/principal-names.ts'
 import { findProfile, profileChangesOf } from '../../db/users/profiles.ts'
 import { denialsAfter, eventsAfter, pausesAfter, quotasAfter } from '../../db/users/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
+import { requestViewOf } from '../../domain/increase-request.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
@@ -46,6 +48,7 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   yield* eventPages(db, userId)
   yield* transferPages(db, userId)
   yield* pausePages(db, userId, now)
+  yield* requestPages(db, userId)
   const names = await namesOfUser(db, userId)
   yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
 }
@@ -150,6 +153,15 @@ async function* pausePages(db: Database, userId: number, now: EpochMs): AsyncGen
     yield pauses.map(pause => ({ record: 'pause', ...pauseViewOf(pause, now) }))
     if (pauses.length < PAGE) return
     after = pauses.at(-1) ?? after
+  }
+}
+
+async function* requestPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let before = MAX_INTEGER; ; ) {
+    const requests = await listIncreaseRequests(db, { user_id: userId }, before, PAGE)
+    yield requests.map(request => ({ record: 'increase_request', ...requestViewOf(request) }))
+    if (requests.length < PAGE) return
+    before = requests.at(-1)?.id ?? before
   }
 }
 

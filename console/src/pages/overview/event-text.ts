@@ -71,6 +71,13 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       const text = events.transferred[type][direction](units)
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.transferred[type] }
     }
+    case 'request.made':
+    case 'request.decided': {
+      const { units, status } = data.request
+      const tone = status === 'open' ? 'held' : 'over'
+      const subject = events.request(units)
+      return { subject, tone, text: events.requested[status], kind: kinds.requested[status] }
+    }
     case 'pause.made':
     case 'pause.lifted':
     case 'breaker.tripped': {

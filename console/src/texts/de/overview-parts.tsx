@@ -131,6 +131,12 @@ export const overviewParts: typeof english = {
         'transfer.made': 'Einheiten übertragen',
         'transfer.returned': 'Einheiten zurückgegeben',
       },
+      requested: {
+        open: 'mehr Einheiten erbeten',
+        approved: 'Anfrage bewilligt',
+        declined: 'Anfrage abgelehnt',
+        withdrawn: 'Anfrage zurückgezogen',
+      },
       paused: {
         'pause.made': 'Ziel angehalten',
         'pause.lifted': 'Ziel freigegeben',
@@ -169,6 +175,8 @@ export const overviewParts: typeof english = {
         out: units => `hat ${values.units(units)} zurückgegeben`,
       },
     },
+    request: units => `Anfrage nach ${values.units(units)}`,
+    requested: { open: 'gestellt', approved: 'bewilligt', declined: 'abgelehnt', withdrawn: 'zurückgezogen' },
     paused: {
       'pause.made': ({ isForAll, until }) =>
         `angehalten${isForAll ? ' für alle Benutzer' : ''} ${until === null ? 'bis zur Freigabe' : `bis ${until}`}`,

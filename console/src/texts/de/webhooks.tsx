@@ -123,6 +123,8 @@ export const webhooks: typeof english = {
     'reservation.expired': 'Eine Reservierung ist abgelaufen; ihre Einheiten wurden freigegeben oder bestätigt.',
     'transfer.made': 'Einheiten wurden an einen anderen Benutzer übertragen.',
     'transfer.returned': 'Übertragene Einheiten wurden zurückgegeben.',
+    'request.made': 'Ein Benutzer hat um mehr Einheiten gebeten.',
+    'request.decided': 'Eine Anfrage nach mehr Einheiten wurde bewilligt, abgelehnt oder zurückgezogen.',
     'pause.made': 'Ein Ziel wurde angehalten, für einen Benutzer oder für alle.',
     'pause.lifted': 'Ein angehaltenes Ziel wurde freigegeben.',
     'breaker.tripped': 'Der Wächter hat künstlichen Verkehr zu einem Ziel gefunden.',

@@ -136,6 +136,12 @@ export const overviewParts = {
         'transfer.made': 'units transferred',
         'transfer.returned': 'units given back',
       },
+      requested: {
+        open: 'more units asked for',
+        approved: 'request approved',
+        declined: 'request declined',
+        withdrawn: 'request withdrawn',
+      },
       paused: {
         'pause.made': 'destination paused',
         'pause.lifted': 'pause lifted',
@@ -176,6 +182,8 @@ export const overviewParts = {
         out: (units: number) => `gave ${values.units(units)} back`,
       },
     },
+    request: (units: number) => `Request for ${values.units(units)}`,
+    requested: { open: 'made', approved: 'approved', declined: 'declined', withdrawn: 'withdrawn' },
     paused: {
       'pause.made': ({ isForAll, until }: PauseValues) =>
         `paused${isForAll ? ' for all users' : ''} ${until === null ? 'until lifted' : `until ${until}`}`,

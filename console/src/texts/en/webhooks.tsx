@@ -121,6 +121,8 @@ export const webhooks = {
     'reservation.expired': 'A reservation expired, and its units were released or committed.',
     'transfer.made': 'Units of a user became a grant of another one.',
     'transfer.returned': 'Units of a transfer were given back.',
+    'request.made': 'A user asked for more units.',
+    'request.decided': 'A request for more units was approved, declined or withdrawn.',
     'pause.made': 'A destination was paused, for a user or for all.',
     'pause.lifted': 'A pause of a destination was lifted.',
     'breaker.tripped': 'The breaker found pumped traffic to a destination.',

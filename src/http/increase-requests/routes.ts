@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { approveRequest, declineRequest, makeRequestOnce, withdrawRequest } from '../../admin/increase-requests.ts'
+import {
+  ApproveReq,
+  DeclineReq,
+  IncreaseReq,
+  IncreaseRequestParams,
+  IncreaseRequestsQuery,
+  MyIncreaseRequestsQuery,
+} from '../../contract/increase-requests.ts'
+import { IdempotencyHeaders } from '../../contract/schemas.ts'
+import { MAX_OPEN_REQUESTS, MAX_UNITS } from '../../domain/bounds.ts'
+import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
+import { principalOf, userIdOf } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
+import { timestampOf } from '../platform/formats.ts'
+import { operation } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
+import { authorOf } from '../quotas/requests.ts'
+import { decidedOrThrow, madeOrThrow, requestPage } from './responses.ts'
+
+/** A user's own requests for more units: `/api/sms/quota/requests…`. */
+export function userRequestRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
+  get(server, '/requests', {
+    ...operation('User', 'listMyIncreaseRequests', 'List my requests for more units', 'Newest first.'),
+    query: MyIncreaseRequestsQuery,
+    answer: 'IncreaseRequestPage',
+    handler: request => requestPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
+  })
+
+  change(server, 'POST', '/requests', {
+    ...operation(
+      'User',
+      'makeIncreaseRequest',
+      'Ask for more units',
+      `An administrator decides, or the service at once if the request is small (\`REQUEST_AUTO_APPROVE_PERCENT\`): \`status\` says so. A user has at most ${MAX_OPEN_REQUESTS} open requests.`,
+    ),
+    headers: IdempotencyHeaders,
+    body: IncreaseReq,
+    answer: { 201: Type.Ref('IncreaseRequest#') },
+    errors: ['no_grant', 'too_many_open_requests', 'idempotency_mismatch', 'being_erased'],
+    handler: async (request, reply) => {
+      const { units, until = null, reason, quota_id = null } = request.body
+      const draft = { units, until: until === null ? null : timestampOf(until), reason, quota_id }
+      const key = request.headers['idempotency-key']
+      const percent = settings.requestAutoApprovePercent
+      const made = await makeRequestOnce(db, userIdOf(request), draft, authorOf(request, now()), key, percent)
+      reply.code(201)
+      return ownRequestViewOf(madeOrThrow(made))
+    },
+  })
+
+  change(server, 'DELETE', '/requests/:id', {
+    ...operation(
+      'User',
+      'withdrawIncreaseRequest',
+      'Take a request for more units back',
+      'It stays in the list. To take one back again changes nothing.',
+    ),
+    params: IncreaseRequestParams,
+    answer: null,
+    errors: ['not_found', 'request_closed', 'being_erased'],
+    handler: async (request, reply) => {
+      const { id } = request.params
+      decidedOrThrow(await withdrawRequest(db, userIdOf(request), id, authorOf(request, now())), id)
+      return reply.code(204).send(null)
+    },
+  })
+}
+
+/** What administrators do with requests for more units: `/api/sms/admin/requests…`. */
+export function adminRequestRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
+  /** How many units the caller may give. */
+  const maxUnitsOf = (request: FastifyRequest) =>
+    principalOf(request).permissions.has('change') ? MAX_UNITS : settings.supportAdjustLimit
+
+  get(server, '', {
+    ...operation(
+      'Administrator',
+      'listIncreaseRequests',
+      "List users' requests for more units",
+      'Newest first. Filters are combined.',
+    ),
+    query: IncreaseRequestsQuery,
+    answer: 'IncreaseRequestPage',
+    handler: request => requestPage(db, request.query, { role: 'admin' }),
+  })
+
+  change(server, 'POST', '/:id/approve', {
+    config: { access: 'adjust' },
+    ...operation(
+      'Administrator',
+      'approveIncreaseRequest',
+      'Give a user the units that were asked for',
+      'The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. The support role may give `SUPPORT_ADJUST_LIMIT` units per call.',
+    ),
+    params: IncreaseRequestParams,
+    body: ApproveReq,
+    answer: 'IncreaseRequest',
+    errors: ['not_found', 'no_grant', 'too_many_quotas', 'request_closed', 'being_erased'],
+    handler: async request => {
+      const { id } = request.params
+      const { until, note = null, ...others } = request.body
+      const end = until === undefined ? {} : { until: until === null ? null : timestampOf(until) }
+      const author = authorOf(request, now())
+      const maxUnits = maxUnitsOf(request)
+      const decided = await approveRequest(db, id, { ...others, ...end, note }, author, maxUnits)
+      return requestViewOf(decidedOrThrow(decided, id, maxUnits))
+    },
+  })
+
+  change(server, 'POST', '/:id/decline', {
+    config: { access: 'adjust' },
+    ...operation(
+      'Administrator',
+      'declineIncreaseRequest',
+      'Decline a request for more units',
+      'A repeated call changes nothing. The support role may decline what it could approve.',
+    ),
+    params: IncreaseRequestParams,
+    body: DeclineReq,
+    answer: 'IncreaseRequest',
+    errors: ['not_found', 'request_closed', 'being_erased'],
+    handler: async request => {
+      const { id } = request.params
+      const { note = null } = request.body
+      const maxUnits = maxUnitsOf(request)
+      const decided = await declineRequest(db, id, note, authorOf(request, now()), maxUnits)
+      return requestViewOf(decidedOrThrow(decided, id, maxUnits))
+    },
+  })
+}
