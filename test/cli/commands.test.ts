@@ -374,6 +374,23 @@ test('a destination is paused once under a key, for a user or for all, listed an
   expect(await quota('pause make FR')).toMatchObject({ code: 2, stderr: expect.stringContaining('--user-id') })
 })
 
+test('requests for more units are listed, approved and declined, and users see their own', async () => {
+  await json('quota create --user-id 64 --limit 100')
+  const token = await service.userToken(64)
+  const ask = async (units: number) =>
+    (await service.call('POST', '/api/sms/quota/requests', { token, body: { units, reason: 'Sale' } })).body.id
+  const [first, second] = [await ask(60), await ask(70)]
+  expect(await json('request list --user-id 64 --status open')).toMatchObject([{ id: second }, { id: first }])
+  const approved = await json(`request approve ${first} --units 30 --note "For the start."`)
+  expect(approved).toMatchObject([{ status: 'approved', note: 'For the start.', granted: { units: 30, until: null } }])
+  expect(await json(`request approve ${first}`)).toEqual(approved)
+  expect(await json(`request decline ${second}`)).toMatchObject([{ status: 'declined' }])
+  expect((await quota(`request approve ${second}`)).stderr).toContain('is declined already')
+  expect((await quota('request list --user-id 64')).stdout).toMatch(/ 60 +for good +approved +30 +1 +Sale/)
+  const own = { env: { ...env, SMS_QUOTA_TOKEN: token } }
+  expect(await json('request list --mine', own)).toMatchObject([{ id: second }, { id: first }])
+})
+
 test('a replay of the breaker lists what it would have paused', async () => {
   const bucket = new Date(Math.floor(START / 900_000 - 8) * 900_000).toISOString()
   await service.db.query({

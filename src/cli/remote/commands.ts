@@ -4,6 +4,13 @@ import { type ReplayedPause, ReplayQuery } from '../../contract/breaker.ts'
 import { BreakerReq } from '../../contract/breaker-settings.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../contract/denials.ts'
 import { EventsQuery } from '../../contract/events.ts'
+import {
+  ApproveReq,
+  DeclineReq,
+  type IncreaseRequest,
+  IncreaseRequestParams,
+  IncreaseRequestsQuery,
+} from '../../contract/increase-requests.ts'
 import { type Pause, PauseParams, PauseReq, PausesQuery } from '../../contract/pauses.ts'
 import { HistoryQuery, type QuotaAsShown, type QuotaChange } from '../../contract/quota-history.ts'
 import { SummaryQuery } from '../../contract/quota-summary.ts'
@@ -266,6 +273,51 @@ const PAUSE_COMMANDS: readonly Command[] = [
   }),
 ]
 
+const REQUEST_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'request list',
+    summary: "Lists users' requests for more units, newest first.",
+    operation: 'listIncreaseRequests',
+    own: 'listMyIncreaseRequests',
+    requests: [IncreaseRequestsQuery],
+    show: list(
+      columns<IncreaseRequest>(
+        'id',
+        'created_at',
+        'user_id',
+        USER,
+        'quota_id',
+        'units',
+        withNone('until', 'for good'),
+        'status',
+        { title: 'granted', value: row => row.granted?.units },
+        'decided_by',
+        'reason',
+      ),
+    ),
+    examples: ['sms-quota request list --status open', 'sms-quota request list --mine'],
+  }),
+  remoteCommand({
+    name: 'request approve',
+    summary: 'Gives a user the units that were asked for, or others.',
+    more: LOCAL_TIMES,
+    operation: 'approveIncreaseRequest',
+    requests: [IncreaseRequestParams, ApproveReq],
+    operands: { id: 'REQUEST' },
+    show: record,
+    examples: ['sms-quota request approve 1042', 'sms-quota request approve 1042 --units 300 --note "For the start."'],
+  }),
+  remoteCommand({
+    name: 'request decline',
+    summary: 'Declines a request for more units.',
+    operation: 'declineIncreaseRequest',
+    requests: [IncreaseRequestParams, DeclineReq],
+    operands: { id: 'REQUEST' },
+    show: record,
+    examples: ['sms-quota request decline 1042 --note "Please order a larger package."'],
+  }),
+]
+
 const BREAKER_COMMANDS: readonly Command[] = [
   remoteCommand({
     name: 'breaker get',
@@ -405,7 +457,10 @@ const READ_COMMANDS: readonly Command[] = [
         'at',
         'actor',
         'resource',
-        { title: 'id', value: row => row.quota_id ?? row.plan_id ?? row.pause_id ?? row.webhook_id },
+        {
+          title: 'id',
+          value: row => row.quota_id ?? row.plan_id ?? row.pause_id ?? row.increase_request_id ?? row.webhook_id,
+        },
         'user_id',
         USER,
         'action',
@@ -589,6 +644,7 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   IMPORT_COMMAND,
   EXPORT_COMMAND,
   ...TRANSFER_COMMANDS,
+  ...REQUEST_COMMANDS,
   ...PAUSE_COMMANDS,
   ...BREAKER_COMMANDS,
   ...READ_COMMANDS,
