@@ -53,7 +53,8 @@ function Settings({ saved }: { saved: Breaker }) {
 function Coverage({ users }: Pick<Breaker, 'users'>) {
   const { title, notJudged, counts, none, without, sent, howTo } = words.coverage
   const examples = useNamedUsers(users?.examples.map(({ user_id }) => user_id) ?? [])
-  if (users === null)
+  // Users may have begun to send since they were counted.
+  if (users === null || users.with_feedback + users.without_feedback === 0)
     return (
       <Section title={title}>
         <p className={classes.note}>{notJudged}</p>

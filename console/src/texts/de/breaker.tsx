@@ -16,7 +16,7 @@ export const breaker: typeof english = {
   coverage: {
     title: 'Welche Benutzer sie beurteilen kann',
     notJudged:
-      'Noch wurde nichts beurteilt. Benutzer, die Codes senden, werden jede Viertelstunde gezählt, außer wenn die Sicherung aus ist.',
+      'Noch wurde kein Benutzer gezählt, der Codes sendet. Sie werden jede Viertelstunde gezählt, außer wenn die Sicherung aus ist.',
     counts: (withFeedback, without) =>
       `Von den Benutzern, die Codes senden, hatten ${formatUnits(withFeedback)} in den letzten 24 Stunden Rückmeldungen und ${formatUnits(without)} keine.`,
     none: 'Kein Benutzer gibt Rückmeldungen, also würde nichts angehalten: Jeder Code sähe gepumpt aus.',

@@ -17,7 +17,7 @@ export const breaker = {
   coverage: {
     title: 'Which users it can judge',
     notJudged:
-      'Nothing was judged yet. Users who send codes are counted every quarter of an hour, unless the breaker is off.',
+      'No user who sends codes has been counted yet. They are counted every quarter of an hour, unless the breaker is off.',
     counts: (withFeedback: number, without: number) =>
       `Of the users who send codes, ${formatUnits(withFeedback)} had feedback in the last 24 hours, and ${formatUnits(without)} had none.`,
     none: 'No user gives feedback, so nothing would be paused: each code would look pumped.',
