@@ -97,10 +97,11 @@ const CATALOG = {
     means:
       'The user has no live grant with a limit, or the quota that is named is none: a cap, unlimited, suspended, not begun, ended, deleted, an extra grant, or of another user. It cannot get more units by a request.',
   },
-  too_many_open_requests: {
+  too_many_requests: {
     status: 422,
-    title: 'Too many open requests',
-    means: 'The user has the maximum number of open requests for more units. Wait for a decision, or take one back.',
+    title: 'Too many requests for more units',
+    means:
+      'The user has the maximum number of open requests for more units, or has made the maximum number in 24 hours. Wait for a decision.',
   },
   too_many_plans: {
     status: 422,

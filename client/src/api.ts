@@ -3325,7 +3325,7 @@ export type Problem = {
     | 'not_transferable'
     | 'not_enough_units'
     | 'no_grant'
-    | 'too_many_open_requests'
+    | 'too_many_requests'
     | 'too_many_plans'
     | 'too_many_pauses'
     | 'exceeds_reservation'
@@ -3492,7 +3492,7 @@ export interface Api<Options> {
   /**
    * Ask for more units.
    *
-   * An administrator decides, or the service at once if the request is small (`REQUEST_AUTO_APPROVE_PERCENT`): `status` says so. A user has at most 3 open requests.
+   * An administrator decides, or the service at once if the request is small (`REQUEST_AUTO_APPROVE_PERCENT`): `status` says so. A user has at most 3 open requests, and makes at most 10 in 24 hours.
    */
   makeIncreaseRequest(input: IncreaseReq, options?: Options): Promise<IncreaseRequest>
   /**

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { appendEvents } from '../db/outbox/writes.ts'
 import {
-  countOpenRequests,
+  countRequests,
   findIncreaseRequest,
   hasAutomatic,
   insertIncreaseRequest,
@@ -12,7 +12,7 @@ import {
 } from '../db/quotas/increase-requests.ts'
 import { lockKnownAccounts, lockQuotasOfUser, nextQuotaId } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { MAX_OPEN_REQUESTS } from '../domain/bounds.ts'
+import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../domain/bounds.ts'
 import { EXTRA_NAME } from '../domain/extra-grant.ts'
 import {
   grantToIncrease,
@@ -45,7 +45,7 @@ type NotIncreased =
 
 export type RequestMade =
   | { outcome: 'made'; request: IncreaseRequest }
-  | { outcome: 'too_many_open_requests' }
+  | { outcome: 'too_many_requests'; open: number }
   | NotIncreased
 
 export type RequestDecided =
@@ -98,9 +98,10 @@ async function makeRequest(
   const stored = await lockQuotasOfUser(tx, userId, now)
   const found = findGrant(stored, quota_id, now)
   if ('outcome' in found) return found
-  if ((await countOpenRequests(tx, userId)) >= MAX_OPEN_REQUESTS) return { outcome: 'too_many_open_requests' }
+  const { open, made } = await countRequests(tx, userId, now)
+  if (open >= MAX_OPEN_REQUESTS || made >= MAX_REQUESTS_PER_DAY) return { outcome: 'too_many_requests', open }
   const { quota } = found
-  const open: IncreaseRequest = {
+  const request: IncreaseRequest = {
     id: await nextQuotaId(tx, userId),
     user_id: userId,
     quota_id: quota.id,
@@ -119,16 +120,16 @@ async function makeRequest(
     const given = decideUnits(stored, quota, terms, { ...service, id: await nextQuotaId(tx, userId) })
     // What the service cannot give, a person decides.
     if (!('outcome' in given)) {
-      const approved = approvedOf(open, terms, given.quotaId, null, service)
+      const approved = approvedOf(request, terms, given.quotaId, null, service)
       await insertIncreaseRequest(tx, approved, { window_no: quota.window_no, end: shownWindowEnd(quota) })
-      const events = [await record(tx, null, open, author), await record(tx, open, approved, service)]
+      const events = [await record(tx, null, request, author), await record(tx, request, approved, service)]
       await recordChanges(tx, withEvents(given.users, events), service)
       return { outcome: 'made', request: approved }
     }
   }
-  await insertIncreaseRequest(tx, open, null)
-  await appendEvents(tx, [await record(tx, null, open, author)], now)
-  return { outcome: 'made', request: open }
+  await insertIncreaseRequest(tx, request, null)
+  await appendEvents(tx, [await record(tx, null, request, author)], now)
+  return { outcome: 'made', request }
 }
 
 /** Takes a request of the user back. */

@@ -23,8 +23,9 @@ export const MAX_LASTS_DAYS = 3_650
 /** Pauses that are active at a time: each process has all of them in memory, some 300 bytes each. */
 export const MAX_PAUSES = 10_000
 
-/** Requests for more units that a user may have open. */
+/** Requests for more units that a user may have open, and may make in 24 hours: each is kept as long as the audit. */
 export const MAX_OPEN_REQUESTS = 3
+export const MAX_REQUESTS_PER_DAY = 10
 
 /** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000

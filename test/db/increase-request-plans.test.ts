@@ -4,7 +4,7 @@ import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.t
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import {
-  countOpenRequests,
+  countRequests,
   hasAutomatic,
   type IncreaseRequestFilter,
   listIncreaseRequests,
@@ -63,7 +63,7 @@ describe.each([
   })
 
   test('what a new request asks for', async () => {
-    await expectIndexed(on => on.transaction(tx => countOpenRequests(tx, USER)))
+    await expectIndexed(on => on.transaction(tx => countRequests(tx, USER, NOW)))
     await expectIndexed(on => on.transaction(tx => hasAutomatic(tx, SHARD, 7)))
   })
 

@@ -88,11 +88,19 @@ describe('a request', () => {
     for (const body of [{ until: inMs(0) }, { units: 0 }, { reason: '' }, { reason: 'x'.repeat(501) }])
       expect(codeOf(await askAs(user, body))).toEqual([400, 'invalid_request'])
     const made = [await ask(user), await ask(user), await ask(user, { quota_id: quota })]
-    expect(codeOf(await askAs(user))).toEqual([422, 'too_many_open_requests'])
+    expect(codeOf(await askAs(user))).toEqual([422, 'too_many_requests'])
     expect((await withdraw(user, made[0].id)).status).toBe(204)
     await ask(user)
     await call('PUT', `/api/sms/admin/quota/${quota}`, { body: { enabled: false } })
     expect(codeOf(await askAs(user))).toEqual([422, 'no_grant'])
+  })
+
+  test('is one of at most ten in 24 hours, however many are taken back', async () => {
+    const [user] = await aUser()
+    for (let n = 0; n < 10; n++) expect((await withdraw(user, (await ask(user)).id)).status).toBe(204)
+    expect(codeOf(await askAs(user))).toEqual([422, 'too_many_requests'])
+    clock.now += DAY_MS
+    await ask(user)
   })
 
   test('is one of at most three, also if all are made at once', async () => {

@@ -1,7 +1,8 @@
 /** Rows of users' requests for more units. Each lies in the shard of its user, which its id holds. */
+import { MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import type { IncreaseRequest, RequestAction, RequestStatus } from '../../domain/increase-request.ts'
 import { type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
@@ -61,13 +62,24 @@ export function listIncreaseRequests(
   }, 'snapshot')
 }
 
-/** How many requests of a user are open. Conclusive under the lock of the account. */
-export async function countOpenRequests(tx: Transaction, userId: number): Promise<number> {
-  const [row] = await tx.query<{ open: number }>({
-    text: sql`select count(*) as open from increase_request where shard = $1 and user_id = $2 and status = 'open'`,
-    values: [shardOf(userId), userId],
+/**
+ * How many requests of a user are open, and how many of the newest were made in 24 hours. Conclusive under the lock of the account. Those
+ * that a clock which was ahead has made do not count.
+ */
+export async function countRequests(
+  tx: Transaction,
+  userId: number,
+  now: EpochMs,
+): Promise<{ open: number; made: number }> {
+  const [row] = await tx.query<{ open: number; made: number }>({
+    text: sql`select
+             (select count(*) from increase_request where shard = $1 and user_id = $2 and status = 'open') as open,
+             (select count(*) from (
+               select created_at from increase_request where shard = $1 and user_id = $2 order by id desc limit $3
+             ) newest where created_at > $4 and created_at <= $5) as made`,
+    values: [shardOf(userId), userId, MAX_REQUESTS_PER_DAY, timestampParam(now - DAY_MS), timestampParam(now)],
   })
-  return row?.open ?? 0
+  return row ?? { open: 0, made: 0 }
 }
 
 /** Whether a request was approved automatically in a window of a grant. Conclusive under the lock of the account. */

@@ -4,7 +4,7 @@ import type { RequestDecided, RequestMade } from '../../admin/increase-requests.
 import { IncreaseRequestsQuery } from '../../contract/increase-requests.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_OPEN_REQUESTS } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import { type IncreaseRequest, ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
@@ -46,8 +46,8 @@ export function madeOrThrow(made: RequestMade | Repeated<IncreaseRequest>): Incr
       return made.answer
     case 'mismatch':
       throw keyMismatch(made.fields)
-    case 'too_many_open_requests':
-      throw new Problem('too_many_open_requests', `${MAX_OPEN_REQUESTS} requests are open already, the maximum.`)
+    case 'too_many_requests':
+      throw tooMany(made.open)
     case 'no_grant':
       throw noGrant(made.quotaId)
     default:
@@ -76,6 +76,14 @@ export function decidedOrThrow(decided: RequestDecided, id: number, maxUnits = 0
     default:
       throw refusal(decided)
   }
+}
+
+function tooMany(open: number): Problem {
+  const detail =
+    open >= MAX_OPEN_REQUESTS
+      ? `${open} requests are open already, the maximum.`
+      : `${MAX_REQUESTS_PER_DAY} requests were made in the last 24 hours, the maximum.`
+  return new Problem('too_many_requests', detail)
 }
 
 function requestClosed({ id, status, granted_units }: IncreaseRequest): Problem {

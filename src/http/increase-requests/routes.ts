@@ -10,7 +10,7 @@ import {
   MyIncreaseRequestsQuery,
 } from '../../contract/increase-requests.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { MAX_OPEN_REQUESTS, MAX_UNITS } from '../../domain/bounds.ts'
+import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY, MAX_UNITS } from '../../domain/bounds.ts'
 import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { principalOf, userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
@@ -34,12 +34,12 @@ export function userRequestRoutes(server: FastifyInstance, { db, now, settings }
       'User',
       'makeIncreaseRequest',
       'Ask for more units',
-      `An administrator decides, or the service at once if the request is small (\`REQUEST_AUTO_APPROVE_PERCENT\`): \`status\` says so. A user has at most ${MAX_OPEN_REQUESTS} open requests.`,
+      `An administrator decides, or the service at once if the request is small (\`REQUEST_AUTO_APPROVE_PERCENT\`): \`status\` says so. A user has at most ${MAX_OPEN_REQUESTS} open requests, and makes at most ${MAX_REQUESTS_PER_DAY} in 24 hours.`,
     ),
     headers: IdempotencyHeaders,
     body: IncreaseReq,
     answer: { 201: Type.Ref('IncreaseRequest#') },
-    errors: ['no_grant', 'too_many_open_requests', 'idempotency_mismatch', 'being_erased'],
+    errors: ['no_grant', 'too_many_requests', 'idempotency_mismatch', 'being_erased'],
     handler: async (request, reply) => {
       const { units, until = null, reason, quota_id = null } = request.body
       const draft = { units, until: until === null ? null : timestampOf(until), reason, quota_id }
