@@ -3000,6 +3000,12 @@ export type CreateWebhookReq = {
     | 'webhook.disabled'
     | 'user.erased'
   > | null
+  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
+  readonly onlyWhenLow?: {
+    /** Fewer units than this are little. */ readonly units?: number
+    /** Less than this share of `quota.limit` of the event is little. */
+    readonly share?: number
+  } | null
   /** A display text. */
   readonly description?: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3034,6 +3040,12 @@ export type UpdateWebhookReq = {
     | 'webhook.disabled'
     | 'user.erased'
   > | null
+  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
+  readonly onlyWhenLow?: {
+    /** Fewer units than this are little. */ readonly units?: number
+    /** Less than this share of `quota.limit` of the event is little. */
+    readonly share?: number
+  } | null
   /** A display text. */
   readonly description?: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3060,6 +3072,12 @@ export type Webhook = {
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds: ReadonlyArray<number> | null
   readonly types: ReadonlyArray<string> | null
+  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
+  readonly onlyWhenLow: {
+    /** Fewer units than this are little. */ readonly units?: number
+    /** Less than this share of `quota.limit` of the event is little. */
+    readonly share?: number
+  } | null
   /** A display text. */
   readonly description: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3089,6 +3107,12 @@ export type WebhookWithSecret = {
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds: ReadonlyArray<number> | null
   readonly types: ReadonlyArray<string> | null
+  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
+  readonly onlyWhenLow: {
+    /** Fewer units than this are little. */ readonly units?: number
+    /** Less than this share of `quota.limit` of the event is little. */
+    readonly share?: number
+  } | null
   /** A display text. */
   readonly description: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3175,6 +3199,12 @@ export type WebhookAsShown = {
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds?: ReadonlyArray<number> | null
   readonly types?: ReadonlyArray<string> | null
+  /** Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these. */
+  readonly onlyWhenLow?: {
+    /** Fewer units than this are little. */ readonly units?: number
+    /** Less than this share of `quota.limit` of the event is little. */
+    readonly share?: number
+  } | null
   /** A display text. */
   readonly description?: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */

@@ -57,6 +57,7 @@ export function createWebhook(
       language: 'en',
       user_ids: null,
       types: null,
+      only_when_low: null,
       description: null,
       enabled: true,
       ...draft,

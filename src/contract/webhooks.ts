@@ -41,6 +41,24 @@ const settings = {
     Type.Array(Type.Enum([...EVENT_TYPES]), { minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true }),
     { description: 'The event types that it receives; null is all.' },
   ),
+  only_when_low: nullable(
+    Type.Partial(
+      Type.Object({
+        units: positive({ description: 'Fewer units than this are little.' }),
+        share: Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1,
+          description: 'Less than this share of `quota.limit` of the event is little.',
+        }),
+      }),
+      { ...closed, minProperties: 1 },
+    ),
+    {
+      description:
+        'Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these.',
+      examples: [null],
+    },
+  ),
   description: nullable(text(200), { description: 'A display text.' }),
   enabled: Type.Boolean({
     description: 'false pauses deliveries. Events that happen meanwhile are sent once it is enabled again.',

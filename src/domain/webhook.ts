@@ -16,6 +16,12 @@ export const DESTINATIONS = {
 export const MESSAGE_LANGUAGES = ['en', 'de'] as const
 export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number]
 
+/** When little is left for a user: less than the units, or than the share of the limit of the quota that warns. It has one of them, or both. */
+export interface WhenLow {
+  units?: number
+  share?: number
+}
+
 /** A receiver of events. */
 export interface Webhook {
   id: number
@@ -30,6 +36,8 @@ export interface Webhook {
   user_ids: number[] | null
   /** Event types it receives; null is all. */
   types: string[] | null
+  /** It receives `quota.threshold_reached` only when little is left; null: always. */
+  only_when_low: WhenLow | null
   description: string | null
   enabled: boolean
   disabled_reason: 'failing' | 'gone' | null
@@ -62,7 +70,7 @@ export const SERVICE_ACTOR = 'sms-quota'
 
 /** A request to create or change a webhook. */
 export type WebhookDraft = Partial<
-  Pick<Webhook, 'url' | 'addresses' | 'language' | 'user_ids' | 'types' | 'description' | 'enabled'>
+  Pick<Webhook, 'url' | 'addresses' | 'language' | 'user_ids' | 'types' | 'only_when_low' | 'description' | 'enabled'>
 >
 
 /** Webhooks per installation: the dispatcher checks each for due deliveries, and each has its own connections. */

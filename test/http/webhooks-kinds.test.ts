@@ -17,7 +17,7 @@ const service = await startSender({
     PUBLIC_URL: 'https://sms.example/',
   },
 })
-const { call, db, clock, allow, someone, webhooks } = service
+const { ask, call, db, clock, allow, someone, webhooks } = service
 const WEBHOOKS = '/api/sms/admin/webhooks'
 const SECRET = 'T012/B345/aVerySecretPartOfTheUrl'
 
@@ -112,4 +112,29 @@ test('a webhook of some users gets only their events, sent again too', async () 
   const [row] = await db.query({ text: sql`select enabled from webhook where id = $1`, values: [id] })
   expect(row).toEqual({ enabled: false })
   expect((await call('GET', `${WEBHOOKS}/${id}`)).body).toMatchObject({ enabled: true, user_ids: [user] })
+})
+
+test('a webhook for when little is left hears of no small pack beside a large one', async () => {
+  const user = someone()
+  const [{ id }] = await Promise.all([
+    create({ url: receiver.url, user_ids: [user], types: ['quota.threshold_reached'], only_when_low: { share: 0.25 } }),
+    allow({ user_id: user, name: 'small', limit: 10, alert_at: [50, 80], priority: 1 }),
+    allow({ user_id: user, name: 'large', limit: 100, alert_at: [50, 80], priority: 2 }),
+  ])
+  const heard = () => {
+    const bodies = receiver.deliveries.splice(0).map(({ body }) => JSON.parse(body).data)
+    return bodies.map(({ quota, sendable }) => [quota.name, sendable.units])
+  }
+  const send = async (units: number) => {
+    expect(await ask('consume', { user_id: user, id: `low-${units}`, units })).toMatchObject({ status: 200 })
+    await dispatch()
+  }
+  for (const units of [9, 60]) await send(units)
+  expect(heard()).toEqual([])
+  await send(21)
+  expect(heard()).toEqual([['large', 20]])
+  const path = `${WEBHOOKS}/${id}`
+  expect((await call('PUT', path, { body: { description: 'low' } })).body.only_when_low).toEqual({ share: 0.25 })
+  expect((await call('PUT', path, { body: { only_when_low: { units: 9 } } })).body.only_when_low).toEqual({ units: 9 })
+  expect((await call('PUT', path, { body: { only_when_low: null } })).body.only_when_low).toBeNull()
 })

@@ -27,6 +27,7 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
     language: 'en',
     user_ids: null,
     types: ['quota.created'],
+    only_when_low: null,
     description: 'for tests',
     enabled: true,
     disabled_reason: null,
@@ -112,6 +113,8 @@ describe('refused are', async () => {
     ['this machine as Slack', 'POST', WEBHOOKS, { kind: 'slack', url: 'http://127.0.0.1/' }, ['/url']],
     ['e-mail without a server', 'POST', WEBHOOKS, { kind: 'email', addresses: ['a@b.example'] }, ['/kind']],
     ['no users', 'POST', WEBHOOKS, { url: URL_, user_ids: [] }, ['/user_ids']],
+    ['no meaning of low', 'POST', WEBHOOKS, { url: URL_, only_when_low: {} }, ['/only_when_low']],
+    ['a share of nothing', 'PUT', `${WEBHOOKS}/${id}`, { only_when_low: { share: 0 } }, ['/only_when_low/share']],
     ['a missing since', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
     ['an invalid since', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
     [

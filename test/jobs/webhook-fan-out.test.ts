@@ -6,6 +6,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { redeliverSince } from '../../src/db/webhooks/delivery-lists.ts'
 import { fanOut, nextRanges } from '../../src/db/webhooks/fan-out.ts'
+import type { WhenLow } from '../../src/domain/webhook.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
@@ -17,8 +18,12 @@ const MINUTE = 60_000
 const log = { info() {}, warn() {}, error() {} }
 const positions = (of: Record<number, number>) => Array.from({ length: 64 }, (_, shard) => of[shard] ?? 0)
 
-async function aWebhook(types: string[] | null = null, target = 'http://127.0.0.1:1/'): Promise<number> {
-  const webhook = await createWebhook(db, { url: target, types }, SOME_SECRET, {
+async function aWebhook(
+  types: string[] | null = null,
+  target = 'http://127.0.0.1:1/',
+  only_when_low: WhenLow | null = null,
+): Promise<number> {
+  const webhook = await createWebhook(db, { url: target, types, only_when_low }, SOME_SECRET, {
     now: NOW,
     actor: 'ada',
     requestId: 'test',
@@ -153,6 +158,47 @@ test('redelivery takes only the types of the webhook', async () => {
   expect(seen).toBe((await deliveriesOf(id)).length)
   // The cursor was set before these events: fan-out delivers them.
   expect((await deliveriesOf(id)).filter(row => row.event_shard === 25)).toEqual([])
+})
+
+/** What is left by all quotas, and the limit of the quota that warns; `undefined`: an event of a version that did not write it. */
+const LEFT: [units: number | null | undefined, limit: number | null, byUnits: boolean, byShare: boolean][] = [
+  [99, 1_000, true, true],
+  [100, 1_000, false, false],
+  [0, 10, true, true],
+  // A pack of 10 beside one of 1,000.
+  [902, 10, false, false],
+  [20, 10, true, false],
+  [500, 10_000, false, true],
+  [null, 10, false, false],
+  [null, null, false, false],
+  [undefined, 10, true, true],
+]
+
+test('a webhook gets thresholds only when little is left, sent again too, and other events as ever', async () => {
+  const webhooks = await Promise.all(
+    [{ units: 100 }, { share: 0.1 }, { units: 100, share: 0.1 }].map(low => aWebhook(null, undefined, low)),
+  )
+  const data = LEFT.map(([units, limit]) => ({
+    quota: { limit },
+    ...(units === undefined ? {} : { sendable: { units } }),
+  }))
+  await addEvents(27, 1 + LEFT.length)
+  await db.query({
+    text: sql`update event set type = 'quota.threshold_reached', data = $1::jsonb -> (number::int - 2) where shard = 27 and number > 1`,
+    values: [JSON.stringify(data)],
+  })
+  const taken = [
+    LEFT.map(([, , byUnits]) => byUnits),
+    LEFT.map(([, , , byShare]) => byShare),
+    LEFT.map(([, , byUnits, byShare]) => byUnits || byShare),
+  ].map(rows => [{ event_shard: 27, number: 1 }, ...numbers(27, 2, 1 + rows.length).filter((_, row) => rows[row])])
+  for (const [index, id] of webhooks.entries()) {
+    expect(await fanOut(db, id, NOW)).toBe(false)
+    expect(await deliveriesOf(id)).toEqual(taken[index])
+    await db.query({ text: sql`delete from webhook_delivery where webhook_id = $1`, values: [id] })
+    await redeliverSince(db, id, NOW - LEFT.length * MINUTE, NOW)
+    expect((await deliveriesOf(id)).filter(row => row.event_shard === 27)).toEqual(taken[index])
+  }
 })
 
 test('a webhook whose deliveries cannot be written does not hold up the others', async () => {

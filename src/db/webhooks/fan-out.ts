@@ -59,7 +59,7 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
       values: [shard, id],
     })
     const [webhook] = await tx.query<EventScope>({
-      text: sql`select w.types, w.user_ids from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
+      text: sql`select w.types, w.user_ids, w.only_when_low from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
       values: [shard, id],
     })
     if (cursor === undefined || webhook === undefined) return false
@@ -78,14 +78,24 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
   })
 }
 
-/** The events that a webhook takes: of these types and of these users; null is all. */
-type EventScope = Readonly<Pick<Webhook, 'types' | 'user_ids'>>
+/** The events that a webhook takes: of these types, of these users, and thresholds when little is left; null is all. */
+type EventScope = Readonly<Pick<Webhook, 'types' | 'user_ids' | 'only_when_low'>>
+
+const whenLowParam = (low: EventScope['only_when_low']) => low && JSON.stringify(low)
+
+/**
+ * SQL: an event `e` says that little is left, or is of another type. It is decided by the event alone, so that a redelivery takes the same ones.
+ * Nothing is little where nothing bounds what is left; events of versions that did not write it are taken.
+ */
+const isLow = (low: Sql) => sql`(${low}::jsonb is null or e.type <> 'quota.threshold_reached' or not e.data ? 'sendable'
+  or (e.data #>> '{sendable,units}')::numeric < (${low}::jsonb ->> 'units')::numeric
+  or (e.data #>> '{sendable,units}')::numeric < (${low}::jsonb ->> 'share')::numeric * (e.data #>> '{quota,limit}')::numeric)`
 
 /** Inserts deliveries of the events in these ranges that the webhook takes. It keeps those that exist. */
 async function insertDeliveries(
   tx: Transaction,
   id: number,
-  { types, user_ids }: EventScope,
+  { types, user_ids, only_when_low }: EventScope,
   ranges: readonly EventRange[],
   now: EpochMs,
 ): Promise<void> {
@@ -101,11 +111,12 @@ async function insertDeliveries(
   // Without a filter the index alone answers.
   const ofTypes = types === null ? sql`` : sql`and e.type = any(${bind(values, types)})`
   const ofUsers = user_ids === null ? sql`` : sql`and e.user_id = any(${bind(values, user_ids)})`
+  const ofLow = only_when_low === null ? sql`` : sql`and ${isLow(bind(values, whenLowParam(only_when_low)))}`
   await tx.query({
     text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
            select $1, $2, r.shard, e.number, 'pending', $6, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
-           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers}
+           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers} ${ofLow}
            where e.shard = any($3::smallint[])
            on conflict (shard, webhook_id, event_shard, number) do nothing`,
     values,
@@ -185,7 +196,7 @@ interface Redelivery extends EventRange, EventScope {
 
 /** SQL: an event `e` belongs to a redelivery. */
 const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
-  and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[]))`
+  and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[])) and ${isLow(sql`$10`)}`
 
 const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
   all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
@@ -199,8 +210,8 @@ const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
 }
 
 /** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
-const EVENTS_IN_CLUSTER = sql`select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
-  and ($5::text[] is null or type = any($5::text[])) and ($6::bigint[] is null or user_id = any($6::bigint[]))`
+const EVENTS_IN_CLUSTER = sql`select e.number from event e where e.shard = $1 and e.number > $2 and e.number <= $3 and e.at >= $4
+  and ($5::text[] is null or e.type = any($5::text[])) and ($6::bigint[] is null or e.user_id = any($6::bigint[])) and ${isLow(sql`$7`)}`
 
 const FAILED_IN_CLUSTER = sql`select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
@@ -231,7 +242,7 @@ export function redeliverRange(
     await tx.query({ text: BY_KEYS })
     // Deliveries are written under this lock only.
     const [webhook] = await tx.query<EventScope>({
-      text: sql`select w.types, w.user_ids from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+      text: sql`select w.types, w.user_ids, w.only_when_low from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
              where w.shard = $1 and w.id = $2 and w.deleted_at is null for update of c`,
       values: [shardOfWebhook(id), id],
     })
@@ -242,7 +253,7 @@ export function redeliverRange(
 }
 
 async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, after, until, now, since, types, user_ids, scope } = redelivery
+  const { webhookId, shard, after, until, now, since, types, user_ids, only_when_low, scope } = redelivery
   const [row] = await tx.query<{ written: number }>({
     text: sql`with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
     values: [
@@ -255,19 +266,20 @@ async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise
       timestampParam(since),
       types,
       user_ids,
+      whenLowParam(only_when_low),
     ],
   })
   return row?.written ?? 0
 }
 
 async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, now, since, types, user_ids, scope } = redelivery
+  const { webhookId, shard, now, since, types, user_ids, only_when_low, scope } = redelivery
   const key = [shardOfWebhook(webhookId), webhookId, shard]
   const range = scope === 'all' ? redelivery : await failedIn(tx, key, redelivery)
   if (range === undefined) return 0
   const events = await tx.query<{ number: number }>({
     text: EVENTS_IN_CLUSTER,
-    values: [shard, range.after, range.until, timestampParam(since), types, user_ids],
+    values: [shard, range.after, range.until, timestampParam(since), types, user_ids, whenLowParam(only_when_low)],
   })
   const written = await tx.query({
     text: sql`${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,
