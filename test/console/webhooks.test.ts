@@ -229,6 +229,36 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
+test('writes to people: says what e-mail lacks, and keeps the link of a channel as a secret', async () => {
+  const page = await site.visit('/webhooks/new')
+  await page.getByRole('radio', { name: 'E-mail' }).check()
+  await page.getByLabel('Addresses').fill('team@example.com')
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByText('E-mail needs the settings SMTP_URL and MAIL_FROM of the service.').waitFor()
+  await page.getByRole('radio', { name: 'Slack' }).check()
+  await page.getByLabel('URL').fill('https://hooks.slack.com/services/T012/B345/hidden-6789')
+  await page.getByLabel('Language of messages').selectOption('German')
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByRole('link', { name: /Go to the webhook/ }).click()
+  await page.getByRole('link', { name: 'Settings' }).click()
+  const [created] = (await call('GET', '/api/sms/admin/webhooks')).body.items.slice(-1)
+  expect(created).toMatchObject({
+    kind: 'slack',
+    url: 'https://hooks.slack.com/…',
+    language: 'de',
+    addresses: null,
+  })
+  await page.getByText('Now: https://hooks.slack.com/…. Only another one replaces it.').waitFor()
+  await page.getByLabel('URL').fill('x')
+  await page.getByLabel('URL').fill('')
+  await page.getByLabel('Description').fill('Operations')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  const saved = (await call('GET', `/api/sms/admin/webhooks/${created.id}`)).body
+  expect(saved).toMatchObject({ url: 'https://hooks.slack.com/…', description: 'Operations' })
+  expect(await page.content()).not.toContain('hidden-6789')
+})
+
 test('leaving a half-filled form asks first', async () => {
   const url = 'https://receiver.example/half'
   const { id } = await make({ url })

@@ -7,7 +7,7 @@ import { changesKey } from './recorded-changes.ts'
 
 type Webhook = Api['Webhook']
 /** What a form sends. */
-export type WebhookSettings = Pick<Webhook, 'url' | 'types' | 'description'>
+export type WebhookSettings = Pick<Webhook, 'url' | 'addresses' | 'language' | 'types' | 'description'>
 
 const LIST = ['webhooks', 'list']
 const webhookKey = (id: number) => ['webhooks', id]
@@ -60,7 +60,8 @@ export function deliveryQuery(id: number, delivery: string) {
 }
 
 export const createWebhook = mutationOptions({
-  mutationFn: (body: WebhookSettings) => request<Api['WebhookWithSecret']>('/admin/webhooks', { method: 'POST', body }),
+  mutationFn: (body: Partial<WebhookSettings> & Pick<Webhook, 'kind'>) =>
+    request<Api['WebhookWithSecret']>('/admin/webhooks', { method: 'POST', body }),
   onSuccess: () => queryClient.invalidateQueries({ queryKey: LIST }),
 })
 

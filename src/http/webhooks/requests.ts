@@ -30,6 +30,8 @@ export function destinationOf(
   if (addresses !== undefined) throw refuse('/addresses', `is not for the kind ${kind}, which has a url`)
   if (url === undefined) return {}
   checkUrl(url, allowPrivate)
+  if (DESTINATIONS[kind] === 'secret url' && url.includes('…'))
+    throw refuse('/url', 'is a shortened one, which would replace the whole URL')
   return DESTINATIONS[kind] === 'url' ? { url } : { url: shortenedUrl(url), secretUrl: Buffer.from(url) }
 }
 

@@ -1,34 +1,59 @@
-import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, NativeSelect, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { EVENT_TYPES } from '../../../../src/domain/event.ts'
+import { MESSAGE_LANGUAGES, type WebhookKind } from '../../../../src/domain/webhook.ts'
 import type { FieldErrors } from '../../components/form-errors.ts'
+import { hasAddresses } from '../../model/webhook-form.ts'
 import type { WebhookSettings } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 
 const { fields, eventTypes } = texts.webhooks
 
-export const FIELDS = ['url', 'types', 'description'] as const
+export const FIELDS = ['kind', 'url', 'addresses', 'types', 'description'] as const
 
 interface FieldsProps {
+  kind: WebhookKind
+  /** What is shown of a URL that is a secret. Only another one replaces it. */
+  shortenedUrl?: string | null
   value: WebhookSettings
   errors: FieldErrors<(typeof FIELDS)[number]>
   onChange: (change: Partial<WebhookSettings>) => void
 }
 
-export function WebhookFields({ value, errors, onChange }: FieldsProps) {
+export function WebhookFields({ kind, shortenedUrl = null, value, errors, onChange }: FieldsProps) {
   return (
     <Stack gap="md">
-      {value.url !== null && (
+      {hasAddresses(kind) ? (
+        <Textarea
+          label={fields.addresses}
+          description={fields.aboutAddresses}
+          autosize
+          minRows={1}
+          value={value.addresses?.join('\n') ?? ''}
+          error={errors.at('addresses')}
+          onChange={({ currentTarget }) => onChange({ addresses: currentTarget.value.split('\n') })}
+        />
+      ) : (
         <TextInput
           label={fields.url}
-          description={fields.aboutUrl}
-          placeholder="https://example.com/sms-quota"
+          description={shortenedUrl === null ? kind === 'webhook' && fields.aboutUrl : fields.replaceUrl(shortenedUrl)}
+          placeholder={kind === 'webhook' ? 'https://example.com/sms-quota' : undefined}
           required
           withAsterisk={false}
           type="url"
-          value={value.url}
+          value={value.url ?? ''}
           error={errors.at('url')}
           onChange={event => onChange({ url: event.currentTarget.value })}
+        />
+      )}
+      {kind !== 'webhook' && (
+        <NativeSelect
+          label={fields.language}
+          value={value.language}
+          data={MESSAGE_LANGUAGES.map(language => ({ value: language, label: fields.languages[language] }))}
+          onChange={({ currentTarget }) =>
+            onChange({ language: MESSAGE_LANGUAGES.find(language => language === currentTarget.value) ?? 'en' })
+          }
         />
       )}
       <Radio.Group

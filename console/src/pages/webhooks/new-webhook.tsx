@@ -1,13 +1,16 @@
-import { Anchor, Button, Group } from '@mantine/core'
+import { Anchor, Button, Group, Radio, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import { WEBHOOK_KINDS } from '../../../../src/domain/webhook.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { PageTitle } from '../../components/page-title.tsx'
 import { useUnsavedInput } from '../../components/unsaved-input.ts'
 import { isSame } from '../../model/quota-form.ts'
+import { destinationOf } from '../../model/webhook.ts'
+import { webhookRequest } from '../../model/webhook-form.ts'
 import { createWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIELDS, WebhookFields } from './fields.tsx'
@@ -16,7 +19,14 @@ import classes from './webhook.module.css'
 import { TestEvent } from './webhook-status.tsx'
 
 const { creation } = texts.webhooks
-const BLANK: WebhookSettings = { url: '', types: null, description: null }
+const BLANK: WebhookSettings & Pick<Api['Webhook'], 'kind'> = {
+  kind: 'webhook',
+  url: '',
+  addresses: [],
+  language: 'en',
+  types: null,
+  description: null,
+}
 
 /** Creates a webhook and shows its secret. */
 export default function NewWebhook() {
@@ -34,13 +44,30 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    create.mutate(value, { onSuccess: onCreated })
+    create.mutate(webhookRequest(value), { onSuccess: onCreated })
   }
   return (
     <>
       <PageTitle title={creation.title} about={creation.about} />
       <form ref={form} className={classes.form} onSubmit={submit} noValidate>
-        <WebhookFields value={value} errors={errors} onChange={change => setValue({ ...value, ...change })} />
+        <Radio.Group
+          label={texts.webhooks.fields.kind}
+          value={value.kind}
+          error={errors.at('kind')}
+          onChange={choice => setValue({ ...value, kind: WEBHOOK_KINDS.find(kind => kind === choice) ?? 'webhook' })}
+        >
+          <Stack gap={10} mt={4}>
+            {WEBHOOK_KINDS.map(kind => (
+              <Radio key={kind} value={kind} {...texts.webhooks.fields.kinds[kind]} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <WebhookFields
+          kind={value.kind}
+          value={value}
+          errors={errors}
+          onChange={change => setValue({ ...value, ...change })}
+        />
         <ErrorNotice variant="action" error={errors.rest} />
         <Group gap="sm">
           <Button type="submit" loading={create.isPending}>
@@ -58,7 +85,7 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
 function Created({ webhook }: { webhook: Api['WebhookWithSecret'] }) {
   return (
     <>
-      <PageTitle title={creation.created} about={<bdi>{webhook.url}</bdi>} />
+      <PageTitle title={creation.created} about={<bdi>{destinationOf(webhook)}</bdi>} />
       <div className={classes.form}>
         {webhook.secret !== null && <Secret secret={webhook.secret} />}
         <TestEvent id={webhook.id} />

@@ -9,6 +9,7 @@ import { Section } from '../../components/section.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { Timestamp } from '../../components/values.tsx'
 import { destinationOf } from '../../model/webhook.ts'
+import { changedSettings, hasSecretUrl, writtenIn } from '../../model/webhook-form.ts'
 import { deleteWebhook, rotateSecret, updateWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -63,14 +64,17 @@ function Form({ webhook }: { webhook: Webhook }) {
   const errors = fieldErrors(save.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
+  const isSecret = hasSecretUrl(webhook.kind)
   useUnsavedInput(isChanged)
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isChanged) save.mutate(changes, { onSuccess: () => setChanges({}) })
+    const { addresses, ...others } = changes
+    const body = addresses ? { ...others, addresses: writtenIn(addresses) } : others
+    if (isChanged) save.mutate(body, { onSuccess: () => setChanges({}) })
   }
   function change(parts: Partial<WebhookSettings>) {
-    setChanges({ ...changes, ...parts })
+    setChanges(changedSettings(webhook.kind, { ...changes, ...parts }))
     if (save.isSuccess) save.reset()
   }
   function discard() {
@@ -80,7 +84,13 @@ function Form({ webhook }: { webhook: Webhook }) {
   return (
     <Section isFramed title={words.title}>
       <form ref={form} className={classes.stack} onSubmit={submit} noValidate>
-        <WebhookFields value={{ ...webhook, ...changes }} errors={errors} onChange={change} />
+        <WebhookFields
+          kind={webhook.kind}
+          shortenedUrl={isSecret ? webhook.url : null}
+          value={{ ...webhook, ...(isSecret && { url: '' }), ...changes }}
+          errors={errors}
+          onChange={change}
+        />
         <ErrorNotice variant="action" error={errors.rest} />
         <Group gap="sm">
           <Button type="submit" size="xs" disabled={!isChanged} loading={save.isPending}>

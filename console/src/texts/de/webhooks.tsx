@@ -99,8 +99,26 @@ export const webhooks: typeof english = {
     isDue: 'Das Ereignis wird erneut gesendet.',
   },
   fields: {
+    kind: 'Schreibt an',
+    kinds: {
+      webhook: { label: 'Programm', description: 'Sendet signierte Ereignisse an einen eigenen Empfänger.' },
+      slack: {
+        label: 'Slack',
+        description: 'In Slack eine App anlegen, „Incoming Webhooks“ einschalten und den Link kopieren.',
+      },
+      teams: {
+        label: 'Teams',
+        description: 'In Teams den Workflow „Send webhook alerts to a channel“ hinzufügen und den Link kopieren.',
+      },
+      email: { label: 'E-Mail', description: 'Braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes.' },
+    },
+    addresses: 'Adressen',
+    aboutAddresses: 'Bis zu 20, jede in einer eigenen Zeile.',
+    language: 'Sprache der Nachrichten',
+    languages: { en: 'Englisch', de: 'Deutsch' },
     url: 'URL',
     aboutUrl: 'An diese öffentliche http- oder https-URL werden Ereignisse gesendet.',
+    replaceUrl: url => `Jetzt: ${url}. Nur eine andere ersetzt sie.`,
     events: 'Ereignisse',
     allEvents: 'Alle Ereignisse, auch künftige Arten',
     selectedEvents: 'Ausgewählte Ereignisse',
@@ -110,6 +128,8 @@ export const webhooks: typeof english = {
     enabled: 'Aktiv',
     errors: {
       url: 'Eine öffentliche http- oder https-URL ohne Benutzer und Passwort eingeben.',
+      addresses: '1 bis 20 E-Mail-Adressen eingeben.',
+      kind: 'E-Mail braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes.',
       types: 'Mindestens ein Ereignis auswählen.',
       description: 'Höchstens 200 Zeichen.',
     },

@@ -96,8 +96,23 @@ export const webhooks = {
     isDue: 'It is being sent again.',
   },
   fields: {
+    kind: 'Writes to',
+    kinds: {
+      webhook: { label: 'Program', description: 'Posts signed events to a receiver of yours.' },
+      slack: { label: 'Slack', description: 'In Slack, make an app, turn on “Incoming Webhooks”, and copy its link.' },
+      teams: {
+        label: 'Teams',
+        description: 'In Teams, add the workflow “Send webhook alerts to a channel”, and copy its link.',
+      },
+      email: { label: 'E-mail', description: 'Needs the settings SMTP_URL and MAIL_FROM of the service.' },
+    },
+    addresses: 'Addresses',
+    aboutAddresses: 'Up to 20, each on a line of its own.',
+    language: 'Language of messages',
+    languages: { en: 'English', de: 'German' },
     url: 'URL',
     aboutUrl: 'Events are posted to this public http or https URL.',
+    replaceUrl: (url: string) => `Now: ${url}. Only another one replaces it.`,
     events: 'Events',
     allEvents: 'All events, including future types',
     selectedEvents: 'Selected events',
@@ -108,6 +123,8 @@ export const webhooks = {
     /** What a field accepts, shown when the service refuses its value. */
     errors: {
       url: 'Enter a public http or https URL without user and password.',
+      addresses: 'Enter 1 to 20 e-mail addresses.',
+      kind: 'E-mail needs the settings SMTP_URL and MAIL_FROM of the service.',
       types: 'Choose at least one event.',
       description: 'Use at most 200 characters.',
     },
