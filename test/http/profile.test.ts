@@ -204,6 +204,7 @@ test('a profile and its changes are in the audit and in the export', async () =>
         webhook_id: null,
         plan_id: null,
         pause_id: null,
+        increase_request_id: null,
         user_id: user,
         user_ref: after.ref,
         user_name: after.name,
