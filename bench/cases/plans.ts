@@ -125,6 +125,9 @@ async function rollOutCase(bench: Bench): Promise<Pick<Findings, 'rows' | 'notes
   while (isRunning) beside.push(await send())
   const seconds = (await rolling) / 1_000
   const after = await peakBytes(pid)
+  const during = median(beside.map(({ p99 }) => p99)).toFixed(1)
+  // A run of a million users takes an hour, and may be cut off.
+  say(`rolled out in ${seconds.toFixed(1)} s, p99 of the senders ${during} ms, at most ${megabytes(after)}`)
   // Before and after, because the machine may be busy with other work for a part of the time.
   await sendAlone()
   const transfers = await measureTransfers(bench, admin, db)
