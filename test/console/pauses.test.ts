@@ -33,6 +33,11 @@ test('a person pauses countries for a user and one for all, and lifts one of the
     { country: 'BE', active: true },
     { country: 'FR', active: false },
   ])
+
+  // A country without a user, as "Pause for all users" links to it.
+  await goTo(page, '/pauses?pause=NL')
+  expect(await form.getByRole('radio', { name: 'All users' }).isChecked()).toBe(true)
+  await page.keyboard.press('Escape')
   await goTo(page, '/pauses?show=over')
   await table.getByRole('row').filter({ hasText: 'France (FR)' }).getByText('Lifted by').waitFor()
 })

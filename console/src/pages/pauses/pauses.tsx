@@ -32,7 +32,7 @@ const STATE = {
   user_id: uint,
   origin: oneOf(ORIGINS, null),
   cursor,
-  /** A country, or `new`: the form is open. `for` is the user that it begins with. */
+  /** A country, or `new`: the form is open. `for` is the user that it begins with; a country without one is for all users. */
   pause: matching(/^(?:[A-Z]{2}|001|new)$/),
   for: uint,
 }
@@ -88,6 +88,7 @@ export default function Pauses() {
           <Suspense fallback={<Loading rows={6} height={44} />}>
             <PauseForm
               initial={{
+                who: state.pause !== 'new' && state.for === null ? 'all' : 'one',
                 countries: state.pause === null || state.pause === 'new' ? [] : [state.pause],
                 user: state.for === null ? '' : String(state.for),
               }}

@@ -11,7 +11,8 @@ export const breaker: typeof english = {
   aboutModes: {
     off: 'Nichts wird gezählt.',
     observe: 'Was angehalten würde, steht in der Liste und ist ein Ereignis. Keine Nachricht wird abgelehnt.',
-    enforce: 'Ziele über ihren Grenzen werden angehalten: für eine Stunde, und länger, wenn es wieder geschieht.',
+    enforce:
+      'Ziele über ihren Grenzen werden angehalten: für eine Stunde, und länger, wenn es wieder geschieht. Benutzer ohne Rückmeldungen werden nur beobachtet.',
   },
   coverage: {
     title: 'Welche Benutzer sie beurteilen kann',

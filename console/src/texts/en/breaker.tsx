@@ -12,7 +12,8 @@ export const breaker = {
   aboutModes: {
     off: 'Nothing is counted.',
     observe: 'What would be paused is listed, and is an event. No message is denied.',
-    enforce: 'Destinations over their budget are paused: for an hour, and longer if it happens again.',
+    enforce:
+      'Destinations over their budget are paused: for an hour, and longer if it happens again. Users without feedback are only observed.',
   },
   coverage: {
     title: 'Which users it can judge',
