@@ -6,6 +6,7 @@ import type { Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
 import { PAUSE_SHARD } from '../pauses/pauses.ts'
+import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const SHARD = sqlInteger(PAUSE_SHARD)
 
@@ -43,28 +44,17 @@ function rowOf([row]: readonly Stored[]): BreakerRow {
   return { ...row, settings }
 }
 
-/** A change of the settings, as the audit has it. */
-export interface BreakerChange {
-  version: number
-  at: EpochMs
-  actor: string
-  request_id: string
-  before: object
-  after: object
-}
-
 /** Writes settings, and that they were changed. The row is locked. */
-export async function writeBreaker(tx: Transaction, settings: BreakerSettings, change: BreakerChange): Promise<void> {
-  const { version, at, actor, request_id, before, after } = change
+export async function writeBreaker(
+  tx: Transaction,
+  settings: BreakerSettings,
+  change: Omit<AuditRow<'updated'>, 'action'>,
+): Promise<void> {
   await tx.query({
     text: sql`update breaker set version = $1, settings = $2 where shard = ${SHARD}`,
-    values: [version, JSON.stringify(settings)],
+    values: [change.version, JSON.stringify(settings)],
   })
-  await tx.query({
-    text: sql`insert into breaker_change (shard, breaker_id, version, action, at, actor, request_id, before, after)
-           values (${SHARD}, 0, $1, 'updated', $2, $3, $4, $5, $6)`,
-    values: [version, timestampParam(at), actor, request_id, JSON.stringify(before), JSON.stringify(after)],
-  })
+  await insertAuditRow(tx, 'breaker_change', { shard: PAUSE_SHARD, breaker_id: 0 }, { ...change, action: 'updated' })
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Database, Queryable, Transaction } from '../connection/database.ts
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 /** The shard of all pauses. */
 export const PAUSE_SHARD = shardFrom(0)
@@ -125,40 +126,12 @@ export async function setLifted(tx: Transaction, { id, lifted_at, lifted_by }: P
   await touch(tx, 0)
 }
 
-export interface RecordedPauseChange {
-  /** 1: it was made. 2: it was lifted. */
-  version: number
-  action: PauseAction
-  at: EpochMs
-  actor: string
-  request_id: string
-  /** The pause as the API showed it; null before its creation. */
-  before: object | null
-  after: object
-}
-
-export async function insertPauseChange(
+/** Version 1: it was made. 2: it was lifted. */
+export const insertPauseChange = (
   tx: Transaction,
   { id, user_id }: Pick<Pause, 'id' | 'user_id'>,
-  { version, action, at, actor, request_id, before, after }: RecordedPauseChange,
-): Promise<void> {
-  await tx.query({
-    text: sql`insert into pause_change (shard, pause_id, version, user_id, action, at, actor, request_id, before, after)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    values: [
-      PAUSE_SHARD,
-      id,
-      version,
-      user_id,
-      action,
-      timestampParam(at),
-      actor,
-      request_id,
-      before && JSON.stringify(before),
-      JSON.stringify(after),
-    ],
-  })
-}
+  change: AuditRow<PauseAction>,
+) => insertAuditRow(tx, 'pause_change', { shard: PAUSE_SHARD, pause_id: id, user_id }, change)
 
 /* ── Removal ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -9,6 +9,7 @@ import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql, sqlName } from '../connection/sql.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
+import { type AuditRow, insertAuditRow } from './audit-rows.ts'
 
 const COLUMNS = [
   'id',
@@ -142,41 +143,13 @@ export async function setDecided(tx: Transaction, request: IncreaseRequest): Pro
   })
 }
 
-export interface RecordedRequestChange {
-  /** 1: it was made. 2: it was decided. */
-  version: number
-  action: RequestAction
-  at: EpochMs
-  actor: string
-  request_id: string
-  /** The request as administrators read it; null before its creation. */
-  before: object | null
-  after: object
-}
-
-export async function insertRequestChange(
+/** Version 1: it was made. 2: it was decided. */
+export const insertRequestChange = (
   tx: Transaction,
   { id, user_id }: Pick<IncreaseRequest, 'id' | 'user_id'>,
-  { version, action, at, actor, request_id, before, after }: RecordedRequestChange,
-): Promise<void> {
-  await tx.query({
-    text: sql`insert into increase_request_change
-             (shard, increase_request_id, version, user_id, action, at, actor, request_id, before, after)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    values: [
-      shardOf(user_id),
-      id,
-      version,
-      user_id,
-      action,
-      timestampParam(at),
-      actor,
-      request_id,
-      before && JSON.stringify(before),
-      JSON.stringify(after),
-    ],
-  })
-}
+  change: AuditRow<RequestAction>,
+) =>
+  insertAuditRow(tx, 'increase_request_change', { shard: shardOf(user_id), increase_request_id: id, user_id }, change)
 
 /**
  * Removes a page of the requests whose retention began at `cutoff` or before. Resolves to how many it read: with fewer than `rows`, none is

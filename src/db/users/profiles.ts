@@ -6,6 +6,7 @@ import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const COLUMNS = sql`user_id, ref, name, email, language, time_zone, version, updated_at, updated_by`
 
@@ -68,35 +69,12 @@ export async function writeProfile(tx: Transaction, profile: UserProfile): Promi
 }
 
 /** A change of a profile, with the profile as the API showed it before and after; null before: there was none. */
-export interface RecordedProfileChange {
+export interface RecordedProfileChange extends AuditRow<'created' | 'updated'> {
   user_id: number
-  version: number
-  action: 'created' | 'updated'
-  at: EpochMs
-  actor: string
-  request_id: string
-  before: object | null
-  after: object
 }
 
-export async function insertProfileChange(tx: Transaction, change: RecordedProfileChange): Promise<void> {
-  const { user_id, version, action, at, actor, request_id, before, after } = change
-  await tx.query({
-    text: sql`insert into profile_change (shard, user_id, version, action, at, actor, request_id, before, after)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    values: [
-      shardOf(user_id),
-      user_id,
-      version,
-      action,
-      timestampParam(at),
-      actor,
-      request_id,
-      before === null ? null : JSON.stringify(before),
-      JSON.stringify(after),
-    ],
-  })
-}
+export const insertProfileChange = (tx: Transaction, { user_id, ...change }: RecordedProfileChange) =>
+  insertAuditRow(tx, 'profile_change', { shard: shardOf(user_id), user_id }, change)
 
 /** The changes of a user's profile, oldest first: a few, since people make them. */
 export function profileChangesOf(db: Queryable, userId: number): Promise<RecordedProfileChange[]> {
