@@ -4,19 +4,18 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { expectSlack } from '../messages/documented-formats.ts'
 import { createMailServer } from '../support/mail-server.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const server = await createMailServer()
 const receiver = await createReceiver()
-const service = await startSender({
-  webhooks: { allowPrivate: true },
-  env: {
-    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
-    SMTP_URL: `smtp://127.0.0.1:${server.port}`,
-    MAIL_FROM: 'quotas@sms.example',
-    PUBLIC_URL: 'https://sms.example/',
-  },
-})
+const ENV = {
+  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+  SMTP_URL: `smtp://127.0.0.1:${server.port}`,
+  MAIL_FROM: 'quotas@sms.example',
+  PUBLIC_URL: 'https://sms.example/',
+}
+const service = await startSender({ webhooks: { allowPrivate: true }, env: ENV })
 const { ask, call, db, clock, allow, someone, webhooks } = service
 const WEBHOOKS = '/api/sms/admin/webhooks'
 const SECRET = 'T012/B345/aVerySecretPartOfTheUrl'
@@ -95,6 +94,29 @@ test('an e-mail goes to the addresses, and their number is bounded', async () =>
     body: { errors: [{ path: '/addresses' }] },
   })
   expect(await call('DELETE', `${WEBHOOKS}/${made.id}`)).toMatchObject({ status: 204 })
+})
+
+test('a webhook is still disabled, and deleted, by a service that lost its SMTP server', async () => {
+  const { id } = await create({ kind: 'email', addresses: ['ann@example.com'] })
+  const { MAIL_FROM: _, SMTP_URL: __, ...env } = ENV
+  const lacking = await startService({ env: { ...env, DATABASE_URL: service.databaseUrl } })
+  const change = (body: object) => lacking.call('PUT', `${WEBHOOKS}/${id}`, { body })
+  expect(await change({ enabled: false, description: 'Retired' })).toMatchObject({
+    status: 200,
+    body: { enabled: false },
+  })
+  expect(await change({ addresses: ['ben@example.com'] })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: '/kind' }] },
+  })
+  expect((await lacking.call('DELETE', `${WEBHOOKS}/${id}`)).status).toBe(204)
+})
+
+test('a URL that was shown shortened does not replace the whole one', async () => {
+  const { id, url } = await create({ kind: 'slack', url: `${receiver.url}/${SECRET}` })
+  for (const shown of [url, new URL(url).href, `${receiver.url}/%e2%80%a6eUrl`])
+    expect((await call('PUT', `${WEBHOOKS}/${id}`, { body: { url: shown } })).status, shown).toBe(400)
+  await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
 test('a webhook of some users gets only their events, sent again too', async () => {

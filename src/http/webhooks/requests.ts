@@ -24,15 +24,19 @@ export function destinationOf(
   const refuse = (path: string, message: string) => invalidRequest([{ path, message }])
   if (DESTINATIONS[kind] === 'addresses') {
     if (url !== undefined) throw refuse('/url', `is not for the kind ${kind}, which has addresses`)
+    // Without an SMTP server, it can still be disabled.
+    if (addresses === undefined) return {}
     if (!canMail) throw refuse('/kind', `${kind} needs the settings SMTP_URL and MAIL_FROM`)
-    return addresses === undefined ? {} : { addresses }
+    return { addresses }
   }
   if (addresses !== undefined) throw refuse('/addresses', `is not for the kind ${kind}, which has a url`)
   if (url === undefined) return {}
   checkUrl(url, allowPrivate)
-  if (DESTINATIONS[kind] === 'secret url' && url.includes('…'))
+  if (DESTINATIONS[kind] === 'url') return { url }
+  // As it is shown, in the one spelling of a URL.
+  if (/%E2%80%A6/i.test(new URL(url).href))
     throw refuse('/url', 'is a shortened one, which would replace the whole URL')
-  return DESTINATIONS[kind] === 'url' ? { url } : { url: shortenedUrl(url), secretUrl: Buffer.from(url) }
+  return { url: shortenedUrl(url), secretUrl: Buffer.from(url) }
 }
 
 /** @throws Problem if a new webhook has no destination */
