@@ -9,17 +9,22 @@ import { connectionOf, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
 import { findRunning } from '../../src/db/embedded/server.ts'
-import { answerOf, createFolders, kill, pidOf, read, withDatabase, write } from './embedded-fixture.ts'
+import { answerOf, createFolders, kill, pidOf, read, recorder, withDatabase, write } from './embedded-fixture.ts'
 
-const { root, services, start, startService, prepare, spawnService } = await createFolders()
+const { root, services, started, start, startService, prepare, spawnService } = await createFolders()
 
-/** The state of a process as the system shows it. */
-function stateOf(pid: number): string {
+/** What the system shows of a process; undefined if it has ended. */
+function shownOf(pid: number, file: string): string | undefined {
   try {
-    return /^.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
-    return 'ended'
+    return undefined
   }
+}
+
+function stateOf(pid: number): string {
+  const shown = shownOf(pid, 'stat')
+  return shown === undefined ? 'ended' : (/^.*\) (\w)/s.exec(shown)?.[1] ?? '')
 }
 
 test.runIf(process.platform === 'linux')('a server counts as running until its process has ended', async () => {
@@ -111,4 +116,33 @@ test('a server that hangs as it ends does not keep the next start waiting', asyn
   const { url, adopted } = await start(dataDir)
   expect(adopted).toBe(false)
   expect(await read(url)).toEqual([{ value: 1 }])
+})
+
+/** The process of a server that writes checkpoints, once there is one that is not `before`. */
+async function checkpointerOf(server: number, before = 0): Promise<number> {
+  for (; ; await pause(1)) {
+    const children = shownOf(server, `task/${server}/children`)?.trim().split(' ').map(Number) ?? []
+    const found = children.find(pid => pid !== before && shownOf(pid, 'cmdline')?.includes('checkpointer'))
+    if (found !== undefined) return found
+  }
+}
+
+test.runIf(process.platform === 'linux')('a server that hangs as it recovers is ended and started again', async () => {
+  const dataDir = await prepare('hanging in its recovery')
+  const { messages, log } = recorder()
+  const embedded = await startEmbedded({ dataDir, log, stopTimeout: 100, recoveryTimeout: 5_000 })
+  started.push(embedded)
+  await write(embedded.url, 1)
+  // Something to recover: the first checkpoint after it waits for what writes it.
+  await withDatabase(embedded.url, async db => {
+    await db.query({ text: sql`create table recovered as select n from generate_series(1, 1000000) n` })
+  })
+  const server = await pidOf(dataDir)
+  const before = await checkpointerOf(server)
+  process.kill(before, 'SIGKILL')
+  process.kill(await checkpointerOf(server, before), 'SIGSTOP')
+  await expect.poll(() => messages, { timeout: 60_000 }).toContain('embedded database: running again')
+  expect(messages).toContain('embedded database: restart failed, retrying')
+  expect(await pidOf(dataDir)).not.toBe(server)
+  expect(await read(embedded.url)).toEqual([{ value: 1 }])
 })

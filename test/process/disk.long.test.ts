@@ -3,7 +3,6 @@ import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { endServer } from '../../src/db/embedded/postmaster.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Answer } from '../support/service.ts'
 import { createDisk, createQuota, unavailable } from './disk-fixture.ts'
@@ -87,15 +86,9 @@ describe('the disk of the service’s own database', () => {
       expect(numbers()).toEqual([sent, created])
 
       await rm(file)
-      // Recovery flushes the whole folder first. Once in ten runs on a busy machine, PostgreSQL 18 hangs in it: its checkpointer waits for a
-      // lock of a process that is gone. Then an operator ends it, and the service goes on.
-      const patient = { timeout: 100_000 }
-      const goesOn = () => expect.poll(() => sending.acknowledged.size, patient).toBeGreaterThan(sent)
-      await goesOn().catch(async () => {
-        console.error('PostgreSQL hangs in its recovery: it is ended', (await serverLog()).slice(-2_000))
-        await endServer(folders, 0)
-        await goesOn()
-      })
+      // Recovery flushes the whole folder first. PostgreSQL 18 hangs in it now and then; after two minutes the service ends it.
+      const patient = { timeout: 200_000 }
+      await expect.poll(() => sending.acknowledged.size, patient).toBeGreaterThan(sent)
       await expect.poll(() => creating.acknowledged.size, patient).toBeGreaterThan(created)
       const made = await sending.stop()
       await creating.stop()

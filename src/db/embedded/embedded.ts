@@ -14,7 +14,7 @@ import { type Folders, foldersIn, openDataFolder, removeLeftovers } from './fold
 import { FolderInUse, takeLock } from './lock.ts'
 import { giveFolderToAccount } from './owner.ts'
 import { endServer, readPidFile } from './postmaster.ts'
-import { bringUp, findRunning, type Server } from './server.ts'
+import { bringUp, findRunning, NotInTime, type Server, type StartTimes } from './server.ts'
 import { prepareServiceRole } from './service-role.ts'
 import { finishUpgrade, removeUpgrade } from './upgrade-folder.ts'
 
@@ -38,6 +38,8 @@ export interface EmbeddedOptions {
   readonly log: Log
   /** Longest, in ms, that the server may take to shut down. Then it is ended at once and recovers at its next start. */
   readonly stopTimeout?: number
+  /** How long, in ms, a server that was lost may recover before it is taken for one that hangs, and is ended. */
+  readonly recoveryTimeout?: number
   /** How long, in ms, the start waits for a service that holds the folder. */
   readonly lockTimeout?: number
   /** How often, in ms, the service checks whether another process has signalled the server to end. */
@@ -51,7 +53,8 @@ export interface EmbeddedOptions {
  * error names the cause and the remedy.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { dataDir, log, stopTimeout = 5_000, lockTimeout, checkInterval = 15_000, ownerIsSettled = false } = options
+  const { dataDir, log, stopTimeout = 5_000, recoveryTimeout = 120_000 } = options
+  const { lockTimeout, checkInterval = 15_000, ownerIsSettled = false } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
   if (!ownerIsSettled) await giveFolderToAccount(folders, log)
@@ -66,7 +69,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const supervision = supervise(first, folders, log, { signal, stopTimeout })
+  const supervision = supervise(first, folders, log, { signal, stopTimeout, recoveryTimeout })
   const checks = setInterval(
     () =>
       finishShutdown(folders, stopTimeout, signal).catch(error =>
@@ -99,6 +102,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 interface Times {
   readonly signal: AbortSignal
   readonly stopTimeout: number
+  readonly recoveryTimeout: number
 }
 
 interface Supervision {
@@ -133,15 +137,26 @@ function supervise(first: LockedServer, folders: Folders, log: Log, times: Times
   return { finished: loop(), release: () => locked.release() }
 }
 
-/** Tries until the server runs again; undefined after the signal. */
-async function restart(folders: Folders, log: Log, times: Times): Promise<LockedServer | undefined> {
-  const { signal } = times
+/**
+ * Tries until the server runs again; undefined after the signal. One that hangs as it recovers is ended and started again (PostgreSQL 18 was
+ * seen to: its checkpointer waited for a lock of a process that was gone). Each time it gets twice as long, so that a recovery which is only slow ends.
+ */
+async function restart(
+  folders: Folders,
+  log: Log,
+  { signal, stopTimeout, recoveryTimeout }: Times,
+): Promise<LockedServer | undefined> {
+  let startTimeout = recoveryTimeout
   for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
     try {
-      return await startLocked(folders, log, times)
+      return await startLocked(folders, log, { signal, stopTimeout, startTimeout })
     } catch (error) {
       if (signal.aborted) return undefined
       log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
+      if (error instanceof NotInTime) {
+        await endServer(folders, stopTimeout)
+        startTimeout *= 2
+      }
       await pause(wait, undefined, { signal }).catch(() => {})
     }
   }
@@ -177,10 +192,10 @@ interface LockedServer {
 async function startLocked(
   folders: Folders,
   log: Log,
-  { signal, stopTimeout, lockTimeout }: { signal?: AbortSignal; stopTimeout: number; lockTimeout?: number | undefined },
+  { lockTimeout, ...times }: StartTimes & { lockTimeout?: number | undefined },
 ): Promise<LockedServer> {
   for (let n = 1; ; n++) {
-    const server = await bringUp(folders, log, { signal, stopTimeout })
+    const server = await bringUp(folders, log, times)
     const client = new pg.Client({
       connectionString: server.adminUrl,
       application_name: `sms-quota, process ${process.pid}`,

@@ -31,9 +31,23 @@ export interface Server {
   readonly adopted: boolean
 }
 
-/** Longest that a server may take to recover from a crash, or to end, before the start fails. */
+/** Longest that a server may take to recover from a crash, or to end, before the start fails, if left out. */
 const START_TIMEOUT_MS = 300_000
 const PROGRESS_EVERY_MS = 5_000
+
+/** All in ms. */
+export interface StartTimes {
+  readonly signal?: AbortSignal | undefined
+  readonly stopTimeout: number
+  readonly startTimeout?: number | undefined
+}
+
+/** A server runs, and accepts no connections. */
+export class NotInTime extends Error {
+  constructor(reason: string, log: string) {
+    super(`the embedded database did not start in time (${reason}); see ${log}`)
+  }
+}
 
 /**
  * Returns a server of the folder that accepts connections: the running one, or one that it starts. One that is ending for longer than
@@ -42,7 +56,7 @@ const PROGRESS_EVERY_MS = 5_000
 export async function bringUp(
   folders: Folders,
   log: Log,
-  { signal, stopTimeout }: { signal?: AbortSignal | undefined; stopTimeout: number },
+  { signal, stopTimeout, startTimeout = START_TIMEOUT_MS }: StartTimes,
 ): Promise<Server> {
   const begin = Date.now()
   let nextProgress = begin + PROGRESS_EVERY_MS
@@ -55,8 +69,7 @@ export async function bringUp(
     if (child === undefined || child.pid === file?.pid) signal?.throwIfAborted()
 
     const now = Date.now()
-    if (now - begin > START_TIMEOUT_MS)
-      throw new Error(`the embedded database did not start in time (${found.reason}); see ${folders.log}`)
+    if (now - begin > startTimeout) throw new NotInTime(found.reason, folders.log)
     if (now > nextProgress) {
       log.info(
         { reason: found.reason, seconds: Math.round((now - begin) / 1000) },
