@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { copyFile, lstat, mkdtemp, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { copyFile, lstat, mkdtemp, readdir, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises'
+import { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createClientOn } from '../../client/src/client.ts'
 import { createClient, type Debt, type Journal, JournalFull, UnknownIfSent } from '../../client/src/main.ts'
 import { type JournalOptions, openJournal } from '../../client/src/node/journal.ts'
@@ -333,6 +334,24 @@ describe('the file', () => {
     expect(holders.length).toBeGreaterThan(5)
     const overlaps = holders.filter(([begin], n) => n > 0 && begin < holders[n - 1][1])
     expect(overlaps).toEqual([])
+  })
+
+  test('is seen to be open once its socket answers, and opens all the same if that was removed before', async () => {
+    const path = newPath()
+    const { listen } = Server.prototype
+    const addresses: string[] = []
+    const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args: unknown[]) {
+      addresses.push(String(args[0]))
+      // A socket has its file before it answers: another process takes the first one for that of an ended process.
+      if (addresses.length === 1) this.prependOnceListener('listening', () => rmSync(String(args[0])))
+      return Reflect.apply(listen, this, args)
+    })
+    onTestFinished(() => spy.mockRestore())
+    await journalAt(path)
+    expect(addresses).toEqual([expect.stringContaining(`${path}.wait`), expect.stringContaining(`${path}.wait`)])
+    const beside = (await readdir(folder)).filter(name => name.startsWith(`${basename(path)}.`))
+    expect(beside).toEqual([expect.stringMatching(/\.lock[0-9a-f]{8}$/)])
+    await expect(journalAt(path)).rejects.toThrow('is open already')
   })
 
   test('has one line for what is written at the same time', async () => {

@@ -41,7 +41,7 @@ interface Entry {
 /**
  * Opens a journal, or creates it. One process at a time may have it open.
  *
- * @param path on a local disk. Beside it are a socket, `<path>.lock…`, and, while it is written anew, `<path>.new`.
+ * @param path on a local disk. Beside it are a socket, `<path>.lock…` (`<path>.wait…` until it answers), and, while it is written anew, `<path>.new`.
  * @throws Error if another process has it open, or if it is damaged in another way than by a power cut
  */
 export async function openJournal(path: string, options: JournalOptions): Promise<Journal> {

@@ -1,6 +1,6 @@
 /** Lets one process at a time use a file. */
 import { createHash, randomBytes } from 'node:crypto'
-import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises'
+import { lstat, readdir, readlink, realpath, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,9 +13,10 @@ const TRIES = 5
 const PAUSE_MS = 50
 
 /**
- * Listens on a socket beside the file, with a name of its own, and then looks for the sockets of others: who began to listen
+ * Listens on a socket beside the file, with a name of its own, and then looks for the sockets of others: who became visible
  * later sees the earlier one, so that two never have it. The system ends a socket with its process, also after SIGKILL and in a
- * container, where another process may get the number of an earlier one. A socket without a listener is never used again.
+ * container, where another process may get the number of an earlier one. A socket has a file before it answers: it becomes visible, by
+ * another name, only then. So a visible one without a listener is never used again.
  *
  * @returns what unlocks it
  * @throws Error if another process has it
@@ -47,13 +48,15 @@ export async function realPath(path: string): Promise<string> {
 /** @returns null if another process has it */
 async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
   const server = createServer(socket => socket.destroy())
-  const address = addressOf(file)
-  const isListening = await listen(server, address)
-  const unlock = () => new Promise<void>(resolve => server.close(() => resolve()))
-  if (!isListening) return null
+  const { hidden, address } = addressesOf(file)
+  if (!(await listen(server, hidden))) return null
   server.unref()
+  const unlock = async () => {
+    if (address !== hidden) await rm(address, { force: true })
+    await new Promise<void>(resolve => server.close(() => resolve()))
+  }
   try {
-    if (!(await isLockedByAnother(file, address))) return unlock
+    if ((await show(hidden, address)) && !(await isLockedByAnother(file, address))) return unlock
   } catch (error) {
     await unlock()
     throw error
@@ -62,28 +65,49 @@ async function tryLock(file: string): Promise<(() => Promise<void>) | null> {
   return null
 }
 
-function addressOf(file: string): string {
-  // A pipe ends with its process, and has no file.
-  if (process.platform === 'win32') return `\\\\.\\pipe\\${createHash('sha256').update(file).digest('hex')}`
-  const address = `${prefixOf(file)}${randomBytes(RANDOM_BYTES).toString('hex')}`
-  if (Buffer.byteLength(address) <= MAX_ADDRESS) return address
+/** Where a socket begins to listen, and where others see it. */
+function addressesOf(file: string): { hidden: string; address: string } {
+  if (process.platform === 'win32') {
+    // A pipe ends with its process, and has no file.
+    const pipe = `\\\\.\\pipe\\${createHash('sha256').update(file).digest('hex')}`
+    return { hidden: pipe, address: pipe }
+  }
+  const id = randomBytes(RANDOM_BYTES).toString('hex')
+  const address = `${file}${VISIBLE}${id}`
+  if (Buffer.byteLength(address) <= MAX_ADDRESS) return { hidden: `${file}${HIDDEN}${id}`, address }
   const added = Buffer.byteLength(address) - Buffer.byteLength(file)
   throw new RangeError(`the path of a journal has at most ${MAX_ADDRESS - added} bytes: ${file}`)
 }
 
-const prefixOf = (file: string) => `${file}.lock`
+/** What follows the path of the file. Both are of one length. */
+const [VISIBLE, HIDDEN] = ['.lock', '.wait']
+
+/** @returns false if another process took the socket for one of an ended process, before it answered, and removed it */
+async function show(hidden: string, address: string): Promise<boolean> {
+  if (hidden === address) return true
+  try {
+    await rename(hidden, address)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
 
 /** Looks for the sockets of others, and removes those of ended processes. */
 async function isLockedByAnother(file: string, own: string): Promise<boolean> {
   if (process.platform === 'win32') return false
   const folder = dirname(file)
   const names = await readdir(folder)
-  const prefix = basename(prefixOf(file))
-  for (const name of names.filter(name => name.startsWith(prefix))) {
+  const [visible, hidden] = [VISIBLE, HIDDEN].map(added => `${basename(file)}${added}`)
+  for (const name of names) {
+    const isVisible = name.startsWith(visible ?? '')
+    if (!isVisible && !name.startsWith(hidden ?? '')) continue
     const address = join(folder, name)
     if (address === own || !(await isSocket(address))) continue
-    if (await isAnswered(address)) return true
-    await rm(address, { force: true })
+    const isTaken = await isAnswered(address)
+    if (isVisible && isTaken) return true
+    if (!isTaken) await rm(address, { force: true })
   }
   return false
 }
