@@ -240,7 +240,7 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   await rows.filter({ hasText: 'User 62' }).getByText('Quota exhausted').waitFor()
   await rows.filter({ hasText: 'User 63' }).getByText('Quota exhausted: Germany (DE)').waitFor()
   expect(await rows.filter({ hasText: 'User 61' }).count()).toBe(0)
-  await blocked.getByText(/users? blocked on purpose, by a cap of 0$/).click()
+  await blocked.getByText(/users? blocked, by a pause or a cap of 0$/).click()
   const onPurpose = blocked.getByRole('table', { name: 'Blocked on purpose' }).getByRole('row')
   await onPurpose.nth(1).filter({ hasText: 'User 61' }).getByText('Blocked', { exact: true }).waitFor()
   await onPurpose.nth(1).getByText('Other messages can be sent: ').waitFor()

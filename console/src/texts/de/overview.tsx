@@ -28,7 +28,7 @@ export const overview: typeof english = {
     none: 'Niemand ist blockiert',
     noneElse: 'Niemand ist blockiert, außer mit Absicht',
     onPurposeTitle: 'Mit Absicht gesperrt',
-    onPurpose: count => `${formatUnits(count)} Benutzer mit Absicht gesperrt, durch eine Obergrenze von 0`,
+    onPurpose: count => `${formatUnits(count)} Benutzer gesperrt, durch eine Pause oder eine Obergrenze von 0`,
     noneAbout: 'In der letzten Stunde wurde keine Nachricht abgelehnt, und kein Kontingent ist aufgebraucht.',
     columns: { user: 'Benutzer', why: 'Warum', denied: 'Abgelehnt in der letzten Stunde', until: 'Bis' },
     latest: message => <>Letzte Nachricht: {message}</>,

@@ -31,7 +31,7 @@ export const overview = {
     none: 'No user is blocked',
     noneElse: 'No other user is blocked',
     onPurposeTitle: 'Blocked on purpose',
-    onPurpose: (count: number) => `${users(count)} blocked on purpose, by a cap of 0`,
+    onPurpose: (count: number) => `${users(count)} blocked, by a pause or a cap of 0`,
     noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',
     columns: { user: 'User', why: 'Why', denied: 'Denied in the last hour', until: 'Until' },
     latest: (message: ReactNode) => <>Latest message: {message}</>,
