@@ -47,6 +47,7 @@ const app = await createServer({
       defaultPlanUsersPerMinute: 1,
       segments: DEFAULT_SEGMENT_RULES,
       supportAdjustLimit: 0,
+      contact: { text: null, url: null },
       requestAutoApprovePercent: 0,
     },
   },

@@ -125,7 +125,7 @@ export const AUTH_VARIABLES = {
   },
   SUPPORT_ADJUST_LIMIT: {
     means:
-      'the maximum number of units by which the support role may move the limit of a quota in one call; 0 means none',
+      'the maximum number of units by which the support role may move the limits of a user in 24 hours, by all its changes together; 0 means none',
     accepts: 'a whole number from 0 to 1000000000000',
     fallback: '1000',
     parse: whole(0, 1_000_000_000_000),

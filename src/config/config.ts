@@ -92,7 +92,7 @@ export interface Config {
   auth: AuthConfig
   /** Null: people sign in by pasting a token. */
   consoleOidc: OidcConfig | null
-  /** The units by which the support role moves a limit in one call, and the percentage of a limit that users get without a person, at most; 0: none. */
+  /** The units by which the support role moves the limits of a user in a day, and the percentage of a limit that users get without a person, at most; 0: none. */
   supportAdjustLimit: number
   requestAutoApprovePercent: number
   /** Whether a send beyond its quota is denied, or granted and reported. */
@@ -135,6 +135,8 @@ export interface Config {
   mail: { url: string; from: string } | null
   /** Where people reach the service. Null: messages to them have no links. */
   publicUrl: string | null
+  /** Who helps users that cannot send, and where they reach them. */
+  contact: { text: string | null; url: string | null }
   /** What webhook secrets are encrypted with. Null: a key in `dataDir`, or nothing with `databaseUrl`. */
   secretsKey: Uint8Array | 'off' | null
   /** What decrypts them, too. */
@@ -249,6 +251,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     mail: mailConfig(get('SMTP_URL'), get('MAIL_FROM')),
     publicUrl: get('PUBLIC_URL'),
+    contact: { text: get('CONTACT_TEXT'), url: get('CONTACT_URL') },
     secretsKey: get('SECRETS_KEY'),
     secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),
     tracing: { endpoint: get('OTEL_EXPORTER_OTLP_ENDPOINT'), ratio: get('OTEL_TRACES_SAMPLER_ARG') },

@@ -1,5 +1,6 @@
 /** The table of variables and the settings in effect, for people. */
 import type { Config } from './config.ts'
+import type { PEOPLE_VARIABLES } from './people-variables.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
 import { NAMES, type Name, row } from './variables.ts'
 
@@ -84,7 +85,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     EVENT_RETENTION_DAYS: config.eventRetentionDays,
     USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
-    ...{ SMTP_URL: config.mail?.url ?? null, MAIL_FROM: config.mail?.from ?? null, PUBLIC_URL: config.publicUrl },
+    ...peopleValues(config),
     SECRETS_KEY: config.secretsKey && String(config.secretsKey),
     SECRETS_KEY_PREVIOUS: config.secretsKeyPrevious && String(config.secretsKeyPrevious),
     OTEL_EXPORTER_OTLP_ENDPOINT: config.tracing.endpoint,
@@ -96,4 +97,14 @@ export function describeConfig(config: Config): { name: string; value: string | 
     const value = values[name]
     return { name, value: value === null ? null : mask(String(value)), unset }
   })
+}
+
+function peopleValues({ mail, publicUrl, contact }: Config): Record<keyof typeof PEOPLE_VARIABLES, string | null> {
+  return {
+    SMTP_URL: mail?.url ?? null,
+    MAIL_FROM: mail?.from ?? null,
+    PUBLIC_URL: publicUrl,
+    CONTACT_TEXT: contact.text,
+    CONTACT_URL: contact.url,
+  }
 }

@@ -12,13 +12,10 @@ import {
   parseHttpUrl,
   parseIssuerUrl,
   parseKey,
-  parsePublicUrl,
   parseRatio,
   parseReferenceBits,
   parseScope,
-  parseSender,
   parseShiftTables,
-  parseSmtpUrl,
   parseText,
   parseTimeZone,
   refuse,
@@ -26,6 +23,7 @@ import {
   type ShiftTable,
   whole,
 } from './parse.ts'
+import { PEOPLE_VARIABLES } from './people-variables.ts'
 import { parseProxies } from './proxies.ts'
 import { SENDER_VARIABLES } from './sender-variables.ts'
 import { anyText, keyPath, type Machine, type Texts, type Variable } from './variable.ts'
@@ -247,31 +245,7 @@ export const VARIABLES = {
     fallback: 'false',
     parse: parseFlag,
   },
-  SMTP_URL: {
-    means:
-      'the SMTP server that sends the e-mails of webhooks; beyond the local machine always with TLS and a verified certificate',
-    accepts:
-      'smtp://user:password@host:587 (STARTTLS) or smtps://… (TLS from the beginning), with special characters of the password percent-encoded',
-    fallback: null,
-    unset: 'webhooks of the kind email are refused',
-    mask: maskUrl,
-    secret: true,
-    parse: parseSmtpUrl,
-  },
-  MAIL_FROM: {
-    means: 'the sender of these e-mails',
-    accepts: 'an address, or Name <address>',
-    fallback: null,
-    unset: 'required with SMTP_URL',
-    parse: parseSender,
-  },
-  PUBLIC_URL: {
-    means: 'where people reach the service; messages of webhooks to people link to its console',
-    accepts: 'an http or https URL without a user, a query and a fragment',
-    fallback: null,
-    unset: 'such messages have no links',
-    parse: parsePublicUrl,
-  },
+  ...PEOPLE_VARIABLES,
   SECRETS_KEY: {
     means:
       'the key that webhook secrets are encrypted with in the database; off leaves them as plain text, also those that were encrypted',

@@ -32,6 +32,7 @@ type ServerSettings = Pick<
   | 'defaultPlanUsersPerMinute'
   | 'segments'
   | 'supportAdjustLimit'
+  | 'contact'
   | 'requestAutoApprovePercent'
 >
 

@@ -207,6 +207,7 @@ async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Pro
     prefix: '/console',
     provider: parts.oidc && createProvider(parts.oidc, parts.now),
     segments: parts.settings.segments,
+    contact: parts.settings.contact,
   })
 }
 

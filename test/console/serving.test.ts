@@ -107,6 +107,7 @@ test('serves the sign-in options', async () => {
   expect((await get('/console/config.json')).json()).toEqual({
     oidc: null,
     segments: { split: 'graphemes', referenceBits: 8, shiftTables: [] },
+    contact: { text: null, url: null },
   })
   expect((await get('/console/provider.json')).json()).toMatchObject({ status: 404, code: 'not_found' })
 })
@@ -122,6 +123,7 @@ test('without a build the page explains how to build it', async () => {
     prefix: '/console',
     provider: null,
     segments: DEFAULT_SEGMENT_RULES,
+    contact: { text: null, url: null },
     folder: '/nowhere',
   })
   const answer = await bare.inject('/console/')

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { expectAccessible, expectAccessibleInEachLayout, goTo, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
-const site = await startSite({ env: { AUTH_USER_CLAIM: 'sub', AUTH_USER_REF_CLAIM: 'account' } })
+const site = await startSite({
+  env: { AUTH_USER_CLAIM: 'sub', AUTH_USER_REF_CLAIM: 'account', CONTACT_URL: 'https://sms.example/help' },
+})
 const minute = START / 1_000 + 60
 
 const untilSignInPage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
@@ -26,6 +28,7 @@ test('a link asks before it signs in, and its token goes to the API only, and st
   // Who declines is asked again for the next, and for the last of several.
   await page.getByRole('button', { name: 'Do not sign in' }).click()
   await untilSignInPage(page)
+  expect(await page.getByRole('link', { name: 'Ask for help' }).getAttribute('href')).toBe('https://sms.example/help')
   expect(await stored(page)).toBe('{}')
   await open(await site.token({ sub: '1', exp: START / 1_000 - 60 }))
   await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, goTo, reopen, sentIn, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
-const site = await startSite()
+const site = await startSite({ env: { CONTACT_TEXT: 'Your account manager.', CONTACT_URL: 'mailto:help@sms.example' } })
 const { quotas } = await startBusyUser(site, 7)
 const SENDER = '/api/sms/sender/quota'
 
@@ -287,6 +287,8 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await goTo(page, '/mine', await site.userToken(20))
   await page.getByText(`You cannot send ${until}: the daily limit of 100 is used up.`).waitFor()
   expect(await page.getByRole('button', { name: /Raise|Check/ }).count()).toBe(0)
+  await page.getByText('Your account manager.').waitFor()
+  expect(await page.getByRole('link', { name: 'Contact' }).getAttribute('href')).toBe('mailto:help@sms.example')
 })
 
 test('a check, a change and the summary agree on all of the page', async () => {

@@ -112,5 +112,9 @@ test('what is charged is what was counted', async () => {
 })
 
 test('the console gets the settings, to count in the browser', async () => {
-  expect((await app.inject('/console/config.json')).json()).toEqual({ oidc: null, segments })
+  expect((await app.inject('/console/config.json')).json()).toEqual({
+    oidc: null,
+    segments,
+    contact: { text: null, url: null },
+  })
 })

@@ -20,6 +20,7 @@ const NONCE = '__NONCE__'
  *
  * @param options.provider the identity provider for signing in, if one is configured
  * @param options.segments how the service counts segments
+ * @param options.contact who helps users
  * @param options.folder the folder that the console was built into
  */
 export async function consoleRoutes(
@@ -27,8 +28,14 @@ export async function consoleRoutes(
   {
     provider,
     segments,
+    contact,
     folder = BUILT,
-  }: { provider: IdentityProvider | null; segments: SegmentRules; folder?: string },
+  }: {
+    provider: IdentityProvider | null
+    segments: SegmentRules
+    contact: ConsoleConfig['contact']
+    folder?: string
+  },
 ): Promise<void> {
   const hidden = { schema: { hide: true } }
   const readPage = createPageReader(join(folder, 'index.html'))
@@ -36,9 +43,9 @@ export async function consoleRoutes(
   app.get('', hidden, (_request, reply) => reply.redirect(`${app.prefix}/`))
 
   app.get('/config.json', hidden, async (): Promise<ConsoleConfig> => {
-    if (provider === null) return { segments, oidc: null }
+    if (provider === null) return { segments, contact, oidc: null }
     const { issuer, clientId, scope } = provider.config
-    return { segments, oidc: { issuer, client_id: clientId, scope } }
+    return { segments, contact, oidc: { issuer, client_id: clientId, scope } }
   })
 
   app.get('/provider.json', hidden, async () => {

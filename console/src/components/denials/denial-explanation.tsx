@@ -1,6 +1,6 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
@@ -24,6 +24,8 @@ import { UserLink } from '../user-link.tsx'
 import { Sender, Timestamp } from '../values.tsx'
 import { Block } from './block.tsx'
 import classes from './denial-explanation.module.css'
+
+const Contact = lazy(() => import('../contact.tsx'))
 
 type Denial = Api['DenialDetail']
 type Line = Denial['explain'][number]
@@ -54,6 +56,13 @@ export function DenialExplanation({ scope, denialId, done, onAction }: Explanati
           <h3 className={classes.heading}>{explanation.considered}</h3>
           <Quotas denial={data} scope={scope} />
           <Remedy denial={data} scope={scope} onAction={onAction} />
+          {scope?.isOwn && (
+            <Suspense>
+              <p className={classes.note}>
+                <Contact />
+              </p>
+            </Suspense>
+          )}
           <p className={classes.note} role="status">
             {done}
           </p>

@@ -27,6 +27,7 @@ import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
 
+const Contact = lazy(() => import('../contact.tsx'))
 const PausesOfUser = lazy(() => import('../holding-pauses.tsx'))
 const QuotaDialog = lazy(async () => ({ default: (await import('../quota-dialogs/quota-dialog.tsx')).QuotaDialog }))
 
@@ -237,7 +238,15 @@ function Remedy({ answer, summary, user: { user_id, isOwn }, onOpen }: RemedyPro
   const caller = useCaller()
   const { status } = texts.user
   const { reason, limiting_quota_id, retry_at } = answer.denial
-  if (isOwn) return retry_at === null && reason !== 'no_quota' ? <p className={classes.about}>{status.ask}</p> : null
+  if (isOwn)
+    return (
+      <Suspense>
+        <p className={classes.about}>
+          {retry_at === null && reason !== 'no_quota' && `${status.ask} `}
+          <Contact />
+        </p>
+      </Suspense>
+    )
   if (reason === 'no_quota') {
     if (!changesQuotas(caller)) return null
     return (

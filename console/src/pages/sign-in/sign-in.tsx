@@ -1,5 +1,6 @@
 import { Button, Divider, Group, Paper, Text, Title } from '@mantine/core'
-import { type ReactNode, use } from 'react'
+import { type ReactNode, Suspense, use } from 'react'
+import Contact from '../../components/contact.tsx'
 import { usePageTitle } from '../../components/page-title.tsx'
 import { formatList } from '../../formats.ts'
 import { consoleConfig } from '../../session/console-config.ts'
@@ -33,6 +34,7 @@ export function SignIn({ error }: { error: string | null }) {
       <Text size="sm" c="dimmed" mt="lg">
         {signIn.aboutTokens}
       </Text>
+      <Help />
     </Card>
   )
 }
@@ -73,6 +75,7 @@ export function NoAccess({ caller }: { caller: Caller }) {
       <Button fullWidth onClick={signOut}>
         {noAccess.other}
       </Button>
+      <Help />
     </Card>
   )
 }
@@ -91,7 +94,19 @@ function NotYetKnown({ userRef }: { userRef: string }) {
       <Button fullWidth variant="default" onClick={signOut}>
         {noAccess.other}
       </Button>
+      <Help />
     </Card>
+  )
+}
+
+/** Who helps. */
+function Help() {
+  return (
+    <Suspense>
+      <Text size="sm" c="dimmed" mt="lg">
+        <Contact />
+      </Text>
+    </Suspense>
   )
 }
 

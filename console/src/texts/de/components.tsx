@@ -17,6 +17,7 @@ export const components: typeof english = {
     none: 'Kein Benutzer gefunden. ID, Name oder Referenz eingeben',
     several: 'Mehrere Benutzer gefunden. Bitte einen wählen',
   },
+  contact: { ask: 'Um Hilfe bitten', open: 'Kontakt' },
   countryFilter: { label: 'Land', all: 'Alle Länder', error: 'Bitte ein Land wählen, wie Deutschland, DE oder +49' },
   statuses: {
     active: 'Aktiv',

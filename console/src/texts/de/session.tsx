@@ -1,4 +1,4 @@
-import { Anchor, Code } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { session as english } from '../en/session.tsx'
 
 export const session: typeof english = {
@@ -6,11 +6,7 @@ export const session: typeof english = {
   signIn: {
     tab: 'Anmelden',
     title: 'Bei sms-quota anmelden',
-    byToken: (
-      <>
-        Den Link öffnen, den <Code>npm start</Code> ausgibt, oder ein Token einfügen.
-      </>
-    ),
+    byToken: 'Den Anmeldelink öffnen, den man erhalten hat, oder ein Token einfügen.',
     byAccount: 'Mit dem eigenen Konto oder mit einem Token anmelden.',
     aboutTokens: (
       <>

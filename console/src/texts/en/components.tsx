@@ -18,6 +18,7 @@ export const components = {
     none: 'No user was found. Enter an id, a name or a reference',
     several: 'Several users were found. Choose one',
   },
+  contact: { ask: 'Ask for help', open: 'Contact' },
   countryFilter: { label: 'Country', all: 'All countries', error: 'Choose one country, such as Germany, DE or +49' },
   statuses: {
     active: 'Active',

@@ -1,4 +1,4 @@
-import { Anchor, Code } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** Sign-in, and its end. */
@@ -7,11 +7,7 @@ export const session = {
   signIn: {
     tab: 'Sign in',
     title: 'Sign in to sms-quota',
-    byToken: (
-      <>
-        Open the link that <Code>npm start</Code> prints, or paste a token.
-      </>
-    ),
+    byToken: 'Open the sign-in link that you got, or paste a token.',
     byAccount: 'Sign in with your account or with a token.',
     aboutTokens: (
       <>

@@ -1,0 +1,45 @@
+/** The rows of the table of variables for how the service and its operator reach people. */
+import { maskUrl, parseHttpUrl, parsePublicUrl, parseSender, parseSmtpUrl, parseText, refuse } from './parse.ts'
+import type { Variable } from './variable.ts'
+
+export const PEOPLE_VARIABLES = {
+  SMTP_URL: {
+    means:
+      'the SMTP server that sends the e-mails of webhooks; beyond the local machine always with TLS and a verified certificate',
+    accepts:
+      'smtp://user:password@host:587 (STARTTLS) or smtps://… (TLS from the beginning), with special characters of the password percent-encoded',
+    fallback: null,
+    unset: 'webhooks of the kind email are refused',
+    mask: maskUrl,
+    secret: true,
+    parse: parseSmtpUrl,
+  },
+  MAIL_FROM: {
+    means: 'the sender of these e-mails',
+    accepts: 'an address, or Name <address>',
+    fallback: null,
+    unset: 'required with SMTP_URL',
+    parse: parseSender,
+  },
+  PUBLIC_URL: {
+    means: 'where people reach the service; messages of webhooks to people link to its console',
+    accepts: 'an http or https URL without a user, a query and a fragment',
+    fallback: null,
+    unset: 'such messages have no links',
+    parse: parsePublicUrl,
+  },
+  CONTACT_TEXT: {
+    means: 'who helps users that cannot send or sign in, as the console tells them',
+    accepts: 'a text of at most 200 characters without control characters',
+    fallback: null,
+    unset: 'the console says to ask an administrator',
+    parse: (text: string) => (text.length > 200 ? refuse('is too long') : parseText(text)),
+  },
+  CONTACT_URL: {
+    means: 'where they reach them; the console links to it',
+    accepts: 'an http, https or mailto URL without a user',
+    fallback: null,
+    unset: 'there is no link',
+    parse: (text: string) => (/^mailto:[^\s@]+@[^\s@]+$/i.test(text) ? text : parseHttpUrl(text)),
+  },
+} as const satisfies Record<string, Variable<unknown>>
