@@ -183,6 +183,10 @@ export type AdjustReq = {
   readonly reason: string
   /** Allows a limit below `used` + `reserved`. No units are taken back. */
   readonly allowBelowUsage?: boolean
+  /** Only of a live grant with a period, and to add units: they end with its current window, and are a grant of their own, for the same messages. Omitted: the limit changes for good. */
+  readonly until?: 'window_end'
+  /** How the names of new grants begin. The name of the grant that gets the units follows. */
+  readonly name?: string
 }
 
 /** A page of quotas (PaginationResult of SmsQuota). A call reads a bounded number of quotas of all users, so where filters select few among many a page may be short or even empty and still have a `next_cursor`. */
@@ -707,7 +711,7 @@ export type GiveReq = {
   readonly reason: string
   /** Also gives to users who have other extra units of the grant until the same end. */
   readonly again?: boolean
-  /** How the names of the new grants begin. The name of the grant that gets the units follows. */
+  /** How the names of new grants begin. The name of the grant that gets the units follows. */
   readonly name?: string
 }
 
@@ -1252,6 +1256,19 @@ export type RollOutRecord =
 /** More units to ask for. */
 export type IncreaseReq = {
   /** How many units more. */ readonly units: number
+  /** When the units end. Until then they are a grant of their own, beside the one that gets them. null: for good, the limit of that grant is raised. */
+  readonly until?: string | null
+  /** What the units are for. */
+  readonly reason: string
+  /** The grant that is to get the units: a live one of the user with a limit. Omitted: the one that pays first. */
+  readonly quotaId?: number | null
+}
+
+/** More units to ask for a user. */
+export type IncreaseForUserReq = {
+  /** Who is to get them. */ readonly userId: number
+  /** How many units more. */
+  readonly units: number
   /** When the units end. Until then they are a grant of their own, beside the one that gets them. null: for good, the limit of that grant is raised. */
   readonly until?: string | null
   /** What the units are for. */
@@ -3314,7 +3331,7 @@ export type Caller = {
   readonly userRef: string | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */
   readonly roles: ReadonlyArray<'admin' | 'sender' | 'auditor' | 'support' | 'force'>
-  /** The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it. */
+  /** The most units by which the token may move the limits of a user in 24 hours, together with what other support staff moved; 0 if it may not, null if nothing bounds it. */
   readonly adjustLimit: number | null
   /** When the token expires. */
   readonly expiresAt: string
@@ -3623,7 +3640,7 @@ export interface Api<Options> {
   /**
    * Adjust a quota's limit.
    *
-   * Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. The support role may adjust by `SUPPORT_ADJUST_LIMIT` units per call.
+   * Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. With `until`, the units are a grant of their own, which the answer shows. The support role moves at most `SUPPORT_ADJUST_LIMIT` units of each user in 24 hours, by all its changes together; above that it is 403.
    */
   adjustQuota(input: { readonly id: number } & AdjustReq, options?: Options): Promise<SmsQuota>
   /**
@@ -3987,9 +4004,15 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<IncreaseRequestPage>
   /**
+   * Ask for more units for a user.
+   *
+   * For those who help the user and may not give that much. It is a request of the user, with the same bounds, and a person decides it.
+   */
+  makeIncreaseRequestForUser(input: IncreaseForUserReq, options?: Options): Promise<IncreaseRequest>
+  /**
    * Give a user the units that were asked for.
    *
-   * The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. The support role may give `SUPPORT_ADJUST_LIMIT` units per call.
+   * The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. What the support role gives counts towards `SUPPORT_ADJUST_LIMIT`.
    */
   approveIncreaseRequest(input: { readonly id: number } & ApproveReq, options?: Options): Promise<IncreaseRequest>
   /**
@@ -4599,6 +4622,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/admin/requests',
     query: ['pageSize', 'cursor', 'userId', 'userRef', 'status'],
   },
+  makeIncreaseRequestForUser: { method: 'POST', path: '/api/sms/admin/requests', hasBody: true, takesKey: true },
   approveIncreaseRequest: { method: 'POST', path: '/api/sms/admin/requests/{id}/approve', hasBody: true },
   declineIncreaseRequest: { method: 'POST', path: '/api/sms/admin/requests/{id}/decline', hasBody: true },
   listPauses: {

@@ -5,4 +5,6 @@ export interface Author {
   now: EpochMs
   actor: string
   requestId: string
+  /** By how many units the author may move the limits of a user's quotas in a day (`moved-units.ts`). Undefined: any number. */
+  allowance?: number
 }

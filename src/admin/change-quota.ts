@@ -1,18 +1,35 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
+import { withNumbers } from '../db/connection/sequences.ts'
+import { nextQuotaId } from '../db/quotas/quotas.ts'
+import { usersBeingErased } from '../db/users/erasure.ts'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
-import { changeQuota, type Quota, type QuotaChange, type QuotaPatch } from '../domain/quota.ts'
+import { EXTRA_NAME } from '../domain/extra-grant.ts'
+import { grantToIncrease } from '../domain/increase-request.ts'
+import {
+  changeQuota,
+  type Quota,
+  type QuotaChange,
+  type QuotaPatch,
+  roll,
+  shownWindowEnd,
+  unknownIn,
+} from '../domain/quota.ts'
 import type { Author } from './author.ts'
 import { quotaOf } from './create-quota.ts'
+import { addExtra, type NotGiven } from './give-units.ts'
 import { once, type Repeated } from './idempotency.ts'
 import { type KnownQuota, lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
-import { recordChange } from './record-change.ts'
-import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
+import { recordChange, recordChanges } from './record-change.ts'
+import { createUserChanges } from './user-changes.ts'
+import { forbiddenByOthers } from './user-limits.ts'
 
 export type Updated =
   | { outcome: 'changed' | 'unchanged'; quota: Quota }
   | Exclude<QuotaChange, { outcome: 'changed' | 'unchanged' }>
   | NotChangeable
-  | ForbiddenByOthers
+  | NotGiven
+  /** The user's data is being erased. */
+  | { outcome: 'being_erased' }
 
 /**
  * Changes a quota by merging: fields that the patch omits stay. With an idempotency key, changes it only once. A repeated
@@ -33,20 +50,67 @@ export function updateQuota(
   })
 }
 
-/** Moves the limit of a quota; with an idempotency key, moves it only once, like `updateQuota`. */
+interface ReasonedAdjustment extends Adjustment {
+  reason: string
+  /** The units end with the window of the grant, and are a grant of their own. Undefined: the limit moves for good. */
+  until?: 'window_end'
+  /** How the name of that grant begins. */
+  name?: string
+}
+
+/**
+ * Moves the limit of a quota; with an idempotency key, moves it only once, like `updateQuota`.
+ *
+ * @throws Problem `forbidden` if it moves more units than the author may
+ */
 export function adjustQuotaOnce(
   db: Database,
   id: number,
-  adjustment: Adjustment & { reason: string },
+  adjustment: ReasonedAdjustment,
   author: Author,
   mayChange: VersionCheck,
   key: string | undefined,
 ): Promise<Updated | Repeated<Quota>> {
   const call = { key, request: { id, ...adjustment }, answerOf: quotaOf }
-  return once(db, call, author, async tx => {
-    const known = await lockQuota(tx, id, author.now, mayChange)
-    return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
-  })
+  return withNumbers(db, () =>
+    once(db, call, author, async tx => {
+      const known = await lockQuota(tx, id, author.now, mayChange)
+      if (adjustment.until !== undefined) return addForWindow(tx, known, adjustment, author)
+      return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
+    }),
+  )
+}
+
+/** Adds a grant whose units end with the window of the known one. */
+async function addForWindow(
+  tx: Transaction,
+  known: KnownQuota | NotChangeable,
+  { delta, reason, name = EXTRA_NAME }: ReasonedAdjustment,
+  author: Author,
+): Promise<Updated> {
+  if (known.outcome !== 'known') return known
+  const stored = [known.quota, ...known.others]
+  const [cause] = stored.map(unknownIn).filter(unknown => unknown !== null)
+  if (cause !== undefined) return { outcome: 'unknown_value', cause }
+  const { user_id } = known.quota
+  if ((await usersBeingErased(tx, [user_id])).size > 0) return { outcome: 'being_erased' }
+  const quota = grantToIncrease([roll(known.quota, author.now).quota], known.quota.id, author.now)
+  if (quota === undefined || quota.period === null)
+    return invalid('/until', 'needs a live grant with a period and a limit')
+  if (delta < 0) return invalid('/delta', 'must be positive with `until`')
+  const user = createUserChanges(stored, author.now)
+  const id = await nextQuotaId(tx, user_id)
+  const gift = { quota, units: delta, end: shownWindowEnd(quota), reference: null }
+  const refused = addExtra(user, gift, { name, reason }, { ...author, id })
+  if (refused !== undefined) return refused
+  await recordChanges(tx, user.changes, author)
+  const added = user.byId(id)
+  if (added === undefined) throw new Error(`quota ${id} was not added`)
+  return { outcome: 'changed', quota: added }
+}
+
+function invalid(path: string, message: string): Updated {
+  return { outcome: 'invalid', issues: [{ path, message }] }
 }
 
 /** Decides and writes. `decide` gets the locked quota. */

@@ -9,6 +9,7 @@ import {
   shardOfKey,
 } from '../db/quotas/idempotency.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { Problem } from '../errors.ts'
 import type { Author } from './author.ts'
 
 /** How long an answer is kept: twice the promised day, so that no caller has to be exact. */
@@ -61,10 +62,16 @@ export async function once<Done, Answer extends object>(
       // The first call may have committed while this one waited for the user's lock, and may be what it is refused for.
       return (await findRepeated<Answer>(tx, caller, key, request)) ?? done
     })
+  const repeatedOrThrow = async (refusal: Problem) => {
+    const before = await db.transaction(tx => findRepeated<Answer>(tx, caller, key, request))
+    if (before === undefined) throw refusal
+    return before
+  }
   try {
     return await attempt()
   } catch (error) {
-    // Another call with the same key committed first: its answer is the answer.
+    // Another call with the same key committed first: its answer is the answer, also where this one was refused because of it.
+    if (error instanceof Problem) return repeatedOrThrow(error)
     if (!isKeyTaken(error)) throw error
     return attempt()
   }

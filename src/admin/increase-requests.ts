@@ -31,6 +31,7 @@ import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
 import { addExtra, type NotGiven, raise } from './give-units.ts'
 import { once, type Repeated } from './idempotency.ts'
+import { aboveAdjustLimit } from './moved-units.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges } from './user-changes.ts'
 
@@ -54,8 +55,6 @@ export type RequestDecided =
   | { outcome: 'not_found' }
   /** It was decided in another way before. */
   | { outcome: 'closed'; request: IncreaseRequest }
-  /** More units than the caller may give. */
-  | { outcome: 'above_limit'; units: number }
   | NotIncreased
 
 /** A request to make. Without a quota, the grant that pays first gets the units. */
@@ -151,16 +150,10 @@ export interface Approval {
 /**
  * Approves a request and gives the units, in one transaction. A repetition changes nothing.
  *
- * @param maxUnits that the caller may give
+ * @throws Problem `forbidden` if it gives more units than the author may
  */
-export function approveRequest(
-  db: Database,
-  id: number,
-  approval: Approval,
-  author: Author,
-  maxUnits: number,
-): Promise<RequestDecided> {
-  return withNumbers(db, () => db.transaction(tx => approve(tx, id, approval, author, maxUnits)))
+export function approveRequest(db: Database, id: number, approval: Approval, author: Author): Promise<RequestDecided> {
+  return withNumbers(db, () => db.transaction(tx => approve(tx, id, approval, author)))
 }
 
 async function approve(
@@ -168,14 +161,12 @@ async function approve(
   id: number,
   { note, ...approval }: Approval,
   author: Author,
-  maxUnits: number,
 ): Promise<RequestDecided> {
   const { now } = author
   const request = await lockRequest(tx, id)
   if ('outcome' in request) return request
   if (request.status !== 'open') return { outcome: isSameApproval(request, approval) ? 'unchanged' : 'closed', request }
   const terms = { units: request.units, until: request.until, reason: request.reason, ...approval }
-  if (terms.units > maxUnits) return { outcome: 'above_limit', units: terms.units }
   if (isOver(terms, now)) return inThePast()
   const stored = await lockQuotasOfUser(tx, request.user_id, now)
   const found = findGrant(stored, request.quota_id, now)
@@ -188,17 +179,12 @@ async function approve(
   return { outcome: 'decided', request: approved }
 }
 
-/** Declines a request. A repetition changes nothing. @param maxUnits that the caller could give */
-export function declineRequest(
-  db: Database,
-  id: number,
-  note: string | null,
-  author: Author,
-  maxUnits: number,
-): Promise<RequestDecided> {
-  return close(db, id, { status: 'declined', note }, author, ({ units }) =>
-    units > maxUnits ? { outcome: 'above_limit', units } : undefined,
-  )
+/** Declines a request. A repetition changes nothing. @throws Problem `forbidden` for more units than the author may give in a day */
+export function declineRequest(db: Database, id: number, note: string | null, author: Author): Promise<RequestDecided> {
+  return close(db, id, { status: 'declined', note }, author, ({ units }) => {
+    if (author.allowance !== undefined && units > author.allowance) throw aboveAdjustLimit(units, author.allowance, 0)
+    return undefined
+  })
 }
 
 /* ── Both ───────────────────────────────────────────────────────────────────────────────────────────────────────── */

@@ -4,7 +4,7 @@ import { closeWindows } from '../db/ledger/windows.ts'
 import { addReservations } from '../db/ledger/write-reservations.ts'
 import { appendEvents, lockExpiryPositions, type QuotaTotals } from '../db/outbox/writes.ts'
 import { replaceAlerts } from '../db/quotas/alerts.ts'
-import { insertChanges, type RecordedChange } from '../db/quotas/history.ts'
+import { insertChanges, type NewChange } from '../db/quotas/history.ts'
 import { fenceQuotas, insertQuotas, replaceQuotas, setLiveQuotas } from '../db/quotas/quotas.ts'
 import { newAlerts } from '../domain/alerts.ts'
 import { type Change, eventsOfChange, type OutboxEvent } from '../domain/outbox-event.ts'
@@ -14,6 +14,7 @@ import { type Shard, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import type { Author } from './author.ts'
+import { requireAllowance, unitsMovedBy } from './moved-units.ts'
 import { countUnexpired } from './user-limits.ts'
 
 /** What a change of a quota comes to, decided and not yet written. */
@@ -51,9 +52,16 @@ export function recordChange(
  * change. The events come last: they lock the ends of the shards' outboxes until the commit.
  *
  * @param users in ascending order, so that rows are written in the engine's order
+ * @throws Problem `forbidden` if it moves more units than the author may
  */
 export async function recordChanges(tx: Transaction, users: readonly DecisionsOfUser[], author: Author): Promise<void> {
-  const { now } = author
+  const { now, allowance } = author
+  if (allowance !== undefined)
+    for (const { decisions } of users) {
+      const changes = decisions.map(({ change }) => change)
+      const [first] = changes
+      if (first !== undefined) await requireAllowance(tx, first.after.user_id, changes, { now, allowance })
+    }
   const scope = { now }
   const decisions = users.flatMap(user => user.decisions)
   const changes = decisions.map(({ change }) => change)
@@ -117,7 +125,7 @@ async function emitChanges(tx: Transaction, users: readonly DecisionsOfUser[], n
   await appendEvents(tx, events, now, totals)
 }
 
-function auditEntryOf(change: Change, { now, actor, requestId }: Author): RecordedChange & { quota_id: number } {
+function auditEntryOf(change: Change, { now, actor, requestId, allowance }: Author): NewChange {
   const { action, before, after } = change
   return {
     quota_id: after.id,
@@ -128,6 +136,7 @@ function auditEntryOf(change: Change, { now, actor, requestId }: Author): Record
     request_id: requestId,
     reason: change.reason ?? null,
     transfer_id: change.transfer_id ?? null,
+    moved_units: allowance === undefined ? null : unitsMovedBy(change),
     before: before && viewOf(before, now),
     after: viewOf(after, now),
   }

@@ -1,8 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_BULK_IDS, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../domain/bounds.ts'
 import { BULK_ACTIONS, type BulkAction } from '../domain/bulk-change.ts'
+import { AdjustReq } from './adjust.ts'
 import { ExportQuotasQuery } from './exports.ts'
-import { AdjustReq, UpdateQuotaReq, VISIBLE_STATUSES } from './quotas.ts'
+import { UpdateQuotaReq, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, IdempotencyHeaders, patterned, positive, uint } from './schemas.ts'
 
 /** Bulk changes: the same change of many quotas, answered as newline-delimited JSON. */

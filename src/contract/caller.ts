@@ -22,7 +22,7 @@ export const Caller = Type.Object(
     }),
     adjust_limit: nullable(uint(), {
       description:
-        'The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it.',
+        'The most units by which the token may move the limits of a user in 24 hours, together with what other support staff moved; 0 if it may not, null if nothing bounds it.',
     }),
     expires_at: time({ description: 'When the token expires.' }),
   },

@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_BULK_IDS, MAX_UNITS } from '../domain/bounds.ts'
-import { EXTRA_NAME } from '../domain/extra-grant.ts'
 import { LEFT_OUT_REASONS, UNTIL } from '../domain/gift.ts'
-import { AdjustReq, CreateQuotaReq, SmsQuota } from './quotas.ts'
-import { closed, IdempotencyHeaders, nullable, positive, text, time, timeZone, uint } from './schemas.ts'
+import { AdjustReq, extraName } from './adjust.ts'
+import { CreateQuotaReq, SmsQuota } from './quotas.ts'
+import { closed, IdempotencyHeaders, nullable, positive, time, timeZone, uint } from './schemas.ts'
 
 /** More units for many users: a bulk change that finds the grant of each, answered as newline-delimited JSON. */
 
@@ -62,13 +62,7 @@ export const GiveReq = Type.Object(
         description: 'Also gives to users who have other extra units of the grant until the same end.',
       }),
     ),
-    name: Type.Optional(
-      text(60, {
-        minLength: 1,
-        default: EXTRA_NAME,
-        description: 'How the names of the new grants begin. The name of the grant that gets the units follows.',
-      }),
-    ),
+    name: extraName,
   },
   {
     $id: 'GiveReq',

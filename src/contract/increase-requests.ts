@@ -37,6 +37,16 @@ export const IncreaseReq = Type.Object(
   },
 )
 
+export const IncreaseForUserReq = Type.Object(
+  { user_id: uint({ description: 'Who is to get them.' }), ...IncreaseReq.properties },
+  {
+    $id: 'IncreaseForUserReq',
+    ...closed,
+    description: 'More units to ask for a user.',
+    examples: [{ user_id: 7, units: 5_000, until: '2027-05-01T00:00:00.000Z', reason: 'Sale in April' }],
+  },
+)
+
 export const ApproveReq = Type.Object(
   {
     units: Type.Optional(Type.With(units, { description: 'Omitted: as many as were asked for.' })),
@@ -119,11 +129,13 @@ export const IncreaseRequestPage = cursorPageOf('IncreaseRequest', {
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const INCREASE_REQUEST_COMPONENTS = {
   IncreaseReq,
+  IncreaseForUserReq,
   ApproveReq,
   DeclineReq,
   IncreaseRequest,
   IncreaseRequestPage,
 } satisfies Record<string, TSchema>
 
+export type IncreaseReq = Static<typeof IncreaseReq>
 export type IncreaseRequest = Static<typeof IncreaseRequest>
 export type IncreaseRequestsQuery = Static<typeof IncreaseRequestsQuery>

@@ -1,7 +1,8 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/bounds.ts'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { QUOTA_DEFAULTS, QUOTA_KINDS, type SettingName } from '../domain/quota-settings.ts'
+import { AdjustReq } from './adjust.ts'
 import {
   anchor,
   closed,
@@ -185,37 +186,6 @@ export const UpdateQuotaReq = Type.Object(
   },
 )
 
-export const AdjustReq = Type.Object(
-  {
-    delta: Type.Union(
-      [Type.Integer({ minimum: 1, maximum: MAX_UNITS }), Type.Integer({ minimum: -MAX_UNITS, maximum: -1 })],
-      {
-        description:
-          'The units to add to the limit, or to subtract if negative; not 0. The result must be a valid limit.',
-      },
-    ),
-    reason: Type.String({
-      format: 'text',
-      minLength: 1,
-      maxLength: 500,
-      description: 'Your reason. The history shows it.',
-    }),
-    allow_below_usage: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Allows a limit below `used` + `reserved`. No units are taken back.',
-      }),
-    ),
-  },
-  {
-    $id: 'AdjustReq',
-    ...closed,
-    description:
-      'A change of the limit relative to its current value. Adjustments that are made at the same time all count.',
-    examples: [{ delta: 500, reason: 'Goodwill after the outage' }],
-  },
-)
-
 /* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /** The orders of lists, and those that need a single user: they depend on counters, which no index holds. */
@@ -343,7 +313,6 @@ export const QUOTA_COMPONENTS = {
 export type SmsQuota = Static<typeof SmsQuota>
 export type CreateQuotaReq = Static<typeof CreateQuotaReq>
 export type UpdateQuotaReq = Static<typeof UpdateQuotaReq>
-export type AdjustReq = Static<typeof AdjustReq>
 export type UserListQuery = Static<typeof UserListQuery>
 export type AdminListQuery = Static<typeof AdminListQuery>
 export type QuotaPage = Static<typeof QuotaPage, { 'SmsQuota#': typeof SmsQuota }>

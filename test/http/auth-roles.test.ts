@@ -25,9 +25,59 @@ describe('support', () => {
 
   test.each([51, -51, 1_000_000])('does not adjust by %d', async delta => {
     const id = await allow({ user_id: someone(), limit: 100 })
-    const detail = `The support role may adjust a quota by at most 50 units per call; this call asks for ${delta}.`
+    const asked = Math.abs(delta)
+    const detail = `The support role may move the limits of a user by at most 50 units a day; this call asks for ${asked}.`
     expect(await adjust(id, delta, support)).toMatchObject({ status: 403, body: { code: 'forbidden', detail } })
     expect((await call('GET', `/api/sms/admin/quota/${id}`, { token: support })).body.limit).toBe(100)
+  })
+
+  test('gives and takes no more of a user in 24 hours, by all calls, quotas and colleagues together', async () => {
+    const user = someone()
+    const [one, other] = [
+      await allow({ user_id: user, limit: 100, period: 'month' }),
+      await allow({ user_id: user, limit: 100 }),
+    ]
+    const bob = await service.token({ sub: 'bob', roles: ['sms-quota:support'] })
+    const give = (id: number, delta: number, more = {}) =>
+      call('POST', `/api/sms/admin/quota/${id}/adjust`, { token: bob, body: { delta, reason: 'Goodwill', ...more } })
+    expect((await adjust(one, 20, support)).status).toBe(200)
+    expect((await adjust(other, -10, support)).status).toBe(200)
+    expect((await give(one, 21)).body.detail).toBe(
+      'The support role may move the limits of a user by at most 50 units a day; 30 were moved in the last 24 hours, and this call asks for 21.',
+    )
+    const extra = await give(one, 15, { until: 'window_end', name: 'Plus' })
+    expect(extra).toMatchObject({ status: 200, body: { limit: 15, metadata: { extends_quota: String(one) } } })
+    expect((await give(one, 6)).status).toBe(403)
+    // Administrators have no bound, and what they give is not counted.
+    expect((await adjust(one, 1_000, both)).status).toBe(200)
+    expect((await give(one, 5)).status).toBe(200)
+    service.clock.now += 24 * 3_600_000
+    expect((await give(one, 50)).status).toBe(200)
+  })
+
+  test('gets the answer of its change again, not that the bound is reached', async () => {
+    const id = await allow({ user_id: someone(), limit: 100 })
+    const give = () =>
+      call('POST', `/api/sms/admin/quota/${id}/adjust`, {
+        token: support,
+        body: { delta: 50, reason: 'Goodwill' },
+        headers: { 'idempotency-key': `support-${id}` },
+      })
+    const answers = await Promise.all([give(), give(), give()])
+    expect(answers.map(({ status, body }) => [status, body.limit])).toEqual(Array(3).fill([200, 150]))
+  })
+
+  test.each<[string, object, object, string]>([
+    ['a grant without a period', { limit: 100 }, { delta: 1 }, '/until'],
+    ['a cap', { kind: 'cap', limit: 100, period: 'day' }, { delta: 1 }, '/until'],
+    ['units that are taken', { limit: 100, period: 'month' }, { delta: -1 }, '/delta'],
+  ])('gives nothing for the window of %s', async (_, quota, body, path) => {
+    const id = await allow({ user_id: someone(), ...quota })
+    const answer = await call('POST', `/api/sms/admin/quota/${id}/adjust`, {
+      token: support,
+      body: { ...body, reason: 'Goodwill', until: 'window_end' },
+    })
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path }] } })
   })
 
   test('with the role of administrators, too, has no bound', async () => {
@@ -41,7 +91,7 @@ describe('support', () => {
     const { status, body } = await adjust(id, 1, support, strict)
     expect({ status, detail: body.detail }).toEqual({
       status: 403,
-      detail: 'The support role may adjust a quota by no units per call; this call asks for 1.',
+      detail: 'The support role may move the limits of a user by no units; this call asks for 1.',
     })
   })
 })

@@ -52,6 +52,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   givePlan: { body: { plan_id: 1 } },
   rollOutPlan: { body: { users: [7] }, key: 'every-route' },
   makeIncreaseRequest: { body: { units: 5, reason: 'Sale' } },
+  makeIncreaseRequestForUser: { body: { user_id: 7, units: 5, reason: 'Sale' } },
   approveIncreaseRequest: { body: {} },
   declineIncreaseRequest: { body: {} },
   createPause: { body: { user_id: 7, country: 'FR' } },

@@ -198,13 +198,21 @@ describe('an approval', () => {
     const { id } = await ask(user)
     const refused = await decide(id, 'approve', {}, support)
     expect(codeOf(refused)).toEqual([403, 'forbidden'])
-    expect(refused.body.detail).toContain('at most 50 units per call; this call asks for 60.')
+    expect(refused.body.detail).toContain('at most 50 units a day; this call asks for 60.')
     expect(codeOf(await decide(id, 'decline', {}, support))).toEqual([403, 'forbidden'])
     expect((await decide(id, 'approve', { units: 50 }, support)).body).toMatchObject({ decided_by: 'ann' })
     expect((await quotaOf(quota)).limit).toBe(150)
     const small = await ask(user, { units: 20 })
     expect((await decide(small.id, 'decline', {}, support)).body.status).toBe('declined')
   })
+})
+
+test('support staff ask for a user, and never themselves approve it by a small amount', async () => {
+  const [user, quota] = await aUser()
+  const body = { user_id: user, units: 10, until: (await quotaOf(quota)).window_end, reason: 'Customer called' }
+  const made = await call('POST', '/api/sms/admin/requests', { token: support, body })
+  expect(made).toMatchObject({ status: 201, body: { user_id: user, status: 'open', quota_id: quota } })
+  expect(await requestOf(made.body.id)).toMatchObject({ reason: 'Customer called' })
 })
 
 test('a small request is approved at once, once in each window, and for that window only', async () => {

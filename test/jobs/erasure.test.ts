@@ -111,7 +111,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     await createPauseOnce(db, { user_id: user, origin: 'person', ...paused }, bench.author(), `pause ${user}`)
     const terms = { units: 1, until: null, reason: 'a branch', quota_id: hourly.id }
     const asked = await makeRequestOnce(db, user, terms, bench.author(), `request ${user}`, 0)
-    if (asked.outcome === 'made') await approveRequest(db, asked.request.id, { note: null }, bench.author(), 1)
+    if (asked.outcome === 'made') await approveRequest(db, asked.request.id, { note: null }, bench.author())
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
     const draft = { url: 'https://example.com', user_ids: [user, someone()], enabled: false }
     await createWebhookOnce(db, draft, SOME_SECRET, bench.author(), `webhook ${user}`)

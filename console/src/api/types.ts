@@ -8,6 +8,7 @@ import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
 import type { GIVE_COMPONENTS } from '../../../src/contract/give.ts'
 import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
+import type { INCREASE_REQUEST_COMPONENTS } from '../../../src/contract/increase-requests.ts'
 import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
 import type { PAUSE_COMPONENTS } from '../../../src/contract/pauses.ts'
 import type { PLAN_COMPONENTS } from '../../../src/contract/plans.ts'
@@ -33,6 +34,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof RESERVATION_COMPONENTS &
   typeof QUOTA_SUMMARY_COMPONENTS &
   typeof QUOTA_HISTORY_COMPONENTS &
+  typeof INCREASE_REQUEST_COMPONENTS &
   typeof PAUSE_COMPONENTS &
   typeof PLAN_COMPONENTS &
   typeof PROBLEM_COMPONENTS &

@@ -64,9 +64,12 @@ interface Adjustment {
   delta: number | string
   reason: string
   allow_below_usage?: true
+  /** The units end with the window, as a grant of their own, whose name begins so. */
+  until?: 'window_end'
+  name?: string
 }
 
-/** Moves the limit by a number of units, so that concurrent adjustments add up. */
+/** Moves the limit by a number of units, so that concurrent adjustments add up; or adds units for the window. */
 export function useAdjustQuota(id: number, key: string, onDone: (quota: Quota) => void) {
   const queryClient = useQueryClient()
   return useMutation({
@@ -75,6 +78,19 @@ export function useAdjustQuota(id: number, key: string, onDone: (quota: Quota) =
     onSuccess: quota => {
       void refetchDependents(queryClient)
       onDone(quota)
+    },
+  })
+}
+
+/** Asks administrators for units that the caller may not give. With the same key, a repeated request asks once. */
+export function useAskAdministrator(key: string, onDone: () => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Api['IncreaseForUserReq']) =>
+      request('/admin/requests', { method: 'POST', body, idempotencyKey: `${key}-ask` }),
+    onSuccess: () => {
+      void queryClient.invalidateQueries({ queryKey: ['requests'] })
+      onDone()
     },
   })
 }
@@ -139,4 +155,9 @@ export function useDeleteQuota({ id, version }: Pick<Quota, 'id' | 'version'>, o
 /** Whether a limit was refused because more than it is in use. */
 export function isBelowUsage(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'below_usage'
+}
+
+/** Whether a change was refused because the caller may move no more units of the user today. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'forbidden'
 }

@@ -277,3 +277,9 @@ function readRecord(pairs: readonly string[], option: string): Record<string, st
     }),
   )
 }
+
+/** How times are written, for the help of a command. */
+export const timesIn = (zone: string) => () =>
+  `A TIME has an offset, as in 2026-03-01T12:00:00Z, or is ${zone}, as in 2026-03-01T12:00. A day is its midnight.`
+export const LOCAL_TIMES = timesIn('local')
+export const TIMES = timesIn('in --time-zone, which is local unless given')

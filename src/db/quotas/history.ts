@@ -1,7 +1,7 @@
 /** The past of a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
 import { type ClosedWindow, roll } from '../../domain/quota.ts'
-import { shardOfQuota } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { shardOf, shardOfQuota } from '../../domain/shard.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
@@ -23,21 +23,41 @@ export interface RecordedChange {
   after: object
 }
 
-export async function insertChanges(
-  tx: Transaction,
-  changes: readonly (RecordedChange & { quota_id: number })[],
-): Promise<void> {
+/** A change to record. */
+export interface NewChange extends RecordedChange {
+  quota_id: number
+  /** By how many units it moves the limit, of authors with a bound on a day's units; of others null. */
+  moved_units: number | null
+}
+
+export async function insertChanges(tx: Transaction, changes: readonly NewChange[]): Promise<void> {
   const rows = changes.map(change => ({
     ...change,
     shard: shardOfQuota(change.quota_id),
     at: timestampParam(change.at),
   }))
   await tx.query({
-    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id)
-           select shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id
+    text: sql`insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason,
+             transfer_id, moved_units)
+           select shard, quota_id, version, action, at, actor, request_id, before, after, reason, transfer_id, moved_units
            from json_populate_recordset(null::quota_change, $1::json)`,
     values: [JSON.stringify(rows)],
   })
+}
+
+/**
+ * By how many units bounded authors have moved the limits of a user's quotas within a day. A change that a clock ahead has dated counts
+ * until a day after its date at most, and from a day before it.
+ */
+export async function movedUnitsOf(tx: Transaction, userId: number, now: EpochMs): Promise<number> {
+  const [row] = await tx.query<{ moved: number }>({
+    text: sql`select coalesce(sum(moved_units), 0)::bigint as moved from (
+             select moved_units from quota_change
+             where shard = $1 and (after ->> 'user_id')::bigint = $2 and at > $3::timestamptz and at < $4::timestamptz offset 0
+           ) c`,
+    values: [shardOf(userId), userId, timestampParam(now - DAY_MS), timestampParam(now + DAY_MS)],
+  })
+  return row?.moved ?? 0
 }
 
 /**

@@ -10,7 +10,7 @@ import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import { cursorInteger, cursorsOf, pageRequestOf } from '../platform/cursors.ts'
 import { keyMismatch } from '../platform/problems.ts'
-import { aboveAdjustLimit, refusal } from '../quotas/responses.ts'
+import { refusal } from '../quotas/responses.ts'
 
 const { page_size: _size, cursor: _cursor, ...filters } = IncreaseRequestsQuery.properties
 const Filters = Type.Object(filters, { additionalProperties: false })
@@ -55,12 +55,8 @@ export function madeOrThrow(made: RequestMade | Repeated<IncreaseRequest>): Incr
   }
 }
 
-/**
- * The request that a call has decided.
- * @param maxUnits that the caller may give
- * @throws Problem for any other outcome
- */
-export function decidedOrThrow(decided: RequestDecided, id: number, maxUnits = 0): IncreaseRequest {
+/** The request that a call has decided. @throws Problem for any other outcome */
+export function decidedOrThrow(decided: RequestDecided, id: number): IncreaseRequest {
   switch (decided.outcome) {
     case 'decided':
     case 'unchanged':
@@ -69,8 +65,6 @@ export function decidedOrThrow(decided: RequestDecided, id: number, maxUnits = 0
       throw new Problem('not_found', `Request ${id} does not exist.`)
     case 'closed':
       throw requestClosed(decided.request)
-    case 'above_limit':
-      throw aboveAdjustLimit(decided.units, maxUnits)
     case 'no_grant':
       throw noGrant(decided.quotaId)
     default:

@@ -1,24 +1,35 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { approveRequest, declineRequest, makeRequestOnce, withdrawRequest } from '../../admin/increase-requests.ts'
+import {
+  approveRequest,
+  declineRequest,
+  makeRequestOnce,
+  type RequestDraft,
+  withdrawRequest,
+} from '../../admin/increase-requests.ts'
 import {
   ApproveReq,
   DeclineReq,
+  IncreaseForUserReq,
   IncreaseReq,
   IncreaseRequestParams,
   IncreaseRequestsQuery,
   MyIncreaseRequestsQuery,
 } from '../../contract/increase-requests.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY, MAX_UNITS } from '../../domain/bounds.ts'
+import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
-import { principalOf, userIdOf } from '../auth/guard.ts'
+import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf } from '../quotas/requests.ts'
+import { authorOf, boundedAuthorOf } from '../quotas/requests.ts'
 import { decidedOrThrow, madeOrThrow, requestPage } from './responses.ts'
+
+function draftOf({ units, until = null, reason, quota_id = null }: IncreaseReq): RequestDraft {
+  return { units, until: until === null ? null : timestampOf(until), reason, quota_id }
+}
 
 /** A user's own requests for more units: `/api/sms/quota/requests…`. */
 export function userRequestRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
@@ -41,8 +52,7 @@ export function userRequestRoutes(server: FastifyInstance, { db, now, settings }
     answer: { 201: Type.Ref('IncreaseRequest#') },
     errors: ['no_grant', 'too_many_requests', 'idempotency_mismatch', 'being_erased'],
     handler: async (request, reply) => {
-      const { units, until = null, reason, quota_id = null } = request.body
-      const draft = { units, until: until === null ? null : timestampOf(until), reason, quota_id }
+      const draft = draftOf(request.body)
       const key = request.headers['idempotency-key']
       const percent = settings.requestAutoApprovePercent
       const made = await makeRequestOnce(db, userIdOf(request), draft, authorOf(request, now()), key, percent)
@@ -70,11 +80,8 @@ export function userRequestRoutes(server: FastifyInstance, { db, now, settings }
 }
 
 /** What administrators do with requests for more units: `/api/sms/admin/requests…`. */
-export function adminRequestRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
-  /** How many units the caller may give. */
-  const maxUnitsOf = (request: FastifyRequest) =>
-    principalOf(request).permissions.has('change') ? MAX_UNITS : settings.supportAdjustLimit
-
+export function adminRequestRoutes(server: FastifyInstance, context: RouteContext): void {
+  const { db, now } = context
   get(server, '', {
     ...operation(
       'Administrator',
@@ -87,13 +94,38 @@ export function adminRequestRoutes(server: FastifyInstance, { db, now, settings 
     handler: request => requestPage(db, request.query, { role: 'admin' }),
   })
 
+  change(server, 'POST', '', {
+    config: { access: 'adjust' },
+    ...operation(
+      'Administrator',
+      'makeIncreaseRequestForUser',
+      'Ask for more units for a user',
+      'For those who help the user and may not give that much. It is a request of the user, with the same bounds, and a person decides it.',
+    ),
+    headers: IdempotencyHeaders,
+    body: IncreaseForUserReq,
+    answer: { 201: Type.Ref('IncreaseRequest#') },
+    errors: ['no_grant', 'too_many_requests', 'idempotency_mismatch', 'being_erased'],
+    handler: async (request, reply) => {
+      const { user_id, ...body } = request.body
+      const key = request.headers['idempotency-key']
+      const made = await makeRequestOnce(db, user_id, draftOf(body), authorOf(request, now()), key, 0)
+      reply.code(201)
+      return requestViewOf(madeOrThrow(made))
+    },
+  })
+
+  decisionRoutes(server, context)
+}
+
+function decisionRoutes(server: FastifyInstance, { db, now, settings }: RouteContext): void {
   change(server, 'POST', '/:id/approve', {
     config: { access: 'adjust' },
     ...operation(
       'Administrator',
       'approveIncreaseRequest',
       'Give a user the units that were asked for',
-      'The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. The support role may give `SUPPORT_ADJUST_LIMIT` units per call.',
+      'The units are given in the transaction that notes the decision. A repeated call gets the same answer and gives nothing more. What the support role gives counts towards `SUPPORT_ADJUST_LIMIT`.',
     ),
     params: IncreaseRequestParams,
     body: ApproveReq,
@@ -103,10 +135,9 @@ export function adminRequestRoutes(server: FastifyInstance, { db, now, settings 
       const { id } = request.params
       const { until, note = null, ...others } = request.body
       const end = until === undefined ? {} : { until: until === null ? null : timestampOf(until) }
-      const author = authorOf(request, now())
-      const maxUnits = maxUnitsOf(request)
-      const decided = await approveRequest(db, id, { ...others, ...end, note }, author, maxUnits)
-      return requestViewOf(decidedOrThrow(decided, id, maxUnits))
+      const author = boundedAuthorOf(request, now(), settings)
+      const decided = await approveRequest(db, id, { ...others, ...end, note }, author)
+      return requestViewOf(decidedOrThrow(decided, id))
     },
   })
 
@@ -125,9 +156,8 @@ export function adminRequestRoutes(server: FastifyInstance, { db, now, settings 
     handler: async request => {
       const { id } = request.params
       const { note = null } = request.body
-      const maxUnits = maxUnitsOf(request)
-      const decided = await declineRequest(db, id, note, authorOf(request, now()), maxUnits)
-      return requestViewOf(decidedOrThrow(decided, id, maxUnits))
+      const decided = await declineRequest(db, id, note, boundedAuthorOf(request, now(), settings))
+      return requestViewOf(decidedOrThrow(decided, id))
     },
   })
 }

@@ -3,24 +3,17 @@ import Type from 'typebox'
 import { adjustQuotaOnce, updateQuota } from '../../admin/change-quota.ts'
 import { createQuotaOfNewUser, createQuotaOnce } from '../../admin/create-quota.ts'
 import { deleteQuota } from '../../admin/delete-quota.ts'
-import {
-  AdjustReq,
-  ChangeHeaders,
-  CreateQuotaReq,
-  IfMatchHeaders,
-  QuotaParams,
-  UpdateQuotaReq,
-} from '../../contract/quotas.ts'
+import { AdjustReq } from '../../contract/adjust.ts'
+import { ChangeHeaders, CreateQuotaReq, IfMatchHeaders, QuotaParams, UpdateQuotaReq } from '../../contract/quotas.ts'
 import { IdempotencyHeaders } from '../../contract/schemas.ts'
-import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change } from '../platform/routes.ts'
 import { unknownUser } from '../users/references.ts'
 import { bulkRoute, giveRoute } from './bulk-routes.ts'
 import { importRoute } from './import-routes.ts'
-import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
-import { aboveAdjustLimit, createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
+import { authorOf, boundedAuthorOf, draftOf, patchOf, versionCheck } from './requests.ts'
+import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 
@@ -89,28 +82,21 @@ function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContex
       'Administrator',
       'adjustQuota',
       "Adjust a quota's limit",
-      'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. The support role may adjust by `SUPPORT_ADJUST_LIMIT` units per call.',
+      'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. With `until`, the units are a grant of their own, which the answer shows. The support role moves at most `SUPPORT_ADJUST_LIMIT` units of each user in 24 hours, by all its changes together; above that it is 403.',
     ),
     params: QuotaParams,
     headers: ChangeHeaders,
     body: AdjustReq,
     answer: { 200: shownQuota },
-    errors: ['not_found', 'version_mismatch', 'below_usage', 'idempotency_mismatch'],
+    errors: ['not_found', 'version_mismatch', 'below_usage', 'too_many_quotas', 'being_erased', 'idempotency_mismatch'],
     handler: async (request, reply) => {
       const { id } = request.params
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
-      if (!principalOf(request).permissions.has('change'))
-        checkAdjustment(request.body.delta, settings.supportAdjustLimit)
-      const author = authorOf(request, now())
+      const author = boundedAuthorOf(request, now(), settings)
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       return taggedView(reply, updatedOrThrow(adjusted, id, author.now))
     },
   })
-}
-
-/** @throws Problem `forbidden` if the adjustment is larger than the support role may make */
-function checkAdjustment(delta: number, limit: number): void {
-  if (Math.abs(delta) > limit) throw aboveAdjustLimit(delta, limit)
 }
 
 function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {

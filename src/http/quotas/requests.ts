@@ -34,6 +34,16 @@ export function authorOf(request: FastifyRequest, now: EpochMs): Author {
   return { now, actor: principalOf(request).subject, requestId: request.id }
 }
 
+/** Like `authorOf`, on routes that support staff may call, too: they have a bound on the units of each user in a day. */
+export function boundedAuthorOf(
+  request: FastifyRequest,
+  now: EpochMs,
+  { supportAdjustLimit }: { supportAdjustLimit: number },
+): Author {
+  const author = authorOf(request, now)
+  return principalOf(request).permissions.has('change') ? author : { ...author, allowance: supportAdjustLimit }
+}
+
 /** The ETag of a quota's version. */
 export const etagOf = (version: number) => `"${version}"`
 

@@ -160,13 +160,6 @@ export function refusal(refused: Refusal): Problem {
   }
 }
 
-/** The refusal of support staff who ask for more units than they may give or take. */
-export function aboveAdjustLimit(units: number, limit: number): Problem {
-  const allowed = limit === 0 ? 'no units' : `at most ${limit} units`
-  const detail = `The support role may adjust a quota by ${allowed} per call; this call asks for ${units}.`
-  return new Problem('forbidden', detail, { reason: 'above_adjust_limit' })
-}
-
 export function noSuchQuota(id: number): Problem {
   return new Problem('not_found', `Quota ${id} does not exist.`)
 }

@@ -2,21 +2,25 @@ import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { extraGrant } from '../../../../src/domain/extra-grant.ts'
 import { CONTINUED_BY } from '../../../../src/domain/raised-cap.ts'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { type Amount, deltaOf, isException } from '../../model/demand.ts'
 import { isLive } from '../../model/quota-status.ts'
 import { canRaiseForWindow, currentRaise } from '../../model/raised-cap.ts'
 import { demandQuery } from '../../queries/demand.ts'
-import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota-changes.ts'
+import {
+  isBelowUsage,
+  isForbidden,
+  useAdjustQuota,
+  useAskAdministrator,
+  useRaiseCap,
+} from '../../queries/quota-changes.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
-import { quotaName } from '../quota-labels.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { DistantTime } from '../values.tsx'
@@ -69,6 +73,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
         <AboutQuota quota={quota} />
         {errors.rest !== null && (
           <ErrorNotice variant="form" error={errors.rest}>
+            {isForbidden(saving.error) && <Text size="sm">{TEXTS.usedUp}</Text>}
             {isBelowUsage(saving.error) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
           </ErrorNotice>
         )}
@@ -89,9 +94,14 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
           onChange={reason => change({ reason })}
           error={errors.at('reason')}
         />
-        <Button type="submit" loading={saving.isPending}>
+        <Button type="submit" loading={saving.isPending} disabled={saving.isAbove(delta)}>
           {isThisWindowOnly && quota.kind === 'grant' ? TEXTS.submitGrant : TEXTS.submit}
         </Button>
+        {saving.canAsk(delta) && (
+          <Button variant="default" onClick={() => saving.ask(delta, input.reason, isThisWindowOnly)}>
+            {TEXTS.ask}
+          </Button>
+        )}
       </Stack>
     </form>
   )
@@ -135,37 +145,52 @@ function RaisedAlready({ quota }: { quota: Quota }) {
   )
 }
 
-/** Grants add up, so a grant gets units by another grant. A cap is raised and followed by another cap. Support staff create neither. */
+/** Grants add up, so a grant gets units by another grant. A cap is raised and followed by another cap, which support staff do not create. */
 function useCanBeThisWindowOnly(quota: Quota): boolean {
   const caller = useCaller()
-  const fits = quota.kind === 'grant' ? quota.period !== null : canRaiseForWindow(quota)
-  return fits && isLive(quota) && changesQuotas(caller)
+  const fits = quota.kind === 'grant' ? quota.period !== null : canRaiseForWindow(quota) && changesQuotas(caller)
+  return fits && isLive(quota)
 }
 
 function useSaving(quota: Quota, onSaved: (message: string) => void) {
   const [key] = useState(newIdempotencyKey)
-  const adjusting = useAdjustQuota(quota.id, key, ({ limit }) => onSaved(TEXTS.done(limit ?? 0)))
-  const creating = useCreateQuota(({ limit }) => onSaved(TEXTS.grantDone(limit ?? 0)))
+  const adjusting = useAdjustQuota(quota.id, key, ({ id, limit }) =>
+    onSaved(id === quota.id ? TEXTS.done(limit ?? 0) : TEXTS.grantDone(limit ?? 0)),
+  )
   const raising = useRaiseCap(key, () => onSaved(TEXTS.raiseDone))
-  const isPending = adjusting.isPending || creating.isPending || raising.isPending
+  const asking = useAskAdministrator(key, () => onSaved(TEXTS.asked))
+  const isPending = adjusting.isPending || raising.isPending || asking.isPending
+  const bound = useCaller().adjust_limit
+  const isAbove = (delta: number | string) => bound !== null && typeof delta === 'number' && Math.abs(delta) > bound
   return {
-    error: adjusting.error ?? creating.error ?? raising.error,
+    error: asking.error ?? adjusting.error ?? raising.error,
     isPending,
+    /** Whether it is more than the caller may ever move. */
+    isAbove,
+    /** Whether an administrator may give what the caller may not, or not today. */
+    canAsk: (delta: number | string) =>
+      quota.kind === 'grant' &&
+      typeof delta === 'number' &&
+      delta > 0 &&
+      (isAbove(delta) || (bound !== null && isForbidden(adjusting.error))),
+    ask(delta: number | string, reason: string, isThisWindowOnly: boolean) {
+      if (isPending || typeof delta !== 'number') return
+      const until = isThisWindowOnly ? quota.window_end : null
+      asking.mutate({ user_id: quota.user_id, quota_id: quota.id, units: delta, until, reason })
+    },
     save(delta: number | string, reason: string, isThisWindowOnly: boolean) {
       if (isPending) return
+      asking.reset()
       adjusting.reset()
-      creating.reset()
       raising.reset()
+      const isGrant = quota.kind === 'grant'
       // Without a number and a reason the adjustment is sent in any case: the service names what is missing.
-      if (!isThisWindowOnly || typeof delta !== 'number' || reason.trim() === '') adjusting.mutate({ delta, reason })
-      else if (quota.kind === 'cap') raising.mutate({ cap: quota, delta, reason })
+      if (isThisWindowOnly && !isGrant && typeof delta === 'number' && reason.trim() !== '')
+        raising.mutate({ cap: quota, delta, reason })
       else
-        creating.mutate({
-          body: extraGrant(
-            { quota, units: delta, end: quota.window_end },
-            { name: TEXTS.grantName(quotaName(quota)), reason },
-          ),
-          key,
+        adjusting.mutate({
+          ...{ delta, reason },
+          ...(isThisWindowOnly && isGrant ? { until: 'window_end', name: TEXTS.grantName } : {}),
         })
     },
     saveBelowUsage: (delta: number | string, reason: string) =>

@@ -56,7 +56,7 @@ export const dialogs: typeof english = {
     demand: (when, granted, denied, kind) =>
       `${when} ${granted + denied === 1 ? 'wurde' : 'wurden'} ${values.units(granted + denied)} angefragt: ${formatUnits(granted)} gewährt, ${formatUnits(denied)} wegen ${kind === 'cap' ? 'einer Obergrenze' : 'zu weniger Einheiten'} abgelehnt. Jeder Versuch zählt.`,
     demandIn: { ...eachPeriod(({ current }) => capitalized(current)), none: 'In den letzten 24 Stunden' },
-    bound: units => `Die eigene Rolle darf das Limit um bis zu ${values.units(units)} auf einmal ändern.`,
+    bound: units => `Die eigene Rolle darf die Limits eines Benutzers um bis zu ${values.units(units)} am Tag ändern.`,
     windows: 'Wie lange',
     everyWindow: eachPeriod(({ each }) => `Ab jetzt ${each}`),
     thisWindow: eachPeriod(({ currentAsObject }) => `Nur ${currentAsObject}`),
@@ -71,7 +71,7 @@ export const dialogs: typeof english = {
         {formatUnits(limit)}, und der Rest der zusätzlichen Einheiten geht nicht über.
       </>
     ),
-    grantName: name => `Zusätzlich: ${name}`,
+    grantName: 'Zusätzlich:',
     reason: 'Grund',
     reasonAbout: 'Steht im Verlauf.',
     reasonOfGrant: 'Steht in den Metadaten des zusätzlichen Pakets.',
@@ -82,6 +82,10 @@ export const dialogs: typeof english = {
     },
     submit: 'Limit anpassen',
     submitGrant: 'Einheiten hinzufügen',
+    usedUp:
+      'Mit dem, was der Support in den letzten 24 Stunden für diesen Benutzer geändert hat, ist es mehr, als die eigene Rolle ändern darf.',
+    ask: 'Administratoren fragen',
+    asked: 'Die Administratoren sind nach den Einheiten gefragt.',
     done: limit => `Das Limit ist jetzt ${formatUnits(limit)}.`,
     grantDone: units => `${values.units(units)} hinzugefügt, als eigenes Paket.`,
     raises: (from, to, until) => (

@@ -58,7 +58,7 @@ export const dialogs = {
     demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>
       `${when}, ${values.units(granted + denied)} ${granted + denied === 1 ? 'was' : 'were'} asked for: ${formatUnits(granted)} granted, ${formatUnits(denied)} denied because of ${kind === 'cap' ? 'a cap' : 'too few units'}. Each attempt counts.`,
     demandIn: { ...eachPeriod(({ current }) => capitalized(current)), none: 'In the last 24 hours' },
-    bound: (units: number) => `Your role may change the limit by up to ${values.units(units)} at a time.`,
+    bound: (units: number) => `Your role may change a user’s limits by up to ${values.units(units)} a day.`,
     windows: 'For how long',
     everyWindow: eachPeriod(({ noun }) => `Every ${noun} from now on`),
     thisWindow: eachPeriod(({ current }) => `${capitalized(current)} only`),
@@ -73,7 +73,7 @@ export const dialogs = {
         and what is left of the added units does not roll over.
       </>
     ),
-    grantName: (name: string) => `Extra units: ${name}`,
+    grantName: 'Extra units:',
     reason: 'Reason',
     reasonAbout: 'Shown in the history.',
     reasonOfGrant: 'Kept in the metadata of the added grant.',
@@ -84,6 +84,9 @@ export const dialogs = {
     },
     submit: 'Adjust limit',
     submitGrant: 'Add units',
+    usedUp: 'With what support staff changed for this user in the last 24 hours, it is more than your role may change.',
+    ask: 'Ask an administrator',
+    asked: 'Administrators are asked for the units.',
     done: (limit: number) => `The limit is now ${formatUnits(limit)}.`,
     grantDone: (units: number) => `${values.units(units)} added, as a grant of their own.`,
     raises: (from: number, to: number, until: ReactNode) => (
