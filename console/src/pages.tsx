@@ -118,6 +118,13 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/pauses/breaker.tsx')),
   },
   {
+    path: '/requests',
+    label: texts.shell.pages.requests,
+    icon: 'requests',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/requests/requests.tsx')),
+  },
+  {
     path: '/users',
     label: texts.shell.pages.users,
     icon: 'users',

@@ -41,6 +41,7 @@ const pause = Type.Object({
 })
 const request = {
   request: Type.Object({
+    id: count,
     units: count,
     until: nullable(Type.String()),
     reason: Type.String(),
@@ -179,7 +180,7 @@ export const PATHS: { readonly [Name in MessageType]: (data: DataOf<Name>, userI
   'reservation.expired': (_, userId) => (userId === null ? null : `/users/${userId}/reservations`),
   'transfer.made': data => quotaPath(data.quota),
   'transfer.returned': data => quotaPath(data.quota),
-  'request.made': (_, userId) => (userId === null ? null : `/users/${userId}`),
+  'request.made': ({ request: { id } }, userId) => (userId === null ? null : `/requests?request=${id}&of=${userId}`),
   'request.decided': (_, userId) => (userId === null ? null : `/users/${userId}`),
   'pause.made': () => '/pauses',
   'pause.lifted': () => '/pauses',

@@ -26,6 +26,7 @@ export function slackBody({ title, facts, list, advice, link, footer }: Message)
     },
   })
   const factLines = facts.map(([label, value]) => `${label}: ${value}`)
+  const linkText = link === null ? null : `<${escapedFor(SLACK_ESCAPES, link.url)}|${link.label}>`
   return {
     text: escapedFor(SLACK_ESCAPES, title, MAX_SLACK_FALLBACK),
     mrkdwn: false,
@@ -36,9 +37,7 @@ export function slackBody({ title, facts, list, advice, link, footer }: Message)
       ...[factLines, list, advice === null ? [] : [advice]]
         .filter(lines => lines.length > 0)
         .map(lines => plain(lines)),
-      ...(link === null
-        ? []
-        : [{ type: 'section', text: { type: 'mrkdwn', verbatim: true, text: `<${link.url}|${link.label}>` } }]),
+      ...(linkText === null ? [] : [{ type: 'section', text: { type: 'mrkdwn', verbatim: true, text: linkText } }]),
       {
         type: 'context',
         elements: [{ type: 'plain_text', text: escapedFor(SLACK_ESCAPES, footer, MAX_SLACK_TEXT), emoji: false }],

@@ -73,7 +73,7 @@ export const german: Texts = {
     'transfer.returned': () => null,
     'request.made': ({ request }) =>
       request.status === 'open'
-        ? 'Genehmigen Sie die Anfrage mit sms-quota request oder der API, oder lehnen Sie sie ab: Der Benutzer wartet auf Antwort.'
+        ? 'Genehmigen Sie die Anfrage, oder lehnen Sie sie ab: Der Benutzer wartet auf Antwort.'
         : null,
     'request.decided': () => null,
     'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',

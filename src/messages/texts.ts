@@ -105,9 +105,7 @@ export const english: Texts = {
     'transfer.made': () => null,
     'transfer.returned': () => null,
     'request.made': ({ request }) =>
-      request.status === 'open'
-        ? 'Approve or decline it, with sms-quota request or the API: the user waits for the answer.'
-        : null,
+      request.status === 'open' ? 'Approve or decline it: the user waits for the answer.' : null,
     'request.decided': () => null,
     'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
     'pause.lifted': () => null,

@@ -72,6 +72,9 @@ const moved = await site.call('POST', `/api/sms/admin/quota/${given}/transfer`, 
 expect(moved.status).toBe(201)
 const denied = await ask('reserve', { user_id: 66, id: longestId(3), units: 400, country: 'DE', message_type: TYPE })
 expect(denied.body.granted).toBe(false)
+const more = { units: 999_999_999, until: '2027-01-01T00:00:00.000Z', reason: REASON, quota_id: hostile }
+const asked = await site.call('POST', '/api/sms/quota/requests', { token: await site.userToken(66), body: more })
+expect(asked.status).toBe(201)
 
 const plan = await create(
   '/plans',

@@ -97,6 +97,13 @@ test('a user is named, else by reference, else by id', () => {
   expect(titleWith(new Map())).toContain(`of user ${USER}`)
 })
 
+test('who asks for more is a press away, also where Slack reads the address', () => {
+  const message = messageFor('request.made', SAMPLES['request.made'][0] ?? {})
+  const url = `https://sms.example.com/console/requests?request=320&of=${USER}`
+  expect(message.link?.url).toBe(url)
+  expect(JSON.stringify(slackBody(message))).toContain(`<${url.replace('&', '&amp;')}|`)
+})
+
 test('an event of another version still says that it happened', () => {
   expect(messageFor('quota.exploded', {}).title).toBe('Event quota.exploded of Acme GmbH')
   expect(messageFor('quota.expired', { quota: { id: 'x' } }).title).toBe('Event quota.expired of Acme GmbH')

@@ -20,6 +20,7 @@ const PATHS = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
   signOut: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2',
+  requests: 'M4 12h4l2 3h4l2-3h4M4 12v7h16v-7M12 10V3M8.5 6.5 12 3l3.5 3.5',
   pause: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM10 9v6M14 9v6',
   more: 'M12 6h.01M12 12h.01M12 18h.01',
   columns: 'M4 5h16v14H4zM10 5v14M15 5v14',

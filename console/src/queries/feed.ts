@@ -35,6 +35,7 @@ const KEY = ['events']
 const AFFECTED_QUERIES = {
   quota: ['quotas', 'summary'],
   reservation: ['quotas', 'summary', 'reservations'],
+  request: ['requests'],
   webhook: ['webhooks'],
 }
 

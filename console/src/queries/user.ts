@@ -129,7 +129,8 @@ export function givingGrantsQuery(user: ViewedUser) {
   })
 }
 
-function newestQuotasQuery(user: ViewedUser) {
+/** The newest quotas of a user, as many as one page holds. */
+export function newestQuotasQuery(user: ViewedUser) {
   const query = { page_size: MAX_PAGE_SIZE }
   return queryOptions({
     queryKey: ['quotas', user, query],

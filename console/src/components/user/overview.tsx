@@ -24,6 +24,8 @@ type SummaryOf = Api['QuotaSummary']
 const MessageCheck = lazy(() => import('./message-check.tsx'))
 const UsageSection = lazy(() => import('../usage/usage-section.tsx'))
 const QuotasSection = lazy(() => import('./quotas-section.tsx'))
+const OwnRequests = lazy(() => import('../increase-requests/own-requests.tsx'))
+const RequestsOfUser = lazy(() => import('../increase-requests/requests-of-user.tsx'))
 
 /** The first tab of a user: whether messages can be sent, what is left, usage and quotas. */
 export default function UserOverview({ user }: { user: ViewedUser }) {
@@ -31,6 +33,11 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
   return (
     <>
       <Summary user={user} />
+      {!user.isOwn && (
+        <Suspense>
+          <RequestsOfUser user_id={user.user_id} />
+        </Suspense>
+      )}
       {!user.isOwn && may(caller, 'check') && (
         <Suspense fallback={<Loading rows={1} height={120} />}>
           <MessageCheck user={user} />
@@ -42,6 +49,11 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
       <Suspense fallback={<Loading height={44} />}>
         <QuotasSection user={user} />
       </Suspense>
+      {user.isOwn && (
+        <Suspense>
+          <OwnRequests />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -1,10 +1,12 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, lazy, Suspense } from 'react'
 import { useLocation } from 'wouter'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+
+const AskForMore = lazy(() => import('../../components/increase-requests/ask-for-more.tsx'))
 
 const { mine, tabs: LABELS, sections } = texts.user
 
@@ -19,11 +21,16 @@ export default function MyQuotasPage({ Content }: { Content: ComponentType<{ use
   const { user_id } = useCaller()
   const [location] = useLocation()
   if (user_id === null) throw new Error('the page needs a caller with a user id')
+  const user = { user_id, isOwn: true }
   return (
     <>
-      <PageTitle title={mine.title} about={mine.about} />
+      <PageTitle title={mine.title} about={mine.about}>
+        <Suspense>
+          <AskForMore user={user} />
+        </Suspense>
+      </PageTitle>
       <TabNav label={sections} tabs={TABS.map(tab => ({ ...tab, isCurrent: tab.href === location }))} />
-      <Content key={user_id} user={{ user_id, isOwn: true }} />
+      <Content key={user_id} user={user} />
     </>
   )
 }

@@ -16,6 +16,7 @@ import { Today } from './today.tsx'
 const Further = lazy(() => import('./further.tsx'))
 const Pumping = lazy(() => import('./pumping.tsx'))
 const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
+const Askers = lazy(() => import('./askers.tsx'))
 
 /** The start page of those who see all users: what needs a decision, live. */
 export default function Overview() {
@@ -29,6 +30,9 @@ export default function Overview() {
       <PageTitle title={texts.overview.title} about={texts.overview.about}>
         <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
+      <Suspense>
+        <Askers />
+      </Suspense>
       {!isUnusual && webhooks}
       <div className={classes.page}>
         <div className={classes.column}>

@@ -98,6 +98,15 @@ export const components: typeof english = {
         title: 'Unter dem Verbrauch',
         text: 'Das neue Limit liegt unter den verbrauchten und reservierten Einheiten.',
       },
+      no_grant: {
+        title: 'Kein Kontingent für die Einheiten',
+        text: 'Die Einheiten brauchen ein Kontingent, das ein Limit hat und jetzt zählt. Wählen Sie ein anderes.',
+      },
+      request_closed: { title: 'Schon geschlossen', text: 'Die Anfrage wurde schon entschieden oder zurückgezogen.' },
+      too_many_requests: {
+        title: 'Zu viele Anfragen nach Einheiten',
+        text: '3 können offen sein, und 10 in 24 Stunden gestellt werden. Ziehen Sie eine zurück, oder warten Sie.',
+      },
       not_transferable: {
         title: 'Nicht übertragbar',
         text: 'Einheiten gehen nur aus einem Paket mit Limit, das jetzt zählt.',

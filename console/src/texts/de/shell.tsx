@@ -13,6 +13,7 @@ export const shell: typeof english = {
     plans: 'Tarife',
     denials: 'Ablehnungen',
     pauses: 'Angehaltene Ziele',
+    requests: 'Anfragen',
     webhooks: 'Webhooks',
     mine: 'Meine Kontingente',
     cost: 'Nachrichtenkosten',

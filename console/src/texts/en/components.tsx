@@ -100,6 +100,15 @@ export const components = {
         text: 'One of these settings can no longer change. Create a new quota instead.',
       },
       below_usage: { title: 'Below usage', text: 'The new limit is below the units that are used and reserved.' },
+      no_grant: {
+        title: 'No quota for the units',
+        text: 'The units need a quota that has a limit and counts now. Choose another one.',
+      },
+      request_closed: { title: 'Already closed', text: 'The request was decided or taken back before.' },
+      too_many_requests: {
+        title: 'Too many requests for units',
+        text: '3 can be open at a time, and 10 be made in 24 hours. Take one back, or wait.',
+      },
       not_transferable: {
         title: 'Cannot be handed on',
         text: 'Units can be taken only from a grant with a limit that counts now.',

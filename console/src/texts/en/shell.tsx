@@ -12,6 +12,7 @@ export const shell = {
     plans: 'Plans',
     denials: 'Denials',
     pauses: 'Paused destinations',
+    requests: 'Requests',
     webhooks: 'Webhooks',
     mine: 'My quotas',
     cost: 'Message cost',

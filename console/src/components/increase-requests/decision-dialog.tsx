@@ -1,0 +1,178 @@
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import {
+  type Approval,
+  approvalOf,
+  canDecline,
+  fullApproval,
+  type IncreaseRequest,
+  noteOf,
+} from '../../model/increase-requests.ts'
+import { requestQuery, useDecide } from '../../queries/increase-requests.ts'
+import { adjustsQuotas } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { Dialog, useDialogInput } from '../dialog.tsx'
+import { ErrorNotice } from '../error-notice.tsx'
+import { type FieldErrors, fieldErrors, useFocusFirstError } from '../form-errors.ts'
+import { QuotaLink } from '../links.tsx'
+import { EmptyState, Loaded, Loading } from '../loaded.tsx'
+import { TextField } from '../text-field.tsx'
+import { UserLink } from '../user-link.tsx'
+import { End, Outcome } from './columns.tsx'
+import { askerOf, type Deciding } from './decisions.tsx'
+
+const { decision: words } = texts.increaseRequests
+
+interface DecisionDialogProps {
+  /** Null closes the dialog. */
+  deciding: Deciding | null
+  onClose: () => void
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
+}
+
+/** Shows a request as it is now, and decides it if it is open and the caller may. */
+export default function DecisionDialog({ deciding, onClose, onDone }: DecisionDialogProps) {
+  // Keeps the content while the dialog closes.
+  const [shown, setShown] = useState(deciding)
+  if (deciding !== null && deciding !== shown) setShown(deciding)
+  return (
+    <Dialog title={words.title} isOpen={deciding !== null} onClose={onClose}>
+      {shown !== null && <Latest deciding={shown} onClose={onClose} onDone={onDone} />}
+    </Dialog>
+  )
+}
+
+function Latest({ deciding, onClose, onDone }: DecisionDialogProps & { deciding: Deciding }) {
+  const latest = useQuery(requestQuery(deciding))
+  const caller = useCaller()
+  return (
+    <Loaded query={latest} loading={<Loading rows={5} height={44} />}>
+      {request =>
+        request === null ? (
+          <EmptyState title={words.notFound}>{words.notFoundAbout}</EmptyState>
+        ) : (
+          <Stack gap="md">
+            <About request={request} />
+            {request.status === 'open' && adjustsQuotas(caller) ? (
+              <DecisionForm request={request} first={deciding.decision} onClose={onClose} onDone={onDone} />
+            ) : (
+              <div>
+                <Outcome request={request} />
+              </div>
+            )}
+          </Stack>
+        )
+      }
+    </Loaded>
+  )
+}
+
+/** Who asks for how many units, until when, for which quota, and why. */
+function About({ request }: { request: IncreaseRequest }) {
+  const { user_id, units, until, quota_id, reason } = request
+  return (
+    <div>
+      <Text size="sm" component="div">
+        {words.asks(
+          <UserLink user={request} unnamed={texts.shell.account.user(user_id)} inherit underline="always" />,
+          units,
+          <End at={until} />,
+          <QuotaLink id={quota_id} kind="grant" user={{ user_id, isOwn: false }} />,
+        )}
+      </Text>
+      <Text size="sm" component="div" mt={6} style={{ overflowWrap: 'anywhere' }}>
+        <bdi>{reason}</bdi>
+      </Text>
+    </div>
+  )
+}
+
+interface DecisionFormProps extends Omit<DecisionDialogProps, 'deciding'> {
+  request: IncreaseRequest
+  /** What the caller came for. */
+  first: Deciding['decision']
+}
+
+function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
+  const element = useRef<HTMLFormElement>(null)
+  const { adjust_limit: bound } = useCaller()
+  const [input, setInput] = useState<Approval>(() => fullApproval(request))
+  const [decision, setDecision] = useState(first)
+  const change = (part: Partial<Approval>) => setInput({ ...input, ...part })
+  const isChanged = JSON.stringify(input) !== JSON.stringify(fullApproval(request))
+  const deciding = useDecide(request.id, ({ granted }) => {
+    const asker = askerOf(request)
+    onDone(granted === null ? words.declined(asker) : words.approved(asker, granted.units))
+    onClose()
+  })
+  useDialogInput(isChanged)
+  useFocusFirstError(element, deciding.error)
+  const errors = fieldErrors(deciding.error, ['units', 'until', 'note'], words.errors)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (deciding.isPending) return
+    deciding.mutate({ decision, body: decision === 'approve' ? approvalOf(input, request) : noteOf(input) })
+  }
+  return (
+    <form ref={element} onSubmit={submit} noValidate>
+      <Stack gap="md">
+        {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
+        {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
+        <TextField
+          label={words.note}
+          about={words.noteAbout}
+          value={input.note}
+          onChange={note => change({ note })}
+          error={errors.at('note')}
+        />
+        <Group justify="space-between">
+          <Button type="submit" loading={deciding.isPending}>
+            {words.submit[decision]}
+          </Button>
+          {canDecline(request, bound) && (
+            <Button variant="subtle" onClick={() => setDecision(decision === 'approve' ? 'decline' : 'approve')}>
+              {words.instead[decision]}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+interface TermsProps {
+  input: Approval
+  bound: number | null
+  errors: FieldErrors<'units' | 'until' | 'note'>
+  onChange: (part: Partial<Approval>) => void
+}
+
+/** How many units are given, and until when. */
+function TermsFields({ input, bound, errors, onChange }: TermsProps) {
+  return (
+    <>
+      <TextField
+        label={words.units}
+        about={words.unitsAbout(bound)}
+        value={input.units}
+        onChange={units => onChange({ units })}
+        error={errors.at('units')}
+        isRequired
+        isNumber
+      />
+      <TextInput
+        type="datetime-local"
+        step={1}
+        label={words.until}
+        description={words.untilAbout}
+        value={input.until}
+        onChange={event => onChange({ until: event.currentTarget.value })}
+        error={errors.at('until')}
+      />
+    </>
+  )
+}

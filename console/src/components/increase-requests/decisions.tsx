@@ -1,0 +1,56 @@
+import { Button, Group } from '@mantine/core'
+import { userText } from '../../model/addresses.ts'
+import { canDecline, type IncreaseRequest } from '../../model/increase-requests.ts'
+import type { Decision } from '../../queries/increase-requests.ts'
+import { texts } from '../../texts/texts.ts'
+import type { Column } from '../data-table.tsx'
+
+const words = texts.increaseRequests
+
+/** Who asked, in texts without links. */
+export const askerOf = (request: IncreaseRequest) => userText(request, words.user(request.user_id))
+
+/** A request that is being decided. */
+export interface Deciding extends Pick<IncreaseRequest, 'id' | 'user_id'> {
+  decision: Decision
+}
+
+/**
+ * The buttons that decide open requests.
+ *
+ * @param bound the units that the caller may give; null: any number
+ */
+export function decisionColumn(bound: number | null, onDecide: (deciding: Deciding) => void): Column<IncreaseRequest> {
+  return {
+    label: words.columns.action,
+    cardLabel: () => '',
+    cell: request => {
+      const { id, user_id, status, units } = request
+      if (status !== 'open') return null
+      const decide = (decision: Decision) => () => onDecide({ id, user_id, decision })
+      return (
+        <Group gap={6}>
+          <Button
+            size="compact-xs"
+            aria-haspopup="dialog"
+            aria-label={words.approveFor(askerOf(request), units)}
+            onClick={decide('approve')}
+          >
+            {words.approve}
+          </Button>
+          {canDecline(request, bound) && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-haspopup="dialog"
+              aria-label={words.declineFor(askerOf(request), units)}
+              onClick={decide('decline')}
+            >
+              {words.decline}
+            </Button>
+          )}
+        </Group>
+      )
+    },
+  }
+}
