@@ -3023,6 +3023,12 @@ export type CreateWebhookReq = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
+  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  readonly digest?: {
+    /** The hour of the day. */ readonly hour: number
+    /** The IANA time zone of the hour. */
+    readonly timeZone: string
+  } | null
   /** A display text. */
   readonly description?: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3063,6 +3069,12 @@ export type UpdateWebhookReq = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
+  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  readonly digest?: {
+    /** The hour of the day. */ readonly hour: number
+    /** The IANA time zone of the hour. */
+    readonly timeZone: string
+  } | null
   /** A display text. */
   readonly description?: string | null
   /** false pauses deliveries. Events that happen meanwhile are sent once it is enabled again. */
@@ -3094,6 +3106,12 @@ export type Webhook = {
     /** Fewer units than this are little. */ readonly units?: number
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
+  } | null
+  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  readonly digest: {
+    /** The hour of the day. */ readonly hour: number
+    /** The IANA time zone of the hour. */
+    readonly timeZone: string
   } | null
   /** A display text. */
   readonly description: string | null
@@ -3129,6 +3147,12 @@ export type WebhookWithSecret = {
     /** Fewer units than this are little. */ readonly units?: number
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
+  } | null
+  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  readonly digest: {
+    /** The hour of the day. */ readonly hour: number
+    /** The IANA time zone of the hour. */
+    readonly timeZone: string
   } | null
   /** A display text. */
   readonly description: string | null
@@ -3221,6 +3245,12 @@ export type WebhookAsShown = {
     /** Fewer units than this are little. */ readonly units?: number
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
+  } | null
+  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  readonly digest?: {
+    /** The hour of the day. */ readonly hour: number
+    /** The IANA time zone of the hour. */
+    readonly timeZone: string
   } | null
   /** A display text. */
   readonly description?: string | null

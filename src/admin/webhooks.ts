@@ -2,7 +2,7 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { appendSystemEvent } from '../db/outbox/writes.ts'
 import { insertWebhookChange } from '../db/webhooks/history.ts'
-import { restartPending } from '../db/webhooks/maintenance.ts'
+import { movePending, restartPending } from '../db/webhooks/maintenance.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, writeSecrets } from '../db/webhooks/secrets.ts'
 import {
@@ -58,6 +58,7 @@ export function createWebhook(
       user_ids: null,
       types: null,
       only_when_low: null,
+      digest: null,
       description: null,
       enabled: true,
       ...draft,
@@ -79,7 +80,7 @@ export function createWebhook(
 
 /**
  * Changes a webhook by merging, and its secret URL if it gets another. If it was disabled and is enabled again, every pending delivery begins a new series of
- * attempts. Undefined if there is no such webhook.
+ * attempts. What waits for the hour of its digest moves with that. Undefined if there is no such webhook.
  */
 export function updateWebhook(
   db: Pick<Database, 'transaction'>,
@@ -99,6 +100,7 @@ export function updateWebhook(
     if (url !== undefined) await writeSecrets(tx, url.keys, webhook, { secret: url.secret, previous_secret: null })
     await record(tx, 'updated', current, webhook, author)
     if (isRevived) await restartPending(tx, id, now)
+    else if (patch.digest !== undefined) await movePending(tx, id, now)
     return webhook
   })
 }

@@ -8,7 +8,7 @@ import {
   MESSAGE_LANGUAGES,
   WEBHOOK_KINDS,
 } from '../domain/webhook.ts'
-import { closed, nextCursor, nullable, patterned, positive, text, time, uint } from './schemas.ts'
+import { closed, nextCursor, nullable, patterned, positive, text, time, timeZone, uint } from './schemas.ts'
 
 /** Webhooks and their deliveries. The payloads are in `events.ts`. */
 
@@ -56,6 +56,20 @@ const settings = {
     {
       description:
         'Of `quota.threshold_reached` only events whose `sendable.units` are little: fewer than `units`, or less than `share` of the limit of the quota that reached the percentage. What the user can send by other quotas counts as left, so that a pack of 10 that runs out beside one with 1,000 left warns of nothing. Other event types are sent as ever; null: so are these.',
+      examples: [null],
+    },
+  ),
+  digest: nullable(
+    Type.Object(
+      {
+        hour: Type.Integer({ minimum: 0, maximum: 23, description: 'The hour of the day.' }),
+        time_zone: timeZone({ description: 'The IANA time zone of the hour.' }),
+      },
+      closed,
+    ),
+    {
+      description:
+        'Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once.',
       examples: [null],
     },
   ),

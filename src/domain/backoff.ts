@@ -7,8 +7,11 @@ const FIRST_DELAY_MS = 5_000
 const MAX_DELAY_MS = 4 * HOUR_MS
 /** The longest time for which a receiver may ask. */
 const MAX_ASKED_MS = DAY_MS
-/** No attempt is planned for later than this, jitter and the time of an attempt included. */
-export const LONGEST_WAIT_MS = 26 * HOUR_MS
+/**
+ * No attempt is planned for later than this: neither a retry, with its jitter and the time of the attempt, nor a digest, where a day has up to
+ * 26 hours (Antarctica/Troll).
+ */
+export const LONGEST_WAIT_MS = 27 * HOUR_MS
 
 /**
  * When to retry a delivery that has failed `failures` times (1…) since `began`: after 5 s, 20 s, 80 s … at most 4 h,

@@ -22,6 +22,12 @@ export interface WhenLow {
   share?: number
 }
 
+/** When messages to people go out: once a day, at this hour of a time zone. */
+export interface Digest {
+  hour: number
+  time_zone: string
+}
+
 /** A receiver of events. */
 export interface Webhook {
   id: number
@@ -38,6 +44,8 @@ export interface Webhook {
   types: string[] | null
   /** It receives `quota.threshold_reached` only when little is left; null: always. */
   only_when_low: WhenLow | null
+  /** Its messages wait for this hour, and become one; null: they go out at once. Programs have none. */
+  digest: Digest | null
   description: string | null
   enabled: boolean
   disabled_reason: 'failing' | 'gone' | null
@@ -70,7 +78,10 @@ export const SERVICE_ACTOR = 'sms-quota'
 
 /** A request to create or change a webhook. */
 export type WebhookDraft = Partial<
-  Pick<Webhook, 'url' | 'addresses' | 'language' | 'user_ids' | 'types' | 'only_when_low' | 'description' | 'enabled'>
+  Pick<
+    Webhook,
+    'url' | 'addresses' | 'language' | 'user_ids' | 'types' | 'only_when_low' | 'digest' | 'description' | 'enabled'
+  >
 >
 
 /** Webhooks per installation: the dispatcher checks each for due deliveries, and each has its own connections. */

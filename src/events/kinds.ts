@@ -34,8 +34,8 @@ export interface KindOptions {
 export type Send = (webhook: SigningWebhook, parcel: Parcel, headers: Record<string, string>) => Promise<Attempt>
 
 export function createKinds({ now, poster, mailer, publicUrl }: KindOptions): Readonly<Record<WebhookKind, Send>> {
-  const messageFor = ({ id, language }: SigningWebhook, { names, ...events }: Parcel): Message =>
-    messageOf(events, { language, webhookId: id, publicUrl, names })
+  const messageFor = ({ id, language, digest }: SigningWebhook, { names, ...events }: Parcel): Message =>
+    messageOf(events, { language, webhookId: id, isDigest: digest !== null, publicUrl, names })
 
   const toChannel =
     (bodyOf: (message: Message) => object): Send =>

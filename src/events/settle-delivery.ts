@@ -42,12 +42,14 @@ export function settleDeliveries(
     let failingSince = noted
     let disabled: 'failing' | 'gone' | undefined
 
+    // What one message was about is due again together.
+    const chances = new Map(ended.map(({ attempt }) => [attempt, random()]))
     const settlements: Settlement[] = []
     const settled = ended.map((end, index): Settled => {
       const { claim, attempt } = end
       const failed = failures.get(index + 1)
       if (failed === undefined) return 'stale'
-      const next = nextAttemptOf(end, failed + 1, now, random())
+      const next = nextAttemptOf(end, failed + 1, now, chances.get(attempt) ?? 0)
       const outcome = attempt.delivered ? 'delivered' : next === null ? 'failed' : 'retried'
       settlements.push({
         key: claim,

@@ -235,31 +235,43 @@ class LeasingChannel implements WebhookChannel {
     }
   }
 
-  /** Reads what one message says of the events of claims: their types, and the first of them. */
+  /** Reads what one message says of the events of claims: their types, and the oldest of them. */
   private async prepareOne(claims: readonly Claim[]): Promise<void> {
     const { db } = this.options
     try {
-      const heads = await findEventHeads(db, claims)
-      const types = new Map(heads.map(head => [eventIdOf(head), head.type]))
-      const kept = claims.filter(claim => types.has(eventIdOf(claim)))
+      const byId = new Map(claims.map(claim => [eventIdOf(claim), claim]))
+      const heads = (await findEventHeads(db, claims)).flatMap(head => {
+        const claim = byId.get(eventIdOf(head))
+        return claim === undefined ? [] : [{ type: head.type, claim }]
+      })
       const messages: Claimed[] = []
       // Events that some addresses have already go to the others only.
-      for (const group of Map.groupBy(kept, ({ addresses }) => addresses?.join() ?? null).values()) {
-        const byType = Map.groupBy(group, claim => types.get(eventIdOf(claim)) ?? '')
-        const counts = [...byType].map(([type, some]) => ({ type, count: some.length }))
-        // One that cannot be read is counted, and not listed.
-        const first = await findClaimedEvents(db, group.slice(0, MAX_LISTED)).catch(error => {
-          if (isOutage(error)) throw error
-          return []
-        })
-        messages.push({ claims: group, first, counts, names: await this.namesOf(first) })
+      for (const group of Map.groupBy(heads, ({ claim }) => claim.addresses?.join() ?? null).values()) {
+        const counts = [...Map.groupBy(group, ({ type }) => type)].map(([type, { length }]) => ({
+          type,
+          count: length,
+        }))
+        const about = group.map(({ claim }) => claim)
+        const first = await this.readListed(about.slice(0, MAX_LISTED))
+        messages.push({ claims: about, first, counts, names: await this.namesOf(first) })
       }
       this.waiting.push(...messages)
-      for (const claim of claims) if (!types.has(eventIdOf(claim))) this.endGone(claim)
+      const kept = new Set(heads.map(({ claim }) => claim))
+      for (const claim of claims) if (!kept.has(claim)) this.endGone(claim)
     } catch (error) {
       this.returned.push(...claims)
       throw error
     }
+  }
+
+  /** Reads the events that a message lists, in their order. One that cannot be read is counted, and not listed. */
+  private async readListed(claims: readonly Claim[]): Promise<StoredEvent[]> {
+    const events = await findClaimedEvents(this.options.db, claims).catch(error => {
+      if (isOutage(error)) throw error
+      return []
+    })
+    const byId = new Map(events.map(event => [eventIdOf(event), event]))
+    return claims.flatMap(claim => byId.get(eventIdOf(claim)) ?? [])
   }
 
   /** Programs get ids only. */

@@ -38,6 +38,8 @@ export interface MessageEvents {
 export interface MessageContext {
   language: MessageLanguage
   webhookId: number
+  /** Whether its messages go out once a day. */
+  isDigest: boolean
   /** The address of the service, without a slash at its end. Null: messages have no links. */
   publicUrl: string | null
   names: ReadonlyMap<number, { user_ref: string | null; user_name: string | null }>
@@ -93,10 +95,10 @@ function ofMany(
   const more = total - list.length
   const latest = Math.max(0, ...first.map(({ at }) => at))
   return {
-    title: texts.many.title(number(total)),
+    title: (context.isDigest ? texts.many.digest : texts.many.title)(number(total)),
     facts: counts.map(({ type, count }) => [isMessageType(type) ? texts.types[type] : type, number(count)]),
     list: more > 0 ? [...list, texts.many.more(number(more))] : list,
-    advice: texts.many.advice,
+    advice: context.isDigest ? null : texts.many.advice,
     link: linkTo(`/webhooks/${context.webhookId}`, context),
     footer: footerOf(latest, context),
   }

@@ -129,8 +129,9 @@ export const german: Texts = {
   unknown: (type, { user }) => `Ereignis ${type}: ${user}`,
   many: {
     title: count => `${count} Ereignisse`,
+    digest: count => `Tageszusammenfassung: ${count} Ereignisse`,
     more: count => `und ${count} weitere`,
-    advice: 'Sie kamen zu schnell für je eine Nachricht.',
+    advice: 'Es waren zu viele für je eine Nachricht.',
   },
   open: 'In der Konsole öffnen',
   footer: (id, at) => `${at} · sms-quota, Webhook ${id}`,

@@ -26,6 +26,8 @@ export interface Texts {
   readonly unknown: (type: string, words: Words) => string
   readonly many: {
     readonly title: (count: string) => string
+    /** The title of a message that goes out once a day. */
+    readonly digest: (count: string) => string
     readonly more: (count: string) => string
     readonly advice: string
   }
@@ -160,8 +162,9 @@ export const english: Texts = {
   unknown: (type, { user }) => `Event ${type} of ${user}`,
   many: {
     title: count => `${count} events`,
+    digest: count => `Daily summary: ${count} events`,
     more: count => `and ${count} more`,
-    advice: 'They came too fast for a message each.',
+    advice: 'There were too many for a message each.',
   },
   open: 'Open in the console',
   footer: (id, at) => `${at} · sms-quota, webhook ${id}`,

@@ -160,3 +160,25 @@ test('a webhook for when little is left hears of no small pack beside a large on
   expect((await call('PUT', path, { body: { only_when_low: { units: 9 } } })).body.only_when_low).toEqual({ units: 9 })
   expect((await call('PUT', path, { body: { only_when_low: null } })).body.only_when_low).toBeNull()
 })
+
+test('a digest waits for its hour, is kept by other changes, and is null for a program', async () => {
+  const user = someone()
+  const channel = { kind: 'slack', url: `${receiver.url}/${SECRET}`, user_ids: [user] }
+  const digest = { hour: 9, time_zone: 'Europe/Berlin' }
+  const { id } = await create({ ...channel, digest: { hour: 9, time_zone: 'europe/berlin' } })
+  const path = `${WEBHOOKS}/${id}`
+  await allow({ user_id: user, limit: 10, name: 'First' })
+  await allow({ user_id: user, limit: 10, name: 'Second' })
+  await dispatch()
+  expect(receiver.deliveries).toEqual([])
+  expect((await call('PUT', path, { body: { description: 'daily' } })).body.digest).toEqual(digest)
+  const [waiting] = (await call('GET', `${path}/deliveries`)).body.items
+  expect(waiting).toMatchObject({ status: 'pending', attempts: 0, last_attempt_at: null })
+  clock.now = Date.parse(waiting.next_attempt_at)
+  await dispatch()
+  expect(receiver.deliveries.splice(0).map(({ body }) => JSON.parse(body).text)).toEqual(['Daily summary: 2 events'])
+  expect((await call('PUT', path, { body: { digest: null } })).body.digest).toBeNull()
+  const [change] = (await call('GET', `${path}/history`)).body.items
+  expect(change).toMatchObject({ before: { digest }, after: { digest: null } })
+  expect((await create({ url: receiver.url, digest: null })).digest).toBeNull()
+})

@@ -15,6 +15,7 @@ export const USER = 7
 export const CONTEXT: MessageContext = {
   language: 'en',
   webhookId: 64,
+  isDigest: false,
   publicUrl: 'https://sms.example.com',
   names: new Map([[USER, { user_ref: 'acme-de', user_name: 'Acme GmbH' }]]),
 }

@@ -264,7 +264,7 @@ export async function releaseDeliveries(
 /** Deliveries that wait. Their times are null if there is none. */
 export interface PendingDeliveries {
   count: number
-  /** When the oldest was made. */
+  /** Since when the oldest could be sent: since it was made, or since the hour of its digest. */
   oldest: EpochMs | null
   /** When the next attempt is due. */
   next_due: EpochMs | null
@@ -276,9 +276,9 @@ export function readPending(db: Database, bound = 100_000): Promise<PendingDeliv
     await tx.query({ text: BY_KEYS })
     const [row] = await tx.query<PendingDeliveries>({
       name: 'delivery-count',
-      text: sql`select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
+      text: sql`select count(*) as count, min(since) as oldest, min(next_attempt_at) as next_due
              from (
-               select d.created_at, d.next_attempt_at
+               select case when w.digest is null then d.created_at else coalesce(d.began_at, d.next_attempt_at) end as since, d.next_attempt_at
                from webhook w join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending'
                where w.deleted_at is null limit $1
              ) p`,

@@ -2,6 +2,7 @@
  * Writes a delivery for each event that a webhook takes. The events stay in the database: each page is one statement over
  * ranges of event numbers, so that its cost is bounded whichever types the webhook takes.
  */
+import { dueAt } from '../../domain/digest.ts'
 import { type Shard, shardFrom } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Webhook } from '../../domain/webhook.ts'
@@ -44,7 +45,7 @@ export function nextRanges(positions: Positions, ends: Positions, limit: number)
 }
 
 /**
- * Writes a delivery, due at once, for each new event that the webhook takes, of a page of events, and moves its cursor in
+ * Writes a delivery, due at once or at the hour of the digest, for each new event that the webhook takes, of a page of events, and moves its cursor in
  * the same transaction, so that a crash neither loses an event nor writes one twice. Returns whether there are more
  * events. It does nothing while another process fans out for the webhook.
  *
@@ -58,8 +59,8 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
       text: sql`select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
       values: [shard, id],
     })
-    const [webhook] = await tx.query<EventScope>({
-      text: sql`select w.types, w.user_ids, w.only_when_low from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
+    const [webhook] = await tx.query<EventScope & Pick<Webhook, 'digest'>>({
+      text: sql`select w.types, w.user_ids, w.only_when_low, w.digest from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
       values: [shard, id],
     })
     if (cursor === undefined || webhook === undefined) return false
@@ -95,7 +96,7 @@ const isLow = (low: Sql) => sql`(${low}::jsonb is null or e.type <> 'quota.thres
 async function insertDeliveries(
   tx: Transaction,
   id: number,
-  { types, user_ids, only_when_low }: EventScope,
+  { types, user_ids, only_when_low, digest }: EventScope & Pick<Webhook, 'digest'>,
   ranges: readonly EventRange[],
   now: EpochMs,
 ): Promise<void> {
@@ -107,6 +108,7 @@ async function insertDeliveries(
     ranges.map(range => range.after),
     ranges.map(range => range.until),
     timestampParam(now),
+    timestampParam(dueAt(digest, now)),
   ]
   // Without a filter the index alone answers.
   const ofTypes = types === null ? sql`` : sql`and e.type = any(${bind(values, types)})`
@@ -114,7 +116,7 @@ async function insertDeliveries(
   const ofLow = only_when_low === null ? sql`` : sql`and ${isLow(bind(values, whenLowParam(only_when_low)))}`
   await tx.query({
     text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-           select $1, $2, r.shard, e.number, 'pending', $6, $6
+           select $1, $2, r.shard, e.number, 'pending', $7, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
            join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers} ${ofLow}
            where e.shard = any($3::smallint[])

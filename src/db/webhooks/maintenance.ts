@@ -1,11 +1,12 @@
 /**
- * The work that follows in pages on a change of a webhook with many deliveries: a new beginning, a deletion, and the
- * removal of deliveries that ended long ago.
+ * The work that follows in pages on a change of a webhook with many deliveries: a new beginning, another digest, a deletion, and
+ * the removal of deliveries that ended long ago.
  */
 import { LONGEST_WAIT_MS } from '../../domain/backoff.ts'
+import { dueAt } from '../../domain/digest.ts'
 import type { EventKey } from '../../domain/event.ts'
 import type { EpochMs } from '../../domain/time.ts'
-import { ROTATION_OVERLAP_MS } from '../../domain/webhook.ts'
+import { type Digest, ROTATION_OVERLAP_MS } from '../../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
@@ -18,17 +19,24 @@ import { shardOfWebhook } from './webhooks.ts'
  * claimed, and `restartPage` makes the others due.
  */
 export async function restartPending(tx: Transaction, id: number, now: EpochMs): Promise<void> {
-  const values = [shardOfWebhook(id), id, timestampParam(now)]
-  await tx.query({ text: sql`update webhook set restarted_at = $3 where shard = $1 and id = $2`, values })
+  await tx.query({
+    text: sql`update webhook set restarted_at = $3 where shard = $1 and id = $2`,
+    values: [shardOfWebhook(id), id, timestampParam(now)],
+  })
+  await movePending(tx, id, now)
+}
+
+/** Has the deliveries that wait for the hour of a digest wait for that of the present one, or be due: `restartPage` moves them. */
+export async function movePending(tx: Transaction, id: number, now: EpochMs): Promise<void> {
   await tx.query({
     text: sql`update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2`,
-    values,
+    values: [shardOfWebhook(id), id, timestampParam(now)],
   })
 }
 
 /**
- * Makes a page of the deliveries due that `restartPending` has left. Returns whether there are more. It does nothing while
- * another process writes deliveries of the webhook.
+ * Makes a page of the deliveries due that `restartPending` has left, and moves those of `movePending`. Returns whether there are
+ * more. It does nothing while another process writes deliveries of the webhook.
  *
  * @param limit deliveries to read, at most
  */
@@ -36,12 +44,13 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
   const shard = shardOfWebhook(id)
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [cursor] = await tx.query<{ restart_from: EpochMs | null }>({
-      text: sql`select restart_from from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
+    const [cursor] = await tx.query<{ restart_from: EpochMs | null; digest: Digest | null }>({
+      text: sql`select c.restart_from, w.digest from webhook_cursor c join webhook w on w.shard = c.shard and w.id = c.webhook_id
+             where c.shard = $1 and c.webhook_id = $2 for update of c skip locked`,
       values: [shard, id],
     })
-    const from = cursor?.restart_from ?? null
-    if (from === null) return false
+    if (cursor === undefined || cursor.restart_from === null) return false
+    const from = cursor.restart_from
     const [page] = await tx.query<{ read: number; restarted: number; reached: EpochMs | null }>({
       name: 'delivery-restart',
       text: sql`with page as materialized (
@@ -49,17 +58,18 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
                where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at >= $3
                order by next_attempt_at limit $5
              ), restarted as (
-               update webhook_delivery d set ${RESTART}, next_attempt_at = $4
+               update webhook_delivery d set ${RESTART}, next_attempt_at = case when d.began_at is null then $6 else $4 end
                from page p join webhook w on w.shard = p.shard and w.id = p.webhook_id
-               where ${sameDelivery(sql`d`, sql`p`)} and d.shard = $1 and w.shard = $1 and ${IS_PENDING} and d.began_at <= w.restarted_at
+               where ${sameDelivery(sql`d`, sql`p`)} and d.shard = $1 and w.shard = $1 and ${IS_PENDING}
+                 and (d.began_at <= w.restarted_at or d.began_at is null and d.next_attempt_at > $4 and d.next_attempt_at <> $6)
                returning 1
              )
              select count(*) as read, max(next_attempt_at) as reached, (select count(*) from restarted) as restarted
              from page`,
-      values: [shard, id, timestampParam(from), timestampParam(now), limit],
+      values: [shard, id, timestampParam(from), timestampParam(now), limit, timestampParam(dueAt(cursor.digest, now))],
     })
     const hasMore = page !== undefined && page.reached !== null && page.read === limit
-    // Restarted deliveries leave the range. A page of others that are all due at one time is passed over.
+    // Restarted deliveries leave the range, or are passed over when they are read again. A page of others that are all due at one time is passed over.
     const next = hasMore ? Math.max(page.reached ?? from, page.restarted > 0 ? from : from + 1) : null
     await tx.query({
       text: sql`update webhook_cursor set restart_from = $3 where shard = $1 and webhook_id = $2`,

@@ -20,14 +20,17 @@ const NONE: ClaimedMessages = { claims: [], isOne: false }
 
 /**
  * Claims deliveries that are due, as many as there may still be messages in this minute. If more are due when a minute begins, it
- * claims a page of them for one message, and no more until that minute is over. The row in `webhook_cursor` counts the messages.
+ * claims a page of them for one message, and no more until that minute is over. With a digest, each page is one message. The row in
+ * `webhook_cursor` counts the messages.
  */
 export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil: EpochMs): Promise<ClaimedMessages> {
   const key = [shardOfWebhook(id), id]
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [cursor] = await tx.query<{ messages: number; messages_since: EpochMs | null }>({
-      text: sql`select messages, messages_since from webhook_cursor where shard = $1 and webhook_id = $2 for update`,
+    const [cursor] = await tx.query<{ messages: number; messages_since: EpochMs | null; is_digest: boolean }>({
+      text: sql`select c.messages, c.messages_since, w.digest is not null as is_digest
+             from webhook_cursor c join webhook w on w.shard = c.shard and w.id = c.webhook_id
+             where c.shard = $1 and c.webhook_id = $2 for update of c`,
       values: key,
     })
     if (cursor === undefined) return NONE
@@ -43,16 +46,19 @@ export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil
              ) d`,
       values: [...key, timestampParam(now), MAX_MESSAGES_PER_MINUTE + 1],
     })
-    const isOne = begins && due !== undefined && due.count > MAX_MESSAGES_PER_MINUTE
-    const limit = isOne ? MAX_EVENTS_OF_MESSAGE : MAX_MESSAGES_PER_MINUTE - sent
-    if (limit <= 0) return NONE
+    const left = MAX_MESSAGES_PER_MINUTE - sent
+    if (left <= 0) return NONE
+    const isMany = begins && due !== undefined && due.count > MAX_MESSAGES_PER_MINUTE
+    const isOne = cursor.is_digest || isMany
+    const limit = isOne ? MAX_EVENTS_OF_MESSAGE : left
     const claims = await claimDue(tx, id, now, leaseUntil, limit)
     if (claims.length === 0) return NONE
+    const messages = cursor.is_digest ? sent + 1 : isMany ? MAX_MESSAGES_PER_MINUTE : sent + claims.length
     await tx.query({
       text: sql`update webhook_cursor set messages = $3, messages_since = $4 where shard = $1 and webhook_id = $2`,
-      values: [...key, isOne ? MAX_MESSAGES_PER_MINUTE : sent + claims.length, timestampParam(begins ? now : since)],
+      values: [...key, messages, timestampParam(begins ? now : since)],
     })
-    return { claims, isOne }
+    return { claims, isOne: isOne && claims.length > 1 }
   })
 }
 
@@ -92,7 +98,7 @@ async function claimDue(
 /** The type of an event. */
 export type EventHead = EventKey & { type: string }
 
-/** The types of the events of claims, in no order; events that are not kept any more, or erased, are missing. */
+/** The types of the events of claims, oldest first, and always in the same order; events that are not kept any more, or erased, are missing. */
 export function findEventHeads(db: Database, claims: readonly Claim[]): Promise<EventHead[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
@@ -104,7 +110,7 @@ export function findEventHeads(db: Database, claims: readonly Claim[]): Promise<
              from unnest($1::smallint[], $2::bigint[]) as u (shard, number) cross join lateral (
                select * from event e
                where e.shard = u.shard and e.number = u.number and e.shard = any($3::smallint[]) and ${IS_KEPT} ${oneByOne}
-             ) e`,
+             ) e order by e.at, e.shard, e.number`,
       values: [claims.map(({ shard }) => shard), claims.map(({ number }) => number), shardsOf(claims)],
     })
   }, 'snapshot')

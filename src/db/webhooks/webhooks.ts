@@ -8,7 +8,7 @@ import { timestampParam } from '../connection/values.ts'
 import { readOutboxEnds } from '../outbox/outbox.ts'
 
 /** All but the secrets, which are in `webhook-secrets.ts`. */
-export const WEBHOOK_COLUMNS = sql`id, kind, nullif(url, '') as url, addresses, language, user_ids, types, only_when_low, description,
+export const WEBHOOK_COLUMNS = sql`id, kind, nullif(url, '') as url, addresses, language, user_ids, types, only_when_low, digest, description,
   enabled or sends as enabled, disabled_reason, failing_since, previous_until, created_at, created_by, updated_at, updated_by`
 
 /** SQL: a webhook `w` is enabled. A planner takes this for half of them, as it takes a column; with `or`, for most, and it reads all that is due. */
@@ -66,13 +66,13 @@ export async function nextWebhookId(tx: Transaction): Promise<{ id: number; pres
  */
 export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
   const shard = shardOfWebhook(webhook.id)
-  const { id, kind, url, addresses, language, user_ids, types, only_when_low, description, created_at, created_by } =
-    webhook
+  const { id, kind, url, addresses, language, user_ids, types, only_when_low, digest, description } = webhook
+  const { created_at, created_by } = webhook
   const { enabled, sends } = storedState(webhook)
   await tx.query({
     text: sql`insert into webhook (shard, id, kind, url, addresses, language, user_ids, types, description, enabled, sends, secret,
-             created_at, created_by, updated_at, updated_by, only_when_low)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', $12, $13, $12, $13, $14)`,
+             created_at, created_by, updated_at, updated_by, only_when_low, digest)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', $12, $13, $12, $13, $14, $15)`,
     values: [
       shard,
       id,
@@ -88,6 +88,7 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
       timestampParam(created_at),
       created_by,
       only_when_low && JSON.stringify(only_when_low),
+      digest && JSON.stringify(digest),
     ],
   })
   await tx.query({
@@ -98,13 +99,13 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
 
 /** Writes every column of a webhook that may change, but the secrets. */
 export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
-  const { id, url, addresses, language, user_ids, types, only_when_low, description } = webhook
+  const { id, url, addresses, language, user_ids, types, only_when_low, digest, description } = webhook
   const { disabled_reason, failing_since, updated_at, updated_by } = webhook
   const { enabled, sends } = storedState(webhook)
   await tx.query({
     text: sql`update webhook set url = $3, addresses = $4, language = $5, user_ids = $6, types = $7, description = $8,
              enabled = $9, sends = $10, disabled_reason = $11, failing_since = $12, updated_at = $13, updated_by = $14,
-             only_when_low = $15
+             only_when_low = $15, digest = $16
            where shard = $1 and id = $2`,
     values: [
       shardOfWebhook(id),
@@ -122,6 +123,7 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
       timestampParam(updated_at),
       updated_by,
       only_when_low && JSON.stringify(only_when_low),
+      digest && JSON.stringify(digest),
     ],
   })
 }

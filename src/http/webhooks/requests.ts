@@ -1,4 +1,5 @@
-import { DESTINATIONS, shortenedUrl, type Webhook, type WebhookKind } from '../../domain/webhook.ts'
+import { DESTINATIONS, type Digest, shortenedUrl, type Webhook, type WebhookKind } from '../../domain/webhook.ts'
+import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import type { RouteContext } from '../context.ts'
@@ -48,6 +49,18 @@ export function requireDestination(
   if ((name === 'url' ? url : addresses) === undefined) {
     throw invalidRequest([{ path: `/${name}`, message: `is required for the kind ${kind}` }])
   }
+}
+
+/** The digest that a request names, its time zone in the one spelling. @throws Problem if a program were to get one */
+export function digestOf(kind: WebhookKind | undefined, { digest }: { digest?: Digest | null }) {
+  if (digest === undefined) return {}
+  if (digest === null) return { digest }
+  if (kind === 'webhook') {
+    const message = 'must be null for the kind webhook: a program gets each event by itself, at once'
+    throw invalidRequest([{ path: '/digest', message }])
+  }
+  const { hour, time_zone } = digest
+  return { digest: { hour, time_zone: timeZoneName(time_zone) ?? time_zone } }
 }
 
 /** Refuses a private address now instead of at each delivery. A host name is checked when it is resolved. */

@@ -15,7 +15,7 @@ import type { RouteContext } from '../context.ts'
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { destinationOf, requireDestination } from './requests.ts'
+import { destinationOf, digestOf, requireDestination } from './requests.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
@@ -49,7 +49,7 @@ function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
       const { secretUrl, ...destination } = destinationOf(kind, body, webhooks)
       requireDestination(kind, destination)
       const key = request.headers['idempotency-key']
-      const draft = { ...body, ...destination, kind }
+      const draft = { ...body, ...destination, ...digestOf(kind, body), kind }
       const made = { secret: secretUrl ?? newSecret(), keys: secretKeys }
       const created = await createWebhookOnce(db, draft, made, writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
@@ -80,10 +80,11 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
     errors: ['not_found', 'idempotency_mismatch'],
     handler: async request => {
       const { id } = request.params
-      const { secretUrl, ...destination } = destinationOf(await kindOf(db, id), request.body, webhooks)
+      const kind = await kindOf(db, id)
+      const { secretUrl, ...destination } = destinationOf(kind ?? 'webhook', request.body, webhooks)
       const key = request.headers['idempotency-key']
       const url = secretUrl && { secret: secretUrl, keys: secretKeys }
-      const patch = { ...request.body, ...destination }
+      const patch = { ...request.body, ...destination, ...digestOf(kind, request.body) }
       const updated = await updateWebhookOnce(db, id, patch, writerOf(request, now()), key, url)
       const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
       return webhookView(webhook, at)
@@ -115,7 +116,7 @@ function rotateSecretRoute(server: FastifyInstance, { db, now, secretKeys }: Rou
     handler: async request => {
       const { id } = request.params
       const kind = await kindOf(db, id)
-      if (kind !== 'webhook')
+      if (kind !== undefined && kind !== 'webhook')
         throw invalidRequest([{ path: 'id', message: `is of the kind ${kind}, which has no secret that signs` }])
       const key = request.headers['idempotency-key']
       const made = { secret: newSecret(), keys: secretKeys }
@@ -137,8 +138,8 @@ function testRoute(server: FastifyInstance, { webhooks }: RouteContext): void {
 }
 
 /** The kind of a webhook, which never changes. A call may repeat one to a webhook that is deleted since: that goes on to its answer. */
-async function kindOf(db: RouteContext['db'], id: number): Promise<WebhookKind> {
-  return (await findWebhook(db, id))?.kind ?? 'webhook'
+async function kindOf(db: RouteContext['db'], id: number): Promise<WebhookKind | undefined> {
+  return (await findWebhook(db, id))?.kind
 }
 
 function tooManyWebhooks(): Problem {
