@@ -9,7 +9,7 @@ const SERVICE = 'http://127.0.0.1:8080'
 
 /** What every page is made of, in any language: packages with what these import, and the icon. */
 const OF_EVERY_PAGE =
-  /\.svg$|\/node_modules\/(?:@tanstack|wouter|get-nonce|@mantine\/hooks\/esm\/use-(?:disclosure|id|merged-ref|uncontrolled)|@mantine\/core\/esm\/(?:core\/MantineProvider|components\/(?:Anchor|Burger|Button|Code|Group|Loader|Skeleton|Text|Title|UnstyledButton|VisuallyHidden)))\//
+  /\.svg$|\/node_modules\/(?:@tanstack|wouter|get-nonce|@mantine\/hooks\/esm\/(?:utils\/use-callback-ref|use-(?:disclosure|id|merged-ref|uncontrolled))|@mantine\/core\/esm\/(?:core\/MantineProvider|components\/(?:Anchor|Burger|Button|Code|Group|Loader|Skeleton|Text|Title|UnstyledButton|VisuallyHidden)))\//
 
 /** What forms and dialogs share: a list has none until a row is changed. */
 const OF_FORMS = /\/src\/(?:components\/(?:dialog|form-errors)|model\/typed)\.tsx?/

@@ -11,6 +11,7 @@ const CHANGE = new Intl.NumberFormat(locale, { signDisplay: 'always' })
 const COMPACT = new Intl.NumberFormat(locale, { notation: 'compact', useGrouping: true })
 const RATE = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
 const PERCENT = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
+const EXACT_PERCENT = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 6 })
 const LIST = new Intl.ListFormat(locale)
 
 /** The user's time zone, such as `Europe/Berlin`. */
@@ -38,6 +39,11 @@ export function formatRate(rate: number): string {
 /** @param share 1 is 100 % */
 export function formatPercent(share: number): string {
   return PERCENT.format(share)
+}
+
+/** With its decimals, as of a setting. @param share 1 is 100 % */
+export function formatExactPercent(share: number): string {
+  return EXACT_PERCENT.format(share)
 }
 
 /** "Germany, Austria and Switzerland" */

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest'
 import { PROJECT } from '../support/paths.ts'
 
 // Its types need the DOM.
-const { changedSettings, webhookRequest, writtenIn } = await import(join(PROJECT, 'console/src/model/webhook-form.ts'))
+const { changedSettings, inputOf, lowIn, presetOf, settingsOf, typesAfter, webhookRequest } = await import(
+  join(PROJECT, 'console/src/model/webhook-form.ts')
+)
+const { webhooks: english } = await import(join(PROJECT, 'console/src/texts/en/webhooks.tsx'))
+const DIGEST = { hour: 9, time_zone: 'Europe/Berlin' }
 
 test('a new webhook is asked for with what its kind needs', () => {
   const values = { url: 'https://example.com', addresses: [' a@example.com ', ''], types: null }
@@ -23,5 +27,66 @@ test('a secret URL is changed only by another one', () => {
 })
 
 test('addresses are what the lines hold', () => {
-  expect(writtenIn(['a@example.com', ' ', ' b@example.com'])).toEqual(['a@example.com', 'b@example.com'])
+  expect(settingsOf({ addresses: ['a@example.com', ' ', ' b@example.com'] })).toEqual({
+    addresses: ['a@example.com', 'b@example.com'],
+  })
+})
+
+test('only people get a digest', () => {
+  const values = { url: 'https://example.com', digest: DIGEST }
+  expect(webhookRequest({ kind: 'slack', ...values })).toEqual({ kind: 'slack', ...values })
+  expect(webhookRequest({ kind: 'webhook', ...values })).toEqual({ kind: 'webhook', url: values.url })
+})
+
+test.each([
+  [
+    { units: '1,000', share: '12,5' },
+    { units: 1_000, share: 0.125 },
+  ],
+  [{ units: '', share: '7' }, { share: 0.07 }],
+  [{ units: 'few', share: ' ' }, { units: 'few' }],
+  [{ units: '', share: '' }, {}],
+])('what is little, %j, is sent as %j', (only_when_low, sent) => {
+  expect(settingsOf({ only_when_low })).toEqual({ only_when_low: sent })
+})
+
+test('a form shows what is saved, and sends it as it is', () => {
+  const saved = {
+    ...{ url: null, addresses: ['a@example.com'], language: 'de', user_ids: [7], types: null, description: null },
+    ...{ only_when_low: { share: 0.07 }, digest: DIGEST, id: 3, enabled: true },
+  }
+  const input = inputOf(saved)
+  expect(input.only_when_low).toEqual({ units: '', share: '7' })
+  const { id, enabled, ...settings } = saved
+  expect(settingsOf(input)).toEqual(settings)
+  expect(settingsOf({ only_when_low: null })).toEqual({ only_when_low: null })
+})
+
+test('another kind brings its events, unless others were chosen', () => {
+  const forPeople = presetOf('slack')
+  expect(forPeople).toContain('quota.threshold_reached')
+  expect(typesAfter(null, 'webhook', 'email')).toEqual(forPeople)
+  expect(typesAfter(forPeople.toReversed(), 'email', 'slack')).toEqual(forPeople)
+  expect(typesAfter(forPeople, 'email', 'webhook')).toBeNull()
+  expect(typesAfter(['quota.created'], 'webhook', 'email')).toEqual(['quota.created'])
+  expect(typesAfter(null, 'email', 'slack')).toBeNull()
+})
+
+test('what is little is named where thresholds are taken, and as far as it is typed', () => {
+  const only_when_low = { units: '50', share: 'x' }
+  expect(lowIn({ types: null, only_when_low })).toEqual({ units: 50, share: null })
+  expect(lowIn({ types: ['quota.created'], only_when_low })).toBeNull()
+  expect(lowIn({ types: null, only_when_low: { units: '', share: 'x' } })).toBeNull()
+  expect(lowIn({ types: null, only_when_low: null })).toBeNull()
+})
+
+test('what a webhook receives is a sentence', () => {
+  const { line, of, daily, atOnce, onlyWhenLow, low } = english.received
+  expect(line(of('thresholds', null), daily(9, 'Europe/Berlin'))).toBe(
+    'Thresholds, of all users, once a day at 9:00 (Europe/Berlin).',
+  )
+  expect(line(of('all events', 1), atOnce)).toBe('All events, of 1 user, at once.')
+  expect(onlyWhenLow(low(50, 0.125))).toBe(
+    'Thresholds only with fewer than 50 units or less than 12.5% of the limit left.',
+  )
 })

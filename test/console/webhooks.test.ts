@@ -238,6 +238,14 @@ test('writes to people: says what e-mail lacks, and keeps the link of a channel 
   await page.getByRole('radio', { name: 'Slack' }).check()
   await page.getByLabel('URL').fill('https://hooks.slack.com/services/T012/B345/hidden-6789')
   await page.getByLabel('Language of messages').selectOption('German')
+  expect(await page.getByRole('radio', { name: 'What people need to hear of' }).isChecked()).toBe(true)
+  await page.getByRole('radio', { name: 'Once a day' }).check()
+  await page.getByLabel('Hour').selectOption('17:00')
+  await page.getByLabel('Time zone').selectOption('Europe/Berlin')
+  await page
+    .getByText(/Thresholds, expired quotas, .* of all users, once a day at 17:00 \(Europe\/Berlin\)\./)
+    .waitFor()
+  await expectAccessible(page.getByRole('main'))
   await page.getByRole('button', { name: 'Create webhook' }).click()
   await page.getByRole('link', { name: /Go to the webhook/ }).click()
   await page.getByRole('link', { name: 'Settings' }).click()
@@ -247,15 +255,35 @@ test('writes to people: says what e-mail lacks, and keeps the link of a channel 
     url: 'https://hooks.slack.com/…',
     language: 'de',
     addresses: null,
+    types: expect.arrayContaining(['quota.threshold_reached', 'request.made', 'webhook.disabled']),
+    digest: { hour: 17, time_zone: 'Europe/Berlin' },
   })
   await page.getByText('Now: https://hooks.slack.com/…. Only another one replaces it.').waitFor()
   await page.getByLabel('URL').fill('x')
   await page.getByLabel('URL').fill('')
   await page.getByLabel('Description').fill('Operations')
+  await page.getByRole('checkbox', { name: 'Thresholds only when little is left' }).check()
+  await page.getByRole('radio', { name: 'Only these users' }).check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Choose 1 to 100 users.').waitFor()
+  await page.getByText('Enter a number of units, a share of up to 100%, or both.').waitFor()
+  await page.getByLabel('Less of the limit than, in percent').fill('12.5')
+  await page.getByRole('combobox', { name: 'Which users' }).fill('7')
+  await page.getByRole('option', { name: '7', exact: true }).click()
+  await page.getByText('Thresholds only with less than 12.5% of the limit left.').waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.', { exact: true }).waitFor()
   const saved = (await call('GET', `/api/sms/admin/webhooks/${created.id}`)).body
   expect(saved).toMatchObject({ url: 'https://hooks.slack.com/…', description: 'Operations' })
+  expect(saved).toMatchObject({ user_ids: [7], only_when_low: { share: 0.125 } })
+  await page.getByRole('radio', { name: 'At once' }).check()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'History' }).click()
+  const changes = page.getByRole('table')
+  await changes.getByText('When: once a day at 17:00 (Europe/Berlin) → at once').waitFor()
+  await changes.getByText('Users: All users, and events of no user → 7').waitFor()
+  await changes.getByText('Thresholds only when little is left: – → less than 12.5% of the limit').waitFor()
   expect(await page.content()).not.toContain('hidden-6789')
 })
 

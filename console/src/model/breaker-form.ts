@@ -1,7 +1,7 @@
 import { MAX_BUDGET } from '../../../src/domain/breaker-settings.ts'
 import type { Api } from '../api/types.ts'
 import { isMessageType } from './pauses.ts'
-import { wholeNumber } from './typed.ts'
+import { percentOf, shareOf, wholeNumber } from './typed.ts'
 
 /** The settings of the breaker, as people change them. */
 
@@ -34,17 +34,9 @@ export function breakerValuesOf({ mode, message_types, budgets, pass_countries, 
   }
 }
 
-/** The text of a part: 0.07 × 100 is 7.000000000000001. */
-const percentOf = (share: number): string => String(Number((100 * share).toFixed(6)))
-
 /** The budgets as the service takes them; a text that is no number stays one. */
 export function budgetsOf({ day, hour, flight, share }: Pick<BreakerValues, Budget>): Record<Budget, number | string> {
-  const percent = share.trim().replace(',', '.')
-  const isNumber = /^\d+(?:\.\d+)?$/.test(percent)
-  return {
-    ...{ day: wholeNumber(day), hour: wholeNumber(hour), flight: wholeNumber(flight) },
-    share: isNumber ? Number((Number(percent) / 100).toFixed(8)) : share,
-  }
+  return { day: wholeNumber(day), hour: wholeNumber(hour), flight: wholeNumber(flight), share: shareOf(share) }
 }
 
 /** The fields that the service would refuse. */

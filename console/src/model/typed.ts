@@ -16,6 +16,15 @@ export function wholeNumber(text: string, empty: number | '' = ''): number | str
   return Number.isSafeInteger(value) ? value : trimmed
 }
 
+/** The share that a text in percent names; the text if it is no number. */
+export function shareOf(text: string): number | string {
+  const percent = text.trim().replace(',', '.')
+  return /^\d+(?:\.\d+)?$/.test(percent) ? Number((Number(percent) / 100).toFixed(8)) : text
+}
+
+/** A share as it is typed in percent: 0.07 × 100 is 7.000000000000001. */
+export const percentOf = (share: number): string => String(Number((100 * share).toFixed(6)))
+
 const E164 = new RegExp(E164_PATTERN)
 
 /** Users group digits with spaces and punctuation. */

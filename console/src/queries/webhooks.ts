@@ -2,12 +2,11 @@ import { keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react
 import { retryDelayOf } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
+import type { WebhookSettings, webhookRequest } from '../model/webhook-form.ts'
 import { request } from '../session/client.ts'
 import { changesKey } from './recorded-changes.ts'
 
 type Webhook = Api['Webhook']
-/** What a form sends. */
-export type WebhookSettings = Pick<Webhook, 'url' | 'addresses' | 'language' | 'types' | 'description'>
 
 const LIST = ['webhooks', 'list']
 const webhookKey = (id: number) => ['webhooks', id]
@@ -60,7 +59,7 @@ export function deliveryQuery(id: number, delivery: string) {
 }
 
 export const createWebhook = mutationOptions({
-  mutationFn: (body: Partial<WebhookSettings> & Pick<Webhook, 'kind'>) =>
+  mutationFn: (body: ReturnType<typeof webhookRequest>) =>
     request<Api['WebhookWithSecret']>('/admin/webhooks', { method: 'POST', body }),
   onSuccess: () => queryClient.invalidateQueries({ queryKey: LIST }),
 })
@@ -68,7 +67,7 @@ export const createWebhook = mutationOptions({
 /** Omitted fields keep their values, so that concurrent changes of other fields are kept. */
 export function updateWebhook(id: number) {
   return mutationOptions({
-    mutationFn: (body: Partial<WebhookSettings & Pick<Webhook, 'enabled'>>) =>
+    mutationFn: (body: WebhookSettings | Pick<Webhook, 'enabled'>) =>
       request<Webhook>(`/admin/webhooks/${id}`, { method: 'PUT', body }),
     onSuccess: cacheWebhook,
   })

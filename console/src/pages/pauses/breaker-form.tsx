@@ -8,6 +8,7 @@ import { useFocusFirstError } from '../../components/form-errors.ts'
 import { Section } from '../../components/section.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { useUnsavedInput } from '../../components/unsaved-input.ts'
+import { UsersField } from '../../components/users-field.tsx'
 import { countryName, formatList, formatPercent } from '../../formats.ts'
 import {
   type Breaker,
@@ -25,7 +26,6 @@ import { countryOptions } from '../../model/countries.ts'
 import { useUpdateBreaker } from '../../queries/breaker.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './breaker.module.css'
-import { PassingUsers } from './passing-users.tsx'
 
 const { form: words, modes, aboutModes } = texts.breaker
 
@@ -197,11 +197,12 @@ function Watched({ values, wrong, aboutOf, onChange }: FieldsProps) {
         hidePickedOptions
         limit={40}
       />
-      <PassingUsers
-        value={pass_users}
+      <UsersField
+        label={words.users}
         about={aboutOf('pass_users', words.usersAbout)}
+        value={pass_users}
         onChange={users => onChange({ pass_users: users })}
-        onKeyDown={keepEnter}
+        error={undefined}
       />
     </>
   )

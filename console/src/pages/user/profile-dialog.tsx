@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { ApiProblem, isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
@@ -7,7 +7,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { type FieldProps, TextField } from '../../components/text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
-import { LOCAL_ZONE } from '../../formats.ts'
+import { ZoneField } from '../../components/zone-field.tsx'
 import {
   changedMeanwhile,
   changedProfile,
@@ -93,7 +93,7 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
         )}
         {PROFILE_FIELDS.map(field =>
           field === 'time_zone' ? (
-            <ZoneField key={field} {...propsOf(field)} />
+            <ZoneField key={field} {...propsOf(field)} none={words.none} />
           ) : (
             <TextField key={field} {...propsOf(field)} isDisabled={isFixed(field, saved)} />
           ),
@@ -103,22 +103,5 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
         </Button>
       </Stack>
     </form>
-  )
-}
-
-const ZONES = Intl.supportedValuesOf('timeZone')
-
-/** The time zones of the browser, with its own first, and the one that is saved. */
-function ZoneField({ label, about, value, onChange, error }: FieldProps<string>) {
-  const zones = [...new Set([LOCAL_ZONE, 'UTC', ...(value === '' ? [] : [value]), ...ZONES])]
-  return (
-    <NativeSelect
-      label={label}
-      description={about}
-      data={[{ value: '', label: words.none }, ...zones.map(zone => ({ value: zone, label: zone }))]}
-      value={value}
-      onChange={event => onChange(event.currentTarget.value)}
-      error={error}
-    />
   )
 }

@@ -2,13 +2,16 @@ import type { Api } from '../../api/types.ts'
 import rows from '../../components/data-table.module.css'
 import { RecordedChanges } from '../../components/recorded-changes.tsx'
 import { texts } from '../../texts/texts.ts'
+import { digestText, lowText, usersText } from './received.ts'
 
+type Webhook = Api['Webhook']
 type Change = Api['WebhookChange']
+type Recorded = NonNullable<Change['before']>
 
-const { history: words } = texts.webhooks
+const { fields, history: words, list } = texts.webhooks
 
 /** Who changed the webhook, when, and from what to what. */
-export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }) {
+export default function History({ webhook: { id } }: { webhook: Webhook }) {
   return (
     <RecordedChanges of="webhooks" id={id}>
       {change => (
@@ -21,27 +24,30 @@ export default function History({ webhook: { id } }: { webhook: Api['Webhook'] }
   )
 }
 
+/** The settings, as texts. Records of earlier versions lack some. */
+const SETTINGS: readonly [name: string, textOf: (webhook: Recorded) => string | null | undefined][] = [
+  [fields.url, ({ url }) => url],
+  [fields.addresses, ({ addresses }) => addresses?.join(', ')],
+  [fields.language, ({ language = 'en' }) => fields.languages[language]],
+  [fields.events, ({ types }) => types?.join(', ') ?? list.allEvents],
+  [fields.users, ({ user_ids }) => usersText(user_ids)],
+  [fields.onlyWhenLow, ({ only_when_low }) => lowText(only_when_low)],
+  [fields.digest, ({ digest }) => digestText(digest)],
+  [fields.description, ({ description }) => description],
+  [fields.enabled, ({ enabled }) => (enabled ? words.yes : words.no)],
+]
+
 /** The settings that an update changed. The other changes are named by their action. */
 function Differences({ change: { action, before, after } }: { change: Change }) {
   if (action !== 'updated' || before === null || after === null) return null
-  const { fields } = texts.webhooks
-  const differences = [
-    { name: fields.url, old: before.url, now: after.url },
-    { name: fields.events, old: eventsText(before.types), now: eventsText(after.types) },
-    { name: fields.description, old: before.description, now: after.description },
-    { name: fields.enabled, old: yesOrNo(before.enabled), now: yesOrNo(after.enabled) },
-  ].filter(({ old, now }) => old !== now)
+  const differences = SETTINGS.map(([name, textOf]) => ({
+    name,
+    old: textOf(before) ?? '–',
+    now: textOf(after) ?? '–',
+  })).filter(({ old, now }) => old !== now)
   return differences.map(({ name, old, now }) => (
     <div key={name} className={`${rows.about} ${rows.name}`}>
-      {name}: <bdi>{old ?? '–'}</bdi> → <bdi>{now ?? '–'}</bdi>
+      {name}: <bdi>{old}</bdi> → <bdi>{now}</bdi>
     </div>
   ))
-}
-
-function eventsText(types: readonly string[] | null | undefined): string {
-  return types?.join(', ') ?? texts.webhooks.list.allEvents
-}
-
-function yesOrNo(value: boolean | undefined): string {
-  return value ? words.yes : words.no
 }

@@ -10,8 +10,8 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { useUnsavedInput } from '../../components/unsaved-input.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { destinationOf } from '../../model/webhook.ts'
-import { webhookRequest } from '../../model/webhook-form.ts'
-import { createWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
+import { typesAfter, type WebhookInput, webhookRequest } from '../../model/webhook-form.ts'
+import { createWebhook } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIELDS, WebhookFields } from './fields.tsx'
 import { Secret } from './secret.tsx'
@@ -19,12 +19,15 @@ import classes from './webhook.module.css'
 import { TestEvent } from './webhook-status.tsx'
 
 const { creation } = texts.webhooks
-const BLANK: WebhookSettings & Pick<Api['Webhook'], 'kind'> = {
+const BLANK: WebhookInput & Pick<Api['Webhook'], 'kind'> = {
   kind: 'webhook',
   url: '',
   addresses: [],
   language: 'en',
+  user_ids: null,
   types: null,
+  only_when_low: null,
+  digest: null,
   description: null,
 }
 
@@ -42,6 +45,10 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
   useFocusFirstError(form, create.error)
   useUnsavedInput(!isSame(value, BLANK))
 
+  function chooseKind(choice: string) {
+    const kind = WEBHOOK_KINDS.find(known => known === choice) ?? 'webhook'
+    setValue({ ...value, kind, types: typesAfter(value.types, value.kind, kind) })
+  }
   function submit(event: FormEvent) {
     event.preventDefault()
     create.mutate(webhookRequest(value), { onSuccess: onCreated })
@@ -54,7 +61,7 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
           label={texts.webhooks.fields.kind}
           value={value.kind}
           error={errors.at('kind')}
-          onChange={choice => setValue({ ...value, kind: WEBHOOK_KINDS.find(kind => kind === choice) ?? 'webhook' })}
+          onChange={chooseKind}
         >
           <Stack gap={10} mt={4}>
             {WEBHOOK_KINDS.map(kind => (

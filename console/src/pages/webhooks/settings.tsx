@@ -9,12 +9,13 @@ import { Section } from '../../components/section.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { Timestamp } from '../../components/values.tsx'
 import { destinationOf } from '../../model/webhook.ts'
-import { changedSettings, hasSecretUrl, writtenIn } from '../../model/webhook-form.ts'
-import { deleteWebhook, rotateSecret, updateWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
+import { changedSettings, hasSecretUrl, inputOf, settingsOf, type WebhookInput } from '../../model/webhook-form.ts'
+import { deleteWebhook, rotateSecret, updateWebhook } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIELDS, WebhookFields } from './fields.tsx'
+import { receivedText } from './received.ts'
 import { Secret } from './secret.tsx'
 import classes from './webhook.module.css'
 
@@ -36,7 +37,8 @@ export default function Settings({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function ReadOnly({ webhook: { types, description, ...webhook } }: { webhook: Webhook }) {
+function ReadOnly({ webhook }: { webhook: Webhook }) {
+  const { kind, types, description } = webhook
   const { fields, list } = texts.webhooks
   return (
     <Section isFramed title={words.title}>
@@ -47,6 +49,8 @@ function ReadOnly({ webhook: { types, description, ...webhook } }: { webhook: We
         </dd>
         <dt>{fields.events}</dt>
         <dd>{types?.join(', ') ?? list.allEvents}</dd>
+        <dt>{fields.receives}</dt>
+        <dd>{receivedText(kind, inputOf(webhook))}</dd>
         <dt>{fields.description}</dt>
         <dd>
           <bdi>{description ?? '–'}</bdi>
@@ -59,7 +63,7 @@ function ReadOnly({ webhook: { types, description, ...webhook } }: { webhook: We
 /** Only changed fields are sent, so that concurrent changes of other fields are kept. */
 function Form({ webhook }: { webhook: Webhook }) {
   const form = useRef<HTMLFormElement>(null)
-  const [changes, setChanges] = useState<Partial<WebhookSettings>>({})
+  const [changes, setChanges] = useState<Partial<WebhookInput>>({})
   const save = useMutation(updateWebhook(webhook.id))
   const errors = fieldErrors(save.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, save.error)
@@ -69,11 +73,9 @@ function Form({ webhook }: { webhook: Webhook }) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    const { addresses, ...others } = changes
-    const body = addresses ? { ...others, addresses: writtenIn(addresses) } : others
-    if (isChanged) save.mutate(body, { onSuccess: () => setChanges({}) })
+    if (isChanged) save.mutate(settingsOf(changes), { onSuccess: () => setChanges({}) })
   }
-  function change(parts: Partial<WebhookSettings>) {
+  function change(parts: Partial<WebhookInput>) {
     setChanges(changedSettings(webhook.kind, { ...changes, ...parts }))
     if (save.isSuccess) save.reset()
   }
@@ -87,7 +89,7 @@ function Form({ webhook }: { webhook: Webhook }) {
         <WebhookFields
           kind={webhook.kind}
           shortenedUrl={isSecret ? webhook.url : null}
-          value={{ ...webhook, ...(isSecret && { url: '' }), ...changes }}
+          value={{ ...inputOf(webhook), ...(isSecret && { url: '' }), ...changes }}
           errors={errors}
           onChange={change}
         />

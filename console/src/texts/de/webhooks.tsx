@@ -1,4 +1,4 @@
-import { formatUnits } from '../../formats.ts'
+import { formatExactPercent, formatUnits } from '../../formats.ts'
 import type { webhooks as english } from '../en/webhooks.tsx'
 
 export const webhooks: typeof english = {
@@ -121,16 +121,35 @@ export const webhooks: typeof english = {
     replaceUrl: url => `Jetzt: ${url}. Nur eine andere ersetzt sie.`,
     events: 'Ereignisse',
     allEvents: 'Alle Ereignisse, auch künftige Arten',
+    forPeople: 'Was Menschen wissen müssen',
     selectedEvents: 'Ausgewählte Ereignisse',
     eventTypes: 'Ereignisarten',
+    users: 'Benutzer',
+    allUsers: 'Alle Benutzer, und Ereignisse ohne Benutzer',
+    someUsers: 'Nur diese Benutzer',
+    whichUsers: 'Welche Benutzer',
+    aboutUsers: 'Bis zu 100, mit einer ID oder dem Anfang einer Referenz oder eines Namens.',
+    onlyWhenLow: 'Warnschwellen nur, wenn wenig übrig ist',
+    aboutLow: 'Es zählt, was der Benutzer aus allen Kontingenten noch senden kann. Eine der beiden Angaben genügt.',
+    lowUnits: 'Weniger Einheiten als',
+    lowShare: 'Weniger vom Limit als, in Prozent',
+    digest: 'Wann',
+    atOnce: 'Sofort, eine Nachricht je Ereignis',
+    daily: 'Einmal am Tag, eine Nachricht für alle Ereignisse',
+    hour: 'Stunde',
+    zone: 'Zeitzone',
     description: 'Beschreibung',
     optional: 'Freiwillig',
+    receives: 'Erhält',
     enabled: 'Aktiv',
     errors: {
       url: 'Eine öffentliche http- oder https-URL ohne Benutzer und Passwort eingeben.',
       addresses: '1 bis 20 E-Mail-Adressen eingeben.',
       kind: 'E-Mail braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes.',
       types: 'Mindestens ein Ereignis auswählen.',
+      user_ids: '1 bis 100 Benutzer auswählen.',
+      only_when_low: 'Eine Zahl von Einheiten, einen Anteil bis 100 % oder beides eingeben.',
+      digest: 'Eine Stunde und eine Zeitzone auswählen.',
       description: 'Höchstens 200 Zeichen.',
     },
   },
@@ -151,6 +170,40 @@ export const webhooks: typeof english = {
     'webhook.disabled':
       'Ein Webhook wurde abgeschaltet, weil alle Zustellungen fehlschlugen oder sein Empfänger 410 Gone antwortete.',
     'user.erased': 'Die Daten eines Benutzers wurden gelöscht.',
+  },
+  received: {
+    types: {
+      'quota.created': 'neue Kontingente',
+      'quota.updated': 'geänderte Kontingente',
+      'quota.deleted': 'gelöschte Kontingente',
+      'quota.threshold_reached': 'Warnschwellen',
+      'quota.expired': 'abgelaufene Kontingente',
+      'reservation.expired': 'abgelaufene Reservierungen',
+      'transfer.made': 'übertragene Einheiten',
+      'transfer.returned': 'zurückgegebene Einheiten',
+      'request.made': 'Anfragen nach mehr Einheiten',
+      'request.decided': 'entschiedene Anfragen',
+      'pause.made': 'angehaltene Ziele',
+      'pause.lifted': 'freigegebene Ziele',
+      'breaker.tripped': 'künstlicher Verkehr',
+      'webhook.disabled': 'abgeschaltete Webhooks',
+      'user.erased': 'gelöschte Benutzer',
+    },
+    all: 'alle Ereignisse',
+    nothing: 'Nichts.',
+    of: (what, users) =>
+      users === null
+        ? `${what}, von allen Benutzern`
+        : `${what}, von ${formatUnits(users)} Benutzer${users === 1 ? '' : 'n'}`,
+    low: (units, share) =>
+      [
+        ...(units === null ? [] : [`weniger als ${formatUnits(units)} Einheiten`]),
+        ...(share === null ? [] : [`weniger als ${formatExactPercent(share)} des Limits`]),
+      ].join(' oder '),
+    onlyWhenLow: low => `Warnschwellen nur, wenn ${low} übrig sind.`,
+    daily: (hour, zone) => `einmal am Tag um ${hour}:00 Uhr (${zone})`,
+    atOnce: 'sofort',
+    line: (what, when) => `${what.charAt(0).toUpperCase()}${what.slice(1)}, ${when}.`,
   },
   creation: {
     title: 'Neuer Webhook',

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { EventType } from '../../../../src/domain/event.ts'
-import { formatUnits } from '../../formats.ts'
+import { formatExactPercent, formatUnits } from '../../formats.ts'
 
 /** Webhooks and their deliveries. */
 export const webhooks = {
@@ -115,10 +115,26 @@ export const webhooks = {
     replaceUrl: (url: string) => `Now: ${url}. Only another one replaces it.`,
     events: 'Events',
     allEvents: 'All events, including future types',
+    forPeople: 'What people need to hear of',
     selectedEvents: 'Selected events',
     eventTypes: 'Event types',
+    users: 'Users',
+    allUsers: 'All users, and events of no user',
+    someUsers: 'Only these users',
+    whichUsers: 'Which users',
+    aboutUsers: 'Up to 100, by an id or the beginning of a reference or a name.',
+    onlyWhenLow: 'Thresholds only when little is left',
+    aboutLow: 'What the user can still send by all quotas counts. One of the two is enough.',
+    lowUnits: 'Fewer units than',
+    lowShare: 'Less of the limit than, in percent',
+    digest: 'When',
+    atOnce: 'At once, a message for each event',
+    daily: 'Once a day, one message for all events',
+    hour: 'Hour',
+    zone: 'Time zone',
     description: 'Description',
     optional: 'Optional',
+    receives: 'Receives',
     enabled: 'Enabled',
     /** What a field accepts, shown when the service refuses its value. */
     errors: {
@@ -126,6 +142,9 @@ export const webhooks = {
       addresses: 'Enter 1 to 20 e-mail addresses.',
       kind: 'E-mail needs the settings SMTP_URL and MAIL_FROM of the service.',
       types: 'Choose at least one event.',
+      user_ids: 'Choose 1 to 100 users.',
+      only_when_low: 'Enter a number of units, a share of up to 100%, or both.',
+      digest: 'Choose an hour and a time zone.',
       description: 'Use at most 200 characters.',
     },
   },
@@ -146,6 +165,39 @@ export const webhooks = {
     'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
     'user.erased': "A user's data was erased.",
   } satisfies Record<EventType, string>,
+  /** What a webhook receives, in a line. */
+  received: {
+    types: {
+      'quota.created': 'new quotas',
+      'quota.updated': 'changed quotas',
+      'quota.deleted': 'deleted quotas',
+      'quota.threshold_reached': 'thresholds',
+      'quota.expired': 'expired quotas',
+      'reservation.expired': 'expired reservations',
+      'transfer.made': 'transferred units',
+      'transfer.returned': 'units given back',
+      'request.made': 'requests for more units',
+      'request.decided': 'decided requests',
+      'pause.made': 'paused destinations',
+      'pause.lifted': 'lifted pauses',
+      'breaker.tripped': 'pumped traffic',
+      'webhook.disabled': 'disabled webhooks',
+      'user.erased': 'erased users',
+    } satisfies Record<EventType, string>,
+    all: 'all events',
+    nothing: 'Nothing.',
+    of: (what: string, users: number | null) =>
+      users === null ? `${what}, of all users` : `${what}, of ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
+    low: (units: number | null, share: number | null) =>
+      [
+        ...(units === null ? [] : [`fewer than ${formatUnits(units)} units`]),
+        ...(share === null ? [] : [`less than ${formatExactPercent(share)} of the limit`]),
+      ].join(' or '),
+    onlyWhenLow: (low: string) => `Thresholds only with ${low} left.`,
+    daily: (hour: number, zone: string) => `once a day at ${hour}:00 (${zone})`,
+    atOnce: 'at once',
+    line: (what: string, when: string) => `${what.charAt(0).toUpperCase()}${what.slice(1)}, ${when}.`,
+  },
   creation: {
     title: 'New webhook',
     about: 'New events are signed and posted to your URL.',

@@ -1,26 +1,19 @@
 import { MultiSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
-import { type NamedUser, userText } from '../../model/addresses.ts'
-import { searchedReceiver } from '../../model/transfers.ts'
-import { uint } from '../../model/url-parameters.ts'
-import { useNamedUsers } from '../../queries/profile.ts'
-import { userSearchQuery } from '../../queries/quotas.ts'
-import { texts } from '../../texts/texts.ts'
+import { useState } from 'react'
+import { type NamedUser, userText } from '../model/addresses.ts'
+import { searchedReceiver } from '../model/transfers.ts'
+import { uint } from '../model/url-parameters.ts'
+import { useNamedUsers } from '../queries/profile.ts'
+import { userSearchQuery } from '../queries/quotas.ts'
+import type { FieldProps } from './text-field.tsx'
 
 /** A pause in typing after which users are searched. */
 const PAUSE_MS = 200
 
-interface PassingUsersProps {
-  value: readonly number[]
-  about: ReactNode
-  onChange: (users: number[]) => void
-  onKeyDown: (event: KeyboardEvent) => void
-}
-
 /** Users who are chosen by id, or by the beginning of a reference or a name. */
-export function PassingUsers({ value, about, onChange, onKeyDown }: PassingUsersProps) {
+export function UsersField({ label, about, value, onChange, error }: FieldProps<readonly number[]>) {
   const [text, setText] = useState('')
   const [searched] = useDebouncedValue(searchedReceiver(text), PAUSE_MS)
   const found = useQuery({ ...userSearchQuery(searched), enabled: searched !== '' })
@@ -33,16 +26,18 @@ export function PassingUsers({ value, about, onChange, onKeyDown }: PassingUsers
   ]
   return (
     <MultiSelect
-      label={texts.breaker.form.users}
+      label={label}
       description={about}
       data={optionsOf([...chosen, ...others])}
       // They are found by more than what is shown of them.
       filter={({ options }) => options}
       value={value.map(String)}
       onChange={users => onChange(users.map(Number))}
+      error={error}
       searchValue={text}
       onSearchChange={setText}
-      onKeyDown={onKeyDown}
+      // Enter takes one of the list, and saves nothing.
+      onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
       searchable
       hidePickedOptions
     />
