@@ -4223,6 +4223,55 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<AsyncIterable<ReservationRecord>>
   /**
+   * Export changes by administrators.
+   *
+   * Newest first. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportAudit(
+    input?: {
+      /** Only changes of this kind of resource. */
+      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
+      readonly action?:
+        | 'created'
+        | 'updated'
+        | 'secret_rotated'
+        | 'secret_discarded'
+        | 'disabled'
+        | 'deleted'
+        | 'archived'
+        | 'lifted'
+        | 'erased'
+        | 'approved'
+        | 'declined'
+        | 'withdrawn'
+      /** Only changes by this `sub`, exactly. */
+      readonly actor?: string
+      /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
+      readonly requestId?: string
+      /** Only changes of this user's quotas, pauses, requests and profile, and the user's erasures. */
+      readonly userId?: number
+      /** Instead of `user_id`: the reference of the user. */
+      readonly userRef?: string
+      /** Only changes of this quota. */
+      readonly quotaId?: number
+      /** Only changes of this webhook. */
+      readonly webhookId?: number
+      /** Only changes of this plan. */
+      readonly planId?: number
+      /** Only changes of this pause. */
+      readonly pauseId?: number
+      /** Only changes of this request for more units. */
+      readonly increaseRequestId?: number
+      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none. */
+      readonly raised?: 'true'
+      /** Changed at this time or later. */
+      readonly from?: string
+      /** Changed before this time. */
+      readonly to?: string
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<AuditEntry>>
+  /**
    * Search.
    *
    * Finds users, quotas, reservations, webhooks and plans by the beginning of an id, a reference or a name.
@@ -4330,6 +4379,8 @@ export interface Api<Options> {
       readonly pauseId?: number
       /** Only changes of this request for more units. */
       readonly increaseRequestId?: number
+      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none. */
+      readonly raised?: 'true'
       /** Changed at this time or later. */
       readonly from?: string
       /** Changed before this time. */
@@ -4707,6 +4758,27 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     query: ['state', 'quotaId', 'from', 'to', 'userId', 'userRef'],
     isLines: true,
   },
+  exportAudit: {
+    method: 'GET',
+    path: '/api/sms/admin/export/audit',
+    query: [
+      'resource',
+      'action',
+      'actor',
+      'requestId',
+      'userId',
+      'userRef',
+      'quotaId',
+      'webhookId',
+      'planId',
+      'pauseId',
+      'increaseRequestId',
+      'raised',
+      'from',
+      'to',
+    ],
+    isLines: true,
+  },
   search: { method: 'GET', path: '/api/sms/admin/search', query: ['q'] },
   listDenials: {
     method: 'GET',
@@ -4749,6 +4821,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'planId',
       'pauseId',
       'increaseRequestId',
+      'raised',
       'from',
       'to',
     ],

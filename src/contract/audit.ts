@@ -72,6 +72,12 @@ export const AuditQuery = Type.Object(
     plan_id: Type.Optional(positive({ description: 'Only changes of this plan.' })),
     pause_id: Type.Optional(positive({ description: 'Only changes of this pause.' })),
     increase_request_id: Type.Optional(positive({ description: 'Only changes of this request for more units.' })),
+    raised: Type.Optional(
+      Type.Enum(['true'], {
+        description:
+          'Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none.',
+      }),
+    ),
     from: Type.Optional(time({ description: 'Changed at this time or later.' })),
     to: Type.Optional(time({ description: 'Changed before this time.' })),
   },

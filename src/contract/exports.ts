@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { AuditQuery } from './audit.ts'
 import { AdminDenialsQuery } from './denials.ts'
 import { AdminListQuery } from './quotas.ts'
 import { AdminReservationsQuery } from './reservations.ts'
@@ -10,9 +11,11 @@ import { counts } from './usage.ts'
 const { page: _page, sort: _sort, page_size: _size, cursor: _cursor, ...quotaFilters } = AdminListQuery.properties
 const { page_size: _denials, cursor: _ofDenials, ...denialFilters } = AdminDenialsQuery.properties
 const { page_size: _reservations, cursor: _ofReservations, ...reservationFilters } = AdminReservationsQuery.properties
+const { page_size: _changes, cursor: _ofChanges, ...auditFilters } = AuditQuery.properties
 
 export const ExportQuotasQuery = Type.Object(quotaFilters, closed)
 export const ExportDenialsQuery = Type.Object(denialFilters, closed)
+export const ExportAuditQuery = Type.Object(auditFilters, closed)
 export const ExportLedgerQuery = Type.Object(reservationFilters, closed)
 export const ExportUsageQuery = Type.Object(
   {

@@ -81,7 +81,10 @@ test('texts of others are no formulas in CSV, and come back as they were', async
 test('says what was wrong', async () => {
   const usage = (...args: string[]) =>
     run(['export', ...args]).then(({ code, stderr }) => [code, stderr.split('\n')[0]])
-  expect(await usage('users')).toEqual([2, 'sms-quota: WHAT is one of quotas, usage, denials, ledger, not "users"'])
+  expect(await usage('users')).toEqual([
+    2,
+    'sms-quota: WHAT is one of quotas, usage, denials, ledger, audit, not "users"',
+  ])
   expect(await usage('usage', '--format', 'csv', '--fields', 'denied')).toEqual([
     2,
     expect.stringMatching(

@@ -93,6 +93,8 @@ describe.each([
     ['of a busy actor', { actor: 'busy' }, undefined, FEW],
     ['of a rare actor', { actor: 'rare', resource: 'quota' }, undefined, FEW],
     ['of an action that is nowhere', { action: 'secret_discarded' }, undefined, SCAN],
+    ['of raised limits', { raised: 'true' }, undefined, SCAN],
+    ['of raised limits by a rare actor', { raised: 'true', actor: 'rare' }, undefined, FEW],
     ['of a request among erasures', { request_id: 'r7' }, undefined, SCAN],
   ])('a page %s', async (_name, filter, after, limit) => {
     const plans = await plansOf(db, await transactionOf(db, on => listChanges(on, filter, after, 20)))

@@ -19,6 +19,8 @@ interface Entry {
   webhook_id: number | null
   user_id: number | null
   version: number | null
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
 }
 
 const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
@@ -151,10 +153,41 @@ describe('filters select', () => {
     [`to=${at(2)}`, of(8)],
     [`from=${at(2)}&to=${at(4)}`, of(6, 7)],
     ['user_id=9', []],
+    [`raised=true&to=${at(11)}`, of(5)],
+    [`raised=true&resource=webhook&to=${at(11)}`, []],
+    [`raised=true&quota_id=${quota.id}&to=${at(11)}`, of(5)],
   ])('%s', async (query, expected) => {
     expect((await walk(`&${query}`)).map(nameOf)).toEqual(expected)
     expect((await walk(`&${query}`, 1)).map(nameOf)).toEqual(expected)
   })
+})
+
+test('a limit is raised by more units, by none any more, by overage and by extra units, and by no other change', async () => {
+  const { id } = await change('POST', '/quota', { body: { user_id: 60, name: 'Raised', limit: 100 } })
+  const put = (body: object) => change('PUT', `/quota/${id}`, { body })
+  const extra = { user_id: 60, limit: 20, metadata: { extends_quota: String(id), reason: 'Campaign' } }
+  await change('POST', `/quota/${id}/adjust`, { body: { delta: 50, reason: 'Goodwill' } })
+  await put({ limit: 100 })
+  await put({ name: 'Named otherwise' })
+  await put({ overage_limit: 30 })
+  await put({ limit: 110, overage_limit: 20 })
+  await put({ limit: null, overage_limit: 0 })
+  await put({ limit: 200 })
+  await change('POST', '/quota', { body: extra })
+  await change('POST', '/quota', { body: { user_id: 60, kind: 'cap', limit: 500 } })
+  await change('POST', `/quota/${id}/transfer`, {
+    body: { to_user_id: 61, units: 10 },
+    headers: { 'idempotency-key': 'handed-on' },
+  })
+  await change('DELETE', `/quota/${id}`)
+  const raised = (await walk(`&raised=true&from=${at(11)}`)).filter(({ user_id }) => [60, 61].includes(user_id ?? 0))
+  expect(raised.map(({ before, after }) => [before?.limit, after?.limit, after?.overage_limit])).toEqual([
+    [undefined, 20, 0],
+    [110, null, 0],
+    [100, 100, 30],
+    [100, 150, 0],
+  ])
+  expect(await walk('&user_id=60&raised=true', 1)).toEqual(raised)
 })
 
 test('changes of one timestamp are each on one page', async () => {
@@ -211,6 +244,7 @@ test.each([
   ['quota_id=x', 'quota_id'],
   ['from=yesterday', 'from'],
   ['page=1', 'page'],
+  ['raised=false', 'raised'],
 ])('refused is %s', async (query, path) => {
   const refused = await call('GET', `${AUDIT}?${query}`)
   expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path }] } })

@@ -173,6 +173,9 @@ test.each(ROUTES.filter(({ role }) => role !== 'sender'))('$operation is 429 abo
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
 })
 
+/** A process runs half as many exports at a time, and all are called at once. */
+const env = { DATABASE_POOL_SIZE: '20' }
+
 /** Calls all routes concurrently, because some wait for a database that is not available. */
 async function askAll(of: Service): Promise<Map<string, Answer>> {
   const asked = WITH_ROLES.map(
@@ -182,7 +185,7 @@ async function askAll(of: Service): Promise<Map<string, Answer>> {
 }
 
 describe('while the database is not available', async () => {
-  const disconnected = await startService({ giveUpMs: 100 })
+  const disconnected = await startService({ env, giveUpMs: 100 })
   const name = new URL(disconnected.databaseUrl).pathname.slice(1)
   const elsewhere = `${name}_elsewhere`
   let answers = new Map<string, Answer>()
@@ -212,7 +215,7 @@ describe('while the database is not available', async () => {
 
 describe('after an unexpected failure', async () => {
   // A cluster finds its shards by a table's name.
-  const broken = await startService({ database: databaseOfOnePostgres(), connectTimeout: 60_000 })
+  const broken = await startService({ env, database: databaseOfOnePostgres(), connectTimeout: 60_000 })
   let answers = new Map<string, Answer>()
   beforeAll(async () => {
     const tables = await broken.db.query<{ name: string }>({

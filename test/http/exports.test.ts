@@ -73,6 +73,15 @@ test('the ledger and the denials come newest first', async () => {
   expect(denials.slice(0, 200)).toEqual(listed.body.items)
 })
 
+test('the audit comes newest first, as the list shows it', async () => {
+  const changes = await exported('audit')
+  expect(usersOf(changes)).toEqual(everyUser)
+  const { body } = await call('GET', '/api/sms/admin/audit?page_size=200')
+  expect(changes.slice(0, 200)).toEqual(body.items)
+  expect(usersOf(await exported('audit', '?user_id=7&action=created'))).toEqual([7])
+  expect(await exported('audit', '?raised=true')).toEqual([])
+})
+
 test('usage comes as it is kept, of all users, of one, or of a period', async () => {
   const records = await exported('usage')
   // A row for what the grant paid, and one for what was denied.

@@ -50,6 +50,8 @@ export interface AuditFilter {
   plan_id?: number
   pause_id?: number
   increase_request_id?: number
+  /** Only changes that raised a limit. */
+  raised?: 'true'
   from?: EpochMs
   to?: EpochMs
 }
@@ -152,6 +154,7 @@ export function listChanges(
 
 /** Whether a table can hold what the filter selects. */
 function mayHold({ resource }: Source, filter: AuditFilter): boolean {
+  if (filter.raised !== undefined && resource !== 'quota') return false
   if (filter.resource !== undefined && filter.resource !== resource) return false
   if (filter.quota_id !== undefined && resource !== 'quota') return false
   if (filter.webhook_id !== undefined && resource !== 'webhook') return false
@@ -282,9 +285,18 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
   return [at, order < 0 ? SHARD_COUNT : -1, 0, 0]
 }
 
+const allowedBy = (quota: Sql) =>
+  sql`((${quota} ->> 'limit')::bigint + coalesce((${quota} ->> 'overage_limit')::bigint, 0))`
+
+/** More is allowed than before, where null is unlimited, or extra units were given, by a grant that says whose they extend. */
+const RAISED = sql`case action
+    when 'updated' then before ->> 'limit' is not null and coalesce(${allowedBy(sql`after`)} > ${allowedBy(sql`before`)}, true)
+    when 'created' then jsonb_exists(after -> 'metadata', 'extends_quota')
+    else false end`
+
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */
 function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
-  const { action, actor, request_id, user_id, from, to, ...others } = filter
+  const { action, actor, request_id, user_id, raised, from, to, ...others } = filter
   const {
     resource: _resource,
     quota_id: _quota,
@@ -299,6 +311,7 @@ function whereClauseOf(filter: AuditFilter, values: SqlValue[]): Sql {
   for (const [column, value] of Object.entries({ action, actor, request_id, user_id })) {
     if (value !== undefined) conditions.push(sql`${sqlName(column)} = ${bind(values, value)}`)
   }
+  if (raised !== undefined) conditions.push(RAISED)
   if (isOfOne(filter)) {
     if (from !== undefined) conditions.push(sql`at >= ${bind(values, timestampParam(from))}`)
     if (to !== undefined) conditions.push(sql`at < ${bind(values, timestampParam(to))}`)

@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { ExportDenialsQuery, ExportLedgerQuery, ExportQuotasQuery, ExportUsageQuery } from '../../contract/exports.ts'
+import {
+  ExportAuditQuery,
+  ExportDenialsQuery,
+  ExportLedgerQuery,
+  ExportQuotasQuery,
+  ExportUsageQuery,
+} from '../../contract/exports.ts'
 import type { Database } from '../../db/connection/database.ts'
+import { auditPage } from '../audit/responses.ts'
 import type { RouteContext } from '../context.ts'
 import { denialPage } from '../denials/responses.ts'
 import { operation } from '../platform/openapi.ts'
@@ -24,6 +31,7 @@ export function exportRoutes(server: FastifyInstance, context: RouteContext): vo
   })
   quotaExports(server, context)
   messageExports(server, context)
+  auditExport(server, context)
 }
 
 function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void {
@@ -85,6 +93,22 @@ function messageExports(server: FastifyInstance, { db }: RouteContext): void {
         reply,
         db,
         pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER)),
+      ),
+  })
+}
+
+function auditExport(server: FastifyInstance, { db }: RouteContext): void {
+  get(server, '/audit', {
+    ...operation('Administrator', 'exportAudit', 'Export changes by administrators', `Newest first. ${AS_READ}`),
+    query: ExportAuditQuery,
+    answer: 'AuditEntry',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) =>
+      send(
+        reply,
+        db,
+        pagesOf(place => auditPage(db, { ...query, ...place })),
       ),
   })
 }

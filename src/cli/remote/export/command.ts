@@ -5,9 +5,9 @@ import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 /** The command `export`. */
 export const EXPORT_COMMAND: Command = {
   name: 'export',
-  summary: 'Exports quotas, usage, denials or the ledger (all reservations) to stdout.',
+  summary: 'Exports quotas, usage, denials, the ledger (all reservations) or the audit (all changes) to stdout.',
   more: () => `Administrators and auditors may. An export that fails is not complete.\n\n${EXIT_CODES}`,
-  operands: [{ name: 'WHAT', values: ['quotas', 'usage', 'denials', 'ledger'] }],
+  operands: [{ name: 'WHAT', values: ['quotas', 'usage', 'denials', 'ledger', 'audit'] }],
   options: {
     format: { value: 'FORMAT', values: ['ndjson', 'csv'], means: 'ndjson, a JSON object a line (default), or csv' },
     fields: { value: 'NAMES', means: 'the columns of CSV, such as user_id,limit; default all' },
@@ -24,6 +24,7 @@ export const EXPORT_COMMAND: Command = {
     'sms-quota export quotas --format csv',
     'sms-quota export quotas --format csv --fields user_id,external_ref,limit --filter status=active',
     'sms-quota export ledger --filter user_id=7',
+    'sms-quota export audit --format csv --filter raised=true --filter from=2026-03-01T00:00:00Z',
   ],
   async run(args, terminal) {
     const service = readAddress(args, terminal.env)

@@ -1,6 +1,7 @@
 /** The command `export`: the lines of the API, as they come or as CSV. */
 import type { TObject } from 'typebox'
 import { textOf } from '../../../../client/src/answers.ts'
+import { AuditEntry } from '../../../contract/audit.ts'
 import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
@@ -20,6 +21,7 @@ const EXPORTS: Readonly<Record<string, TObject>> = {
   usage: UsageRecord,
   denials: DenialRecord,
   ledger: ReservationRecord,
+  audit: AuditEntry,
 }
 
 /** No record is longer, in bytes. */
