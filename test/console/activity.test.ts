@@ -134,7 +134,7 @@ test('the activity feed counts what is done to many at once, more than it lists,
   await activity.getByText('3 × block created by you').click()
   await activity.getByText('253 new since').waitFor()
   await activity.getByText('250 × extra units given by you').click()
-  await activity.getByText('203 older ones are not listed.').waitFor()
+  await activity.getByText('240 older ones are not listed.').waitFor()
   await activity.getByText(/^Users .* and others$/).waitFor()
   expect(await activity.getByText('Some events were skipped').count()).toBe(0)
   await expectAccessible(activity)
@@ -149,5 +149,5 @@ test('the activity feed counts what is done to many at once, more than it lists,
   await page.reload()
   // Of events at the same time, the feed has no order.
   await activity.getByText(/^(197|198|199|200) × extra units given by you$/).waitFor()
-  await activity.getByText('; numbers are of the latest 200, of which 50 are listed').waitFor()
+  await activity.getByText(/; numbers are of the latest 200, of which 1[0-3] are listed/).waitFor()
 })

@@ -9,7 +9,7 @@ import {
   stillBlocking,
   whyBlocked,
 } from '../../console/src/model/blocked-users.ts'
-import { kindOf, NO_EVENTS, purposeOf, withNew } from '../../console/src/model/events.ts'
+import { kindOf, linesOf, NO_EVENTS, purposeOf, withNew } from '../../console/src/model/events.ts'
 import { isWithinMinutes, runOutWithinDays } from '../../console/src/model/run-out.ts'
 import { blocksAll, destinationsOf, enteredShares, isUnusual } from '../../console/src/model/traffic.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
@@ -297,28 +297,78 @@ test.each<[Partial<SmsQuota>, string]>([
   expect(purposeOf({ ...QUOTA, ...quota })).toBe(purpose)
 })
 
+type Event = Parameters<typeof kindOf>[0]
+
+const created = (index: number, quota: Partial<SmsQuota> = {}): Event => ({
+  id: `evt_${index}`,
+  type: 'quota.created',
+  at: NOW,
+  user_id: 7,
+  sequence: index,
+  data: { quota: { ...QUOTA, ...quota } },
+})
+const alarm: Event = {
+  id: 'evt_alarm',
+  type: 'quota.threshold_reached',
+  at: NOW,
+  user_id: 7,
+  sequence: 0,
+  data: { quota: QUOTA, percent: 100, sendable: { units: 0, country: null, message_type: null } },
+}
+const several = (count: number, from: number, quota?: (index: number) => Partial<SmsQuota>) =>
+  Array.from({ length: count }, (_, index) => created(from + index, quota?.(index)))
+
 test('events are counted by the day, what happened and who did it, also those that are no longer listed', () => {
-  type Event = Parameters<typeof kindOf>[0]
-  const created = (index: number, quota: Partial<SmsQuota> = {}): Event => ({
+  expect(kindOf(created(1, { updated_by: 'ann' }))).not.toBe(kindOf(created(1, { updated_by: 'ben' })))
+  expect(kindOf(created(1, { kind: 'cap', limit: 0 }))).not.toBe(kindOf(created(1, { kind: 'cap' })))
+  const first = withNew(NO_EVENTS, several(60, 0))
+  expect(first.events.map(({ id }) => id).slice(0, 2)).toEqual(['evt_59', 'evt_58'])
+  expect([first.events.length, first.count, first.older.get(kindOf(created(1)))]).toEqual([10, 60, 50])
+  // The line goes on counting.
+  const second = withNew(first, several(5, 60))
+  expect(linesOf(second.events, second.older)).toMatchObject([{ key: kindOf(created(1)), older: 55 }])
+  // Kinds that are no longer listed are forgotten.
+  const next = withNew(
+    second,
+    several(50, 100, index => ({ updated_by: `person ${index}` })),
+  )
+  expect([next.events.length, next.count, next.older.size]).toEqual([50, 115, 0])
+})
+
+test.each([1, 20, 100])(
+  'an import of 100 quotas is one line, and an alarm before it stays, when %i are read at once',
+  size => {
+    const items = [alarm, ...several(100, 1)]
+    let feed = NO_EVENTS
+    for (let read = 0; read < items.length; read += size) feed = withNew(feed, items.slice(read, read + size))
+    const lines = linesOf(feed.events, feed.older)
+    expect(lines.map(({ events, older }) => [events[0]?.type, events.length + older])).toEqual([
+      ['quota.created', 100],
+      ['quota.threshold_reached', 1],
+    ])
+    expect(feed).toMatchObject({ count: 101, read: 101 })
+  },
+)
+
+test('the raise of a cap stays one action, however many quotas are changed after it', () => {
+  const cap = { id: 5, kind: 'cap', expires_at: after(1), updated_by: 'ann' } as const
+  const metadata = { raised_from: '100', continued_by: '6' }
+  const updated = (index: number, quota: Partial<SmsQuota>): Event => ({
     id: `evt_${index}`,
-    type: 'quota.created',
+    type: 'quota.updated',
     at: NOW,
     user_id: 7,
     sequence: index,
-    data: { quota: { ...QUOTA, ...quota } },
+    data: { quota: { ...QUOTA, ...cap, ...quota } },
   })
-  expect(kindOf(created(1, { updated_by: 'ann' }))).not.toBe(kindOf(created(1, { updated_by: 'ben' })))
-  expect(kindOf(created(1, { kind: 'cap', limit: 0 }))).not.toBe(kindOf(created(1, { kind: 'cap' })))
-  const first = withNew(
-    NO_EVENTS,
-    Array.from({ length: 60 }, (_, index) => created(index)),
-  )
-  expect(first.events.map(({ id }) => id).slice(0, 2)).toEqual(['evt_59', 'evt_58'])
-  expect([first.events.length, first.count, first.older.get(kindOf(created(1)))]).toEqual([50, 60, 10])
-  // Kinds that are no longer listed are forgotten.
-  const next = withNew(
-    first,
-    Array.from({ length: 50 }, (_, index) => created(100 + index, { kind: 'cap' })),
-  )
-  expect([next.events.length, next.count, next.older.size]).toEqual([50, 110, 0])
+  const raise = [
+    created(1, { ...cap, id: 6, limit: 100 }),
+    updated(2, { limit: 100, metadata }),
+    updated(3, { limit: 500, metadata }),
+  ]
+  const many = Array.from({ length: 60 }, (_, index) => updated(10 + index, { id: 100 + index }))
+  const { events, older } = withNew(NO_EVENTS, [...raise, ...many])
+  const [changes, action] = linesOf(events, older)
+  expect(changes).toMatchObject({ older: 50, isOneAction: false })
+  expect(action?.events.map(({ id }) => id)).toEqual(['evt_3', 'evt_2', 'evt_1'])
 })

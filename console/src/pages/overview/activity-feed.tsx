@@ -8,11 +8,11 @@ import { Badge } from '../../components/badge.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
-import { kindOf } from '../../model/events.ts'
+import { type EventLine, linesOf } from '../../model/events.ts'
 import type { Feed } from '../../queries/feed.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
-import { eventText, type Reader, stepsOf, useReader } from './event-text.ts'
+import { eventText, type Reader, useReader } from './event-text.ts'
 
 type FeedEvent = Api['Event']
 
@@ -29,8 +29,8 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {groupsOf(events, older).map(group => (
-                  <Group key={group.events.at(-1)?.id} {...group} />
+                {linesOf(events, older).map(({ key, ...line }) => (
+                  <Line key={key} {...line} />
                 ))}
               </ol>
             )}
@@ -49,38 +49,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   )
 }
 
-/** This many events of one kind on one day are one line. */
-const MIN_GROUP = 3
-
-interface EventGroup {
-  events: readonly FeedEvent[]
-  /** How many more there were, which the feed has not kept. */
-  older: number
-  /** Whether the first event tells what all of them did. */
-  isOneAction: boolean
-}
-
-/**
- * The raise of a cap with its steps, and else the events by kind and day, in the order of the newest of each group. Small
- * groups stay single events.
- */
-function groupsOf(events: readonly FeedEvent[], olderByKind: Feed['older']): EventGroup[] {
-  const stepsByRaise = new Map(events.map(event => [event, stepsOf(event, events)]))
-  const steps = new Set([...stepsByRaise.values()].flatMap(found => found ?? []))
-  const others = events.filter(event => stepsByRaise.get(event) === null && !steps.has(event))
-  const groups = Map.groupBy(others, kindOf)
-  return events.flatMap((event): EventGroup[] => {
-    const stepsOfEvent = stepsByRaise.get(event) ?? null
-    if (stepsOfEvent !== null) return [{ events: [event, ...stepsOfEvent], older: 0, isOneAction: true }]
-    if (steps.has(event)) return []
-    const kind = kindOf(event)
-    const [group, older] = [groups.get(kind) ?? [], olderByKind.get(kind) ?? 0]
-    if (group.length + older < MIN_GROUP) return [{ events: [event], older: 0, isOneAction: false }]
-    return group[0] === event ? [{ events: group, older, isOneAction: false }] : []
-  })
-}
-
-function Group({ events, older, isOneAction }: EventGroup) {
+function Line({ events, older, isOneAction }: Omit<EventLine, 'key'>) {
   const self = useReader(events)
   const [first] = events
   if (first === undefined) return null
@@ -133,7 +102,7 @@ function Users({ events, isAll }: { events: readonly FeedEvent[]; isAll: boolean
 }
 
 /** What was done, and on request the changes that it took. */
-function Action({ events: [first, ...steps] }: Pick<EventGroup, 'events'>) {
+function Action({ events: [first, ...steps] }: Pick<EventLine, 'events'>) {
   if (first === undefined) return null
   return (
     <Single event={first}>

@@ -1,4 +1,3 @@
-import { CONTINUED_BY, RAISED_FROM } from '../../../../src/domain/raised-cap.ts'
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
 import { countedText } from '../../components/quota-labels.ts'
@@ -107,25 +106,6 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
       return { subject: '', tone: 'over', text: unknown, kind: unknown }
     }
   }
-}
-
-/** Steps that are further apart are not of one action. */
-const ACTION_MS = 60_000
-
-/**
- * The earlier steps of raising a cap for its current window only: another cap was made to follow it, and it was to end before.
- * Null for an event that is not the last step, the raise.
- */
-export function stepsOf(event: Event, events: readonly Event[]): Event[] | null {
-  if (event.type !== 'quota.updated' || raiseOf(event.data.quota) === null) return null
-  const { id, updated_by, metadata } = event.data.quota
-  return events.filter(step => {
-    if (step.type !== 'quota.created' && step.type !== 'quota.updated') return false
-    const { quota } = step.data
-    const isOfBoth = (quota.id === id && RAISED_FROM in quota.metadata) || String(quota.id) === metadata[CONTINUED_BY]
-    const age = Date.parse(event.at) - Date.parse(step.at)
-    return isOfBoth && quota.updated_by === updated_by && raiseOf(quota) === null && age >= 0 && age < ACTION_MS
-  })
 }
 
 /** "you", the name and the subject of the token, a user by the id, or the subject of a machine or of an account elsewhere. */
