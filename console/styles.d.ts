@@ -40,6 +40,11 @@ declare module '*/denial-filters.module.css' {
   export default classes
 }
 
+declare module '*/export-button.module.css' {
+  const classes: Readonly<Record<'exported', string>>
+  export default classes
+}
+
 declare module '*/filters.module.css' {
   const classes: Readonly<Record<'filters', string>>
   export default classes
@@ -116,7 +121,7 @@ declare module '*/quota.module.css' {
 }
 
 declare module '*/quotas.module.css' {
-  const classes: Readonly<Record<'bulk' | 'bulkPanel' | 'exported' | 'filters' | 'options' | 'save' | 'saved' | 'selection' | 'toggle' | 'view' | 'views', string>>
+  const classes: Readonly<Record<'bulk' | 'bulkPanel' | 'filters' | 'options' | 'save' | 'saved' | 'selection' | 'toggle' | 'view' | 'views', string>>
   export default classes
 }
 

@@ -48,7 +48,7 @@ export default defineConfig({
             { name: 'inputs', test: /node_modules/, minShareCount: 37, priority: 2 },
             { name: perLanguage('root'), test: /\/src\/root\.tsx/, priority: 1 },
             { name: perLanguage('forms'), test: OF_FORMS, priority: 1 },
-            { name: perLanguage('shared'), test: id => !OF_QUOTA_FORMS.test(id), minShareCount: 11 },
+            { name: perLanguage('shared'), test: id => !OF_QUOTA_FORMS.test(id), minShareCount: 12 },
           ],
         },
       },

@@ -163,6 +163,13 @@ export const PAGES: readonly PageEntry[] = [
     Page: framed(webhook, () => import('./pages/webhooks/history.tsx')),
   },
   {
+    path: '/changes',
+    label: texts.shell.pages.changes,
+    icon: 'clock',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/changes/changes.tsx')),
+  },
+  {
     path: '/mine',
     label: texts.shell.pages.mine,
     icon: 'mine',

@@ -81,7 +81,7 @@ test('a used-up grant says what was asked for this month, and gets units for thi
   await dialog.getByRole('button', { name: 'Add units' }).click()
   await page.getByText('Can send: 30 units now').waitFor()
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Changes' }).click()
-  await page.getByRole('row').filter({ hasText: 'Created: 30 units · Version 1Goodwill' }).waitFor()
+  await page.getByRole('row').filter({ hasText: 'Created: 30 units · Version 1+30Goodwill' }).waitFor()
 })
 
 test('the forecast says which cap stops sending after the raise', async () => {

@@ -54,7 +54,7 @@ test('shows the latest changes of all quotas of a user, including deleted ones',
     .toMatchObject([
       expect.anything(),
       expect.stringMatching(/^Given by mistakeDeleted · Version 2/),
-      expect.stringMatching(/^Monthly packageChanged · Version 2Limit 4,000 units → 4,001 unitsGoodwill“1” \(you\)/),
+      expect.stringMatching(/^Monthly packageChanged · Version 2Limit 4,000 units → 4,001 units\+1Goodwill“1” \(you\)/),
       expect.stringMatching(/^Given by mistakeCreated/),
       expect.stringMatching(/^Daily ceilingCreated/),
       expect.stringMatching(/^Codes to Germany and AustriaCreated/),

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
 
-/** Time ranges of the overview in the user's time zone. The service stores usage per 15 minutes, so ranges end on those. */
+/** Time ranges in the user's time zone. The service stores usage per 15 minutes, so those of the overview end on these. */
 
 const QUARTER_MS = 900_000
 
@@ -44,6 +44,33 @@ export function lastHour(now: Date): TimeRange {
 export function weekBefore(now: Date): TimeRange {
   const to = new Date(lastDay(now).from)
   return timeRange(new Date(to.getTime() - 7 * DAY_MS), to)
+}
+
+/** Whole days that lists offer as filters. Weeks begin on Mondays. */
+export const DAY_RANGES = ['today', 'last7Days', 'lastWeek', 'thisMonth'] as const
+export type DayRange = (typeof DAY_RANGES)[number]
+
+const RANGES: Readonly<Record<DayRange, (now: Date) => TimeRange>> = {
+  today: now => timeRange(midnight(now), midnight(now, 1)),
+  last7Days: now => timeRange(midnight(now, -6), midnight(now, 1)),
+  lastWeek: now => {
+    const monday = -((now.getDay() + 6) % 7)
+    return timeRange(midnight(now, monday - 7), midnight(now, monday))
+  },
+  thisMonth: now =>
+    timeRange(new Date(now.getFullYear(), now.getMonth()), new Date(now.getFullYear(), now.getMonth() + 1)),
+}
+
+export const dayRange = (name: DayRange, now: Date): TimeRange => RANGES[name](now)
+
+/** The name of a range; null if it is another one. */
+export function dayRangeOf({ from, to }: { from: string | null; to: string | null }, now: Date): DayRange | null {
+  return (
+    DAY_RANGES.find(name => {
+      const range = dayRange(name, now)
+      return range.from === from && range.to === to
+    }) ?? null
+  )
 }
 
 /** From the quarter of an hour in which one time lies to the end of the one before another. */

@@ -6,6 +6,7 @@ import type { BulkCall, Selection } from '../model/bulk-change.ts'
 import { type Filters, filterOf } from '../model/quota-lists.ts'
 import { requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
+import { type Save, saveCsv } from './csv-file.ts'
 import { previewBulk, type Sample } from './jobs.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
@@ -81,37 +82,27 @@ export const moreSamplesQuery = (call: BulkCall, selection: Selection, first: re
 /** The ids that are still to be asked about; null before the selection has been read. */
 const NOT_READ: readonly number[] | null = null
 
-/** All quotas that match filters, by id, as the service reads them. */
-function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {
-  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters, Date.now()), signal })
-}
-
-/** Lines of CSV that are joined before they are passed to the browser. */
-const LINES_PER_PART = 2_000
-
-/** Takes the parts of a file. */
-export type Save = (name: string, parts: readonly BlobPart[]) => void
-
 /** Writes all quotas that match filters to a file. @param onCount gets how many have been read */
-export async function exportToFile(
+export function exportToFile(
   filters: Filters,
   signal: AbortSignal,
   onCount: (count: number) => void,
   save: Save,
 ): Promise<void> {
-  const parts: Blob[] = []
-  let lines: string[] = []
-  let count = 0
+  return saveCsv('sms-quota-quotas.csv', '', exportedLines(filters, signal), { onCount, save })
+}
+
+async function* exportedLines(filters: Filters, signal: AbortSignal): AsyncGenerator<string, void> {
+  // The names of the fields, which are those of the first quota, stand before it.
+  let hasHead = false
   for await (const quota of exportedQuotas(filters, signal)) {
-    if (count === 0) lines.push(csvRecord(Object.keys(quota)))
-    lines.push(csvRecord(Object.values(quota)))
-    count += 1
-    if (count % LINES_PER_PART !== 0) continue
-    // The browser may keep a blob on disk, but not a string.
-    parts.push(new Blob(lines))
-    lines = []
-    onCount(count)
+    const line = csvRecord(Object.values(quota))
+    yield hasHead ? line : csvRecord(Object.keys(quota)) + line
+    hasHead = true
   }
-  onCount(count)
-  save('sms-quota-quotas.csv', [...parts, ...lines])
+}
+
+/** All quotas that match filters, by id, as the service reads them. */
+function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {
+  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters, Date.now()), signal })
 }

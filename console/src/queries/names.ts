@@ -1,4 +1,5 @@
 import { queryOptions, useQueries } from '@tanstack/react-query'
+import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
 import { request } from '../session/client.ts'
 import { readsAllUsers } from '../session/rights.ts'
@@ -28,6 +29,11 @@ function nameQuery(subject: string) {
     queryFn: async () => (await askWithOthers(subject)).find(entry => entry.subject === subject) ?? null,
     staleTime: STALE_MS,
   })
+}
+
+/** The name of an actor; null if it is not known. */
+export async function findName(subject: string): Promise<string | null> {
+  return (await queryClient.fetchQuery(nameQuery(subject)))?.name ?? null
 }
 
 /** The call to which subjects are added until it is sent; null: the next subject begins one. */

@@ -6,7 +6,7 @@ import type { Api } from '../api/types.ts'
 import { untilNextWindow } from '../model/next-window.ts'
 import { type Filters, filterOf, type ListState } from '../model/quota-lists.ts'
 import { request } from '../session/client.ts'
-import type { Save } from './many-quotas.ts'
+import type { Save } from './csv-file.ts'
 
 /** Every list of quotas begins its key so. */
 const QUOTAS = 'quotas'
@@ -46,9 +46,12 @@ export const userSearchQuery = (text: string) =>
   })
 
 /** Writes all quotas that match filters to a file of CSV. @param onCount gets how many have been read */
-export const exportMutation = (onCount: (count: number) => void, save: Save) => ({
-  mutationFn: async ({ filters, signal }: { filters: Filters; signal: AbortSignal }) => {
-    const { exportToFile } = await import('./many-quotas.ts')
-    await exportToFile(filters, signal, onCount, save)
-  },
-})
+export async function exportQuotas(
+  filters: Filters,
+  signal: AbortSignal,
+  onCount: (count: number) => void,
+  save: Save,
+): Promise<void> {
+  const { exportToFile } = await import('./many-quotas.ts')
+  await exportToFile(filters, signal, onCount, save)
+}

@@ -228,13 +228,3 @@ async function check(message: PlannedMessage, signal: AbortSignal): Promise<Chec
   }
   return request<CheckAnswer>('/admin/quota/check', { method: 'POST', body, signal })
 }
-
-/** A page of administrators' changes of the user's quotas, newest first. @param cursor null for the first page */
-export function userChangesQuery(user_id: number, cursor: string | null) {
-  return queryOptions({
-    queryKey: ['audit', { user_id, cursor }],
-    queryFn: ({ signal }) =>
-      request<Api['AuditPage']>('/admin/audit', { query: cursor === null ? { user_id } : { cursor }, signal }),
-    placeholderData: keepPreviousData,
-  })
-}

@@ -1,5 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { Button } from '@mantine/core'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import {
   type DenialFilters,
@@ -9,11 +8,11 @@ import {
   NO_FILTERS,
   subject,
 } from '../../model/denial-filters.ts'
-import { toFieldText, toTimestamp } from '../../model/local-time.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
+import { TimeFilter } from '../time-filter.tsx'
 import classes from './denial-filters.module.css'
 
 interface FiltersProps {
@@ -91,37 +90,5 @@ function WithoutFilter({ value, onRemove }: { value: DenialFilters['without']; o
     >
       {label}
     </Button>
-  )
-}
-
-interface TimeFilterProps {
-  label: string
-  /** A timestamp; null for none. */
-  value: string | null
-  onApply: (at: string | null) => void
-}
-
-/** A time in the user's time zone, applied on Enter or blur, because a half-typed time is already another valid time. */
-function TimeFilter({ label, value, onApply }: TimeFilterProps) {
-  const shown = toFieldText(value)
-  const [text, setText] = useState(shown)
-  // The back button changes the value without input here.
-  useEffect(() => setText(shown), [shown])
-
-  function apply() {
-    if (text !== shown) onApply(text === '' ? null : toTimestamp(text))
-  }
-  return (
-    <TextInput
-      type="datetime-local"
-      label={label}
-      size="xs"
-      value={text}
-      max="9999-12-31T23:59"
-      onChange={event => setText(event.currentTarget.value)}
-      onBlur={apply}
-      // Browsers differ in whether Enter in a time field submits the form.
-      onKeyDown={event => event.key === 'Enter' && apply()}
-    />
   )
 }

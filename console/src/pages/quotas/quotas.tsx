@@ -4,6 +4,8 @@ import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import table from '../../components/data-table.module.css'
+import { saveFile } from '../../components/download.ts'
+import { ExportButton } from '../../components/export-button.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
@@ -13,13 +15,12 @@ import { useStored } from '../../components/stored.ts'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import type { BulkAction, Selection } from '../../model/bulk-change.ts'
 import { FILTERS, filterCount, filtersOf, LIST_STATE, type ListState } from '../../model/quota-lists.ts'
-import { quotaListQuery } from '../../queries/quotas.ts'
+import { exportQuotas, quotaListQuery } from '../../queries/quotas.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import type { Confirmed } from './bulk/bulk-preview.tsx'
 import { type Unfinished, unfinishedBulk } from './bulk/unfinished.ts'
-import { ExportButton } from './export-button.tsx'
 import { QuotaFilters } from './filters.tsx'
 import { readOptions, type TableOptions } from './options.ts'
 import classes from './quotas.module.css'
@@ -133,7 +134,12 @@ function Head({ state, options, onOptions }: HeadProps) {
         >
           {texts.quotas.options.open}
         </Button>
-        {may(caller, 'export') && !hasUnknown && <ExportButton filters={filtersOf(state)} />}
+        {may(caller, 'export') && !hasUnknown && (
+          <ExportButton
+            words={texts.quotas.exporting}
+            onExport={(signal, onCount) => exportQuotas(filtersOf(state), signal, onCount, saveFile)}
+          />
+        )}
         {may(caller, 'change') && (
           <>
             <Button

@@ -5,8 +5,8 @@ import { texts } from '../../texts/texts.ts'
 import { digestText, lowText, usersText } from './received.ts'
 
 type Webhook = Api['Webhook']
-type Change = Api['WebhookChange']
-type Recorded = NonNullable<Change['before']>
+type Recorded = NonNullable<Api['WebhookChange']['before']>
+type Change = Pick<Api['WebhookChange'], 'before' | 'after'> & { action: Api['AuditEntry']['action'] }
 
 const { fields, history: words, list } = texts.webhooks
 
@@ -38,7 +38,7 @@ const SETTINGS: readonly [name: string, textOf: (webhook: Recorded) => string | 
 ]
 
 /** The settings that an update changed. The other changes are named by their action. */
-function Differences({ change: { action, before, after } }: { change: Change }) {
+export function Differences({ change: { action, before, after } }: { change: Change }) {
   if (action !== 'updated' || before === null || after === null) return null
   const differences = SETTINGS.map(([name, textOf]) => ({
     name,

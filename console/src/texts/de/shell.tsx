@@ -15,6 +15,7 @@ export const shell: typeof english = {
     pauses: 'Angehaltene Ziele',
     requests: 'Anfragen',
     webhooks: 'Webhooks',
+    changes: 'Änderungen',
     mine: 'Meine Kontingente',
     cost: 'Nachrichtenkosten',
     users: 'Benutzer',

@@ -199,22 +199,4 @@ export const user: typeof english = {
     searching: 'Bisher keine gefunden',
     searchingAbout: 'Ältere Nachrichten sind noch nicht durchsucht.',
   },
-
-  changes: {
-    table: 'Änderungen',
-    columns: { quota: 'Kontingent', change: 'Änderung', reason: 'Grund', by: 'Von', at: 'Am' },
-    actions: { created: 'Angelegt', updated: 'Geändert', deleted: 'Gelöscht', erased: 'Daten gelöscht' },
-    planMoved: ({ name, from, to }) => `Tarif ${name}, Fassung ${from} → ${to}`,
-    version: version => `Version ${version}`,
-    fromTo: (from, to) => (
-      <>
-        {from} → {to}
-      </>
-    ),
-    none: 'Keine Änderungen',
-    noneAbout: 'Hier erscheinen Änderungen an den Kontingenten dieses Benutzers.',
-    noneOlder: 'Keine älteren Änderungen',
-    searching: 'Bisher keine gefunden',
-    searchingAbout: 'Ältere Änderungen sind noch nicht durchsucht.',
-  },
 }

@@ -14,6 +14,7 @@ export const shell = {
     pauses: 'Paused destinations',
     requests: 'Requests',
     webhooks: 'Webhooks',
+    changes: 'Changes',
     mine: 'My quotas',
     cost: 'Message cost',
     users: 'Users',

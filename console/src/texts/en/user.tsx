@@ -216,23 +216,4 @@ export const user = {
     searching: 'None found so far',
     searchingAbout: 'Older messages are not searched yet.',
   },
-
-  changes: {
-    table: 'Changes',
-    columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
-    actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
-    planMoved: ({ name, from, to }: { name: string; from: number; to: number }) =>
-      `Plan ${name}, version ${from} → ${to}`,
-    version: (version: number) => `Version ${version}`,
-    fromTo: (from: ReactNode, to: ReactNode) => (
-      <>
-        {from} → {to}
-      </>
-    ),
-    none: 'No changes',
-    noneAbout: 'Changes of this user’s quotas appear here.',
-    noneOlder: 'No older changes',
-    searching: 'None found so far',
-    searchingAbout: 'Older changes are not searched yet.',
-  },
 }

@@ -1,40 +1,45 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { saveFile } from '../../components/download.ts'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Icon } from '../../components/icon.tsx'
-import type { Filters } from '../../model/quota-lists.ts'
-import { exportMutation } from '../../queries/quotas.ts'
-import { texts } from '../../texts/texts.ts'
-import classes from './quotas.module.css'
+import { ErrorNotice } from './error-notice.tsx'
+import classes from './export-button.module.css'
+import { Icon } from './icon.tsx'
 
-const { exporting } = texts.quotas
+interface ExportButtonProps {
+  words: {
+    button: string
+    cancel: string
+    running: (count: number) => string
+    done: (count: number) => string
+  }
+  /** Saves what the page selects as CSV. @param onCount gets how many have been read */
+  onExport: (signal: AbortSignal, onCount: (count: number) => void) => Promise<void>
+}
 
-/** Saves all quotas that match the filters as CSV, in the form that the import reads. */
-export function ExportButton({ filters }: { filters: Filters }) {
+/** Saves a list as a file, which can be stopped, and says how far it is. */
+export function ExportButton({ words, onExport }: ExportButtonProps) {
   const [count, setCount] = useState(0)
   const controller = useRef<AbortController>(null)
-  const exportation = useMutation(exportMutation(setCount, saveFile))
+  const exportation = useMutation({ mutationFn: (signal: AbortSignal) => onExport(signal, setCount) })
   const { isPending, isSuccess } = exportation
 
   function start(): void {
     setCount(0)
     controller.current = new AbortController()
-    exportation.mutate({ filters, signal: controller.current.signal })
+    exportation.mutate(controller.current.signal)
   }
   return (
     <>
       <span className={classes.exported} role="status">
-        {isPending ? exporting.running(count) : isSuccess && exporting.done(count)}
+        {isPending ? words.running(count) : isSuccess && words.done(count)}
       </span>
       {isPending ? (
         <Button variant="default" size="xs" onClick={() => controller.current?.abort()}>
-          {exporting.cancel}
+          {words.cancel}
         </Button>
       ) : (
         <Button variant="default" size="xs" leftSection={<Icon name="download" size={16} />} onClick={start}>
-          {exporting.button}
+          {words.button}
         </Button>
       )}
       {exportation.error !== null && controller.current?.signal.aborted !== true && (

@@ -1,0 +1,142 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { AUDITED_RESOURCES } from '../../../../src/domain/audit.ts'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { saveFile } from '../../components/download.ts'
+import { ExportButton } from '../../components/export-button.tsx'
+import { ChoiceFilter, TextFilter } from '../../components/filter-fields.tsx'
+import filters from '../../components/filters.module.css'
+import { KnownFilters } from '../../components/known-filters.tsx'
+import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { TimeFilter } from '../../components/time-filter.tsx'
+import { useMeaningless, useUrlState } from '../../components/url-state.ts'
+import { CHANGE_FILTERS, type ChangeFilters, isFiltered, NO_FILTERS } from '../../model/audit.ts'
+import { subject } from '../../model/denial-filters.ts'
+import { requestsOf } from '../../model/request-changes.ts'
+import { DAY_RANGES, dayRange, dayRangeOf } from '../../model/time-ranges.ts'
+import { cursor } from '../../model/url-parameters.ts'
+import { changesQuery, exportChanges } from '../../queries/audit.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { ChangeTable } from './change-table.tsx'
+
+const words = texts.changes
+const STATE = { ...CHANGE_FILTERS, cursor }
+
+/** Administrators' changes over all users, newest first, with filters. */
+export default function Changes() {
+  const [{ cursor: after, ...selected }, change] = useUrlState(STATE)
+  const caller = useCaller()
+  const hasUnknown = useMeaningless(CHANGE_FILTERS).length > 0
+  return (
+    <>
+      <PageTitle title={words.title} about={selected.raised === null ? words.about : words.aboutRaised}>
+        {may(caller, 'export') && !hasUnknown && (
+          <ExportButton
+            words={words.exporting}
+            onExport={(signal, onCount) => exportChanges(selected, signal, onCount, saveFile)}
+          />
+        )}
+      </PageTitle>
+      {/* A changed filter starts at the newest. */}
+      <FilterFields selected={selected} onChange={parts => change({ cursor: null, ...parts })} />
+      <KnownFilters readers={CHANGE_FILTERS}>
+        <ChangeList selected={selected} after={after} onPage={next => change({ cursor: next })} />
+      </KnownFilters>
+    </>
+  )
+}
+
+interface ListProps {
+  selected: ChangeFilters
+  after: string | null
+  onPage: (cursor: string | null) => void
+}
+
+function ChangeList({ selected, after, onPage }: ListProps) {
+  const page = useQuery(changesQuery(selected, after))
+  return (
+    <Loaded query={page} loading={<Loading rows={8} height={44} />}>
+      {({ items, next_cursor }) => (
+        <>
+          {items.length === 0 ? (
+            <NoChanges isOlder={after !== null} isFiltered={isFiltered(selected)} hasMore={next_cursor !== null} />
+          ) : (
+            <ChangeTable
+              // Each raise of a limit is a row with its difference, also of those that one call made.
+              requests={selected.raised === null ? requestsOf(items) : items.map(head => ({ head, others: [] }))}
+              ofUser={null}
+              isStale={page.isPlaceholderData}
+            />
+          )}
+          <CursorPager cursor={after} next={page.isPlaceholderData ? null : next_cursor} onCursor={onPage} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function NoChanges(props: { isOlder: boolean; isFiltered: boolean; hasMore: boolean }) {
+  if (props.hasMore) return <EmptyState title={words.searching}>{words.searchingAbout}</EmptyState>
+  if (props.isOlder) return <EmptyState title={words.noneOlder} />
+  return props.isFiltered ? (
+    <EmptyState title={words.noneFound} />
+  ) : (
+    <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
+  )
+}
+
+interface FilterProps {
+  selected: ChangeFilters
+  onChange: (parts: Partial<ChangeFilters>) => void
+}
+
+function FilterFields({ selected, onChange }: FilterProps) {
+  const labels = words.filters
+  const { raised, resource, actor, from, to } = selected
+  return (
+    <search className={filters.filters}>
+      <ChoiceFilter
+        label={labels.raised}
+        all={labels.allChanges}
+        choices={['true'] as const}
+        labels={labels.raises}
+        value={raised}
+        onApply={value => onChange({ raised: value })}
+      />
+      <ChoiceFilter
+        label={labels.resource}
+        all={labels.allResources}
+        choices={AUDITED_RESOURCES}
+        labels={labels.resources}
+        value={resource}
+        onApply={value => onChange({ resource: value })}
+      />
+      <TextFilter
+        label={labels.actor}
+        placeholder={labels.allActors}
+        value={actor}
+        parse={subject}
+        error={labels.actorError}
+        onApply={value => onChange({ actor: value })}
+      />
+      <ChoiceFilter
+        label={labels.time}
+        all={from === null && to === null ? labels.anyTime : labels.otherTime}
+        choices={DAY_RANGES}
+        labels={labels.ranges}
+        value={dayRangeOf({ from, to }, new Date())}
+        onApply={name => onChange(name === null ? { from: null, to: null } : dayRange(name, new Date()))}
+      />
+      <TimeFilter label={labels.from} value={from} onApply={value => onChange({ from: value })} />
+      <TimeFilter label={labels.to} value={to} onApply={value => onChange({ to: value })} />
+      {isFiltered(selected) && (
+        <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
+          {labels.clear}
+        </Button>
+      )}
+    </search>
+  )
+}

@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
+import { values } from './values.tsx'
+
+const counted = (count: number) => `${formatUnits(count)} ${count === 1 ? 'change' : 'changes'}`
+
+/** What administrators changed, of one user or of all. */
+export const changes = {
+  title: 'Changes',
+  about: 'Who changed what, from what to what, and why, over all users, newest first.',
+  table: 'Changes',
+  columns: {
+    what: 'What',
+    user: 'User',
+    change: 'Change',
+    difference: 'Difference',
+    reason: 'Reason',
+    by: 'By',
+    at: 'At',
+  },
+  actions: {
+    created: 'Created',
+    updated: 'Changed',
+    deleted: 'Deleted',
+    erased: 'Data erased',
+    archived: 'Archived',
+    lifted: 'Lifted',
+    approved: 'Approved',
+    declined: 'Declined',
+    withdrawn: 'Withdrawn',
+    disabled: 'Disabled by the service',
+    secret_rotated: 'Secret rotated',
+    secret_discarded: 'Secret replaced, because it could not be decrypted',
+  },
+  things: {
+    breaker: 'Breaker',
+    user: 'Data of a user',
+    request: 'Request for more units',
+    webhook: (name: string) => `Webhook “${name}”`,
+    plan: (name: string) => `Plan “${name}”`,
+    pause: (country: string) => `Paused: ${country}`,
+  },
+  planMoved: ({ name, from, to }: { name: string; from: number; to: number }) =>
+    `Plan ${name}, version ${from} → ${to}`,
+  version: (version: number) => `Version ${version}`,
+  fromTo: (from: ReactNode, to: ReactNode) => (
+    <>
+      {from} → {to}
+    </>
+  ),
+  pausedUntil: (until: string | null) => (until === null ? 'until it is lifted' : `until ${until}`),
+  unitsUntil: (units: number, until: string) => `${values.units(units)} until ${until}`,
+  mode: 'Mode',
+  unlimited: 'unlimited',
+
+  filters: {
+    raised: 'Kind',
+    allChanges: 'All changes',
+    raises: { true: 'Limits raised' },
+    resource: 'Of',
+    allResources: 'Everything',
+    resources: {
+      quota: 'Quotas',
+      plan: 'Plans',
+      profile: 'Profiles',
+      increase_request: 'Requests for more units',
+      pause: 'Paused destinations',
+      breaker: 'Breaker',
+      webhook: 'Webhooks',
+      user: 'Erasures',
+    },
+    actor: 'By',
+    allActors: 'Subject of a token',
+    actorError: 'Up to 255 characters: the subject of a token',
+    time: 'Time',
+    anyTime: 'Any time',
+    otherTime: 'Other',
+    ranges: { today: 'Today', last7Days: 'Last 7 days', lastWeek: 'Last week', thisMonth: 'This month' },
+    from: 'From',
+    to: 'To',
+    clear: 'Clear filters',
+  },
+  aboutRaised: 'Limits that allow more than before, and grants of extra units.',
+  exporting: {
+    button: 'Export CSV',
+    running: (count: number) => `${counted(count)} exported…`,
+    done: (count: number) => `${counted(count)} exported.`,
+    cancel: 'Stop the export',
+  },
+
+  none: 'No changes',
+  noneAbout: 'Changes appear here.',
+  noneOfUser: 'Changes of this user’s quotas appear here.',
+  noneFound: 'No change matches these filters',
+  noneOlder: 'No older changes',
+  searching: 'None found so far',
+  searchingAbout: 'Older changes are not searched yet.',
+}
