@@ -12,7 +12,7 @@ async function messageLink(user_id: number): Promise<string> {
   const [event] = body.items
   expect(event.type).toBe('request.made')
   const first = [{ ...event, at: Date.parse(event.at) }]
-  const context = { language: 'en', webhookId: 1, publicUrl: site.url, names: new Map() } as const
+  const context = { language: 'en', webhookId: 1, isDigest: false, publicUrl: site.url, names: new Map() } as const
   const link = messageOf({ first, counts: [{ type: event.type, count: 1 }] }, context).link?.url ?? ''
   expect(link.startsWith(`${site.url}/console/`)).toBe(true)
   return link.slice(`${site.url}/console`.length)
