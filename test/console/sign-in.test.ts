@@ -153,7 +153,17 @@ test('shows each role its pages, also without a user id', async () => {
     await page.getByRole('heading', { level: 1, name: title }).waitFor()
     await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
   }
-  const titles = ['Overview', 'Quotas', 'Plans', 'Denials', 'Paused destinations', 'Requests', 'Users', 'Webhooks', 'Changes']
+  const titles = [
+    'Overview',
+    'Quotas',
+    'Plans',
+    'Denials',
+    'Paused destinations',
+    'Requests',
+    'Users',
+    'Webhooks',
+    'Changes',
+  ]
   expect(await links.allTextContents()).toEqual(titles)
 })
 

@@ -35,7 +35,9 @@ const THINGS: Readonly<Record<Change['resource'], (props: ThingProps) => ReactNo
       <Thing href={`/pauses?show=all&country=${country}`}>{texts.changes.things.pause(countryLabel(country))}</Thing>
     )
   },
-  increase_request: () => texts.changes.things.request,
+  increase_request: ({ change: { increase_request_id, user_id } }) => (
+    <Thing href={`/requests?request=${increase_request_id}&of=${user_id}`}>{texts.changes.things.request}</Thing>
+  ),
   profile: ({ change: { user_id } }) => <Thing href={`/users/${user_id}/profile`}>{texts.users.profile.title}</Thing>,
   user: () => texts.changes.things.user,
 }
