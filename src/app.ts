@@ -145,6 +145,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       references,
       feed,
       webhooks,
+      addressCodes: secrets.addressCodes,
       secretKeys: secrets.secretKeys,
       now,
       log,
@@ -227,7 +228,7 @@ function startEngine(
 }
 
 function createWebhookDispatcher(
-  { config, log, jobsDb: db, now, metrics, secretKeys: keys, tracer, idleMs }: Base,
+  { config, log, jobsDb: db, now, metrics, secretKeys: keys, addressCodes, tracer, idleMs }: Base,
   options: Overrides['webhooks'],
 ): Dispatcher {
   return createDispatcher({
@@ -240,6 +241,7 @@ function createWebhookDispatcher(
     allowPrivate: config.webhookAllowPrivate,
     mail: config.mail,
     publicUrl: config.publicUrl,
+    addressCodes: config.userNotifications ? addressCodes : null,
     onDelivery: metrics.delivery,
     onPending: metrics.pendingDeliveries,
     ...options,

@@ -149,6 +149,12 @@ const CATALOG = {
     means:
       'The request for more units was approved, declined or withdrawn before, in another way than this call asks for. List the requests for its state.',
   },
+  link_outdated: {
+    status: 410,
+    title: 'Link outdated',
+    means:
+      'The link in a message does not hold any more: it is too old, the address was taken back, or another one has replaced it.',
+  },
   plan_archived: {
     status: 409,
     title: 'Plan archived',
@@ -193,7 +199,7 @@ const CATALOG = {
     status: 503,
     title: 'Unavailable',
     means:
-      'The database or the key server is not available, or a newer version of the service has stored what this process does not know. The call may or may not have taken effect. It is safe to repeat it, with the same `id` or `Idempotency-Key`, after `Retry-After` seconds.',
+      'The database, the key server or the mail server is not available, or a newer version of the service has stored what this process does not know. The call may or may not have taken effect. It is safe to repeat it, with the same `id` or `Idempotency-Key`, after `Retry-After` seconds.',
     retryAfterSeconds: 1,
   },
   overloaded: {

@@ -5,6 +5,7 @@ import type { Database, Log, Queryable } from './db/connection/database.ts'
 import { type SecretKeys, secretKeys } from './db/webhooks/secret-keys.ts'
 import { findUnreadable } from './db/webhooks/secrets.ts'
 import { isValueKeyLost, provideValueKey } from './db/webhooks/value-key.ts'
+import { type AddressCodes, createAddressCodes } from './events/address-codes.ts'
 import { ownSecret, readOwnSecret } from './http/auth/secrets.ts'
 
 const OWN_KEY = 'secrets-key'
@@ -29,6 +30,8 @@ export async function readSecretKeys(config: KeyConfig): Promise<SecretKeys> {
 export interface Secrets {
   secretKeys: SecretKeys
   valueKey: Uint8Array | null
+  /** What stands in the links of messages to users, made of the same key. */
+  addressCodes: AddressCodes | null
 }
 
 /** @throws ConfigError if the keys do not fit what is stored */
@@ -36,7 +39,8 @@ export async function provideSecrets(config: KeyConfig, db: Database, log: Log):
   const secretKeys = await readSecretKeys(config)
   await requireFittingKeys(db, secretKeys, config)
   if (hasNoKey(config)) log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
-  return { secretKeys, valueKey: await provideValueKey(db, secretKeys) }
+  const valueKey = await provideValueKey(db, secretKeys)
+  return { secretKeys, valueKey, addressCodes: valueKey && createAddressCodes(valueKey) }
 }
 
 const bytesOf = (key: Config['secretsKey']) => (key === 'off' ? null : key)

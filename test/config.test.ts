@@ -78,6 +78,7 @@ describe('the settings in effect', () => {
       mail: null,
       publicUrl: null,
       contact: { text: null, url: null },
+      userNotifications: false,
       secretsKey: null,
       secretsKeyPrevious: null,
       tracing: { endpoint: null, ratio: 0.01 },
@@ -146,6 +147,7 @@ describe('the settings in effect', () => {
       PUBLIC_URL: 'https://sms.example/',
       CONTACT_TEXT: 'Your account manager.',
       CONTACT_URL: 'mailto:help@sms.example',
+      USER_NOTIFICATIONS: 'true',
       SECRETS_KEY: KEY.toString('base64'),
       SECRETS_KEY_PREVIOUS: KEY.toString('base64url'),
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
@@ -206,6 +208,7 @@ describe('the settings in effect', () => {
       mail: { url: 'smtp://quota:p%40ss@mail.example:587', from: 'Quotas <quotas@sms.example>' },
       publicUrl: 'https://sms.example',
       contact: { text: 'Your account manager.', url: 'mailto:help@sms.example' },
+      userNotifications: true,
       secretsKey: KEY,
       secretsKeyPrevious: KEY,
       tracing: { endpoint: 'http://collector:4318', ratio: 0.25 },
@@ -285,6 +288,17 @@ test('the password of a database with several hosts is masked', () => {
 })
 
 describe('refused', () => {
+  test('messages to users without what sends them, or what signs their links', () => {
+    const wanted = { USER_NOTIFICATIONS: 'true' }
+    const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'a@b.example', PUBLIC_URL: 'https://sms.example' }
+    expect(issuesOf(wanted)).toEqual(['USER_NOTIFICATIONS: requires SMTP_URL and MAIL_FROM and PUBLIC_URL'])
+    const noKey =
+      'USER_NOTIFICATIONS: requires SECRETS_KEY: the key that signs the links in messages is stored encrypted'
+    expect(issuesOf({ ...wanted, ...mail, SECRETS_KEY: 'off' })).toEqual([noKey])
+    expect(issuesOf({ ...wanted, ...mail, DATABASE_URL: DATABASE, AUTH_SECRET: SECRET })).toContain(noKey)
+    expect(issuesOf({ ...wanted, ...mail })).toEqual([])
+  })
+
   test.each([
     ['https://u:secret@mail.example', 'a@b.example', 'SMTP_URL: is not an SMTP URL'],
     ['smtp://u:secret@mail.example/?ignoreTLS=true', 'a@b.example', 'SMTP_URL: has a path, a query, a fragment'],

@@ -1334,6 +1334,29 @@ export type IncreaseRequestPage = {
   readonly nextCursor: string | null
 }
 
+/** An address replaces the one before at once. Of a confirmed address only the language changes; any other is sent a link, at most 3 in an hour for each user and for each address. */
+export type NotificationsReq = {
+  /** Where the messages go, once the link in the first one is followed. */ readonly email: string
+  /** The language of the messages. */
+  readonly language?: 'en' | 'de'
+}
+
+/** Where a user has messages about their own events sent to. */
+export type Notifications = {
+  /** `off`: the service sends users no messages. `none`: there is no address. `pending`: the link that was sent to it is not followed yet. `confirmed`: messages go there. `refused`: its mail server refused a message for good, so none goes there until it is confirmed again. */
+  readonly status: 'off' | 'none' | 'pending' | 'confirmed' | 'refused'
+  readonly email: string | null
+  /** The language of the messages. */
+  readonly language: 'en' | 'de' | null
+  readonly confirmedAt: string | null
+  readonly refusedAt: string | null
+}
+
+/** The link of a message. */
+export type NotificationCodeReq = {
+  /** What follows `#` in the link. */ readonly code: string
+}
+
 /** Messages to deny. */
 export type PauseReq = {
   /** Whose messages are denied; null: those of all users. */ readonly userId?: number | null
@@ -2645,7 +2668,7 @@ export type UserProfile = {
   readonly updatedBy: string | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `user_address` is a `Notifications`, if an address was ever set; its changes follow as `user_address_change`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -2664,6 +2687,8 @@ export type ExportRecord = {
     | 'principal_name'
     | 'user_profile'
     | 'profile_change'
+    | 'user_address'
+    | 'user_address_change'
     | 'end'
 }
 
@@ -2698,11 +2723,11 @@ export type ReservationHit = {
 /** A webhook that a search found. */
 export type WebhookHit = {
   readonly id: number
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
-  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
-  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs. */
   readonly url: string | null
-  /** null: it has a URL. */
+  /** null: it has a URL, or users have theirs. */
   readonly addresses: ReadonlyArray<string> | null
   readonly description: string | null
   readonly enabled: boolean
@@ -2989,17 +3014,17 @@ export type EventPage = {
 }
 
 export type CreateWebhookReq = {
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
-  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email'
-  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`. */
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
+  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
+  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email` and `users`. */
   readonly url?: string
   /** The addresses of `email`, which requires them. */
   readonly addresses?: ReadonlyArray<string>
-  /** The language of messages to people. Default: `en`. */
+  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
   readonly language?: 'en' | 'de'
   /** Only events of these users; null: of all users, and events of no user. */
   readonly userIds?: ReadonlyArray<number> | null
-  /** The event types that it receives; null is all. */
+  /** The event types that it receives; null is all. `users` gets only events of users that tell them something, and null or no types are the usual ones of these. */
   readonly types?: ReadonlyArray<
     | 'quota.created'
     | 'quota.updated'
@@ -3037,15 +3062,15 @@ export type CreateWebhookReq = {
 
 /** Omitted fields keep their value; null clears a field. */
 export type UpdateWebhookReq = {
-  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`. */
+  /** Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email` and `users`. */
   readonly url?: string
   /** The addresses of `email`, which requires them. */
   readonly addresses?: ReadonlyArray<string>
-  /** The language of messages to people. Default: `en`. */
+  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
   readonly language?: 'en' | 'de'
   /** Only events of these users; null: of all users, and events of no user. */
   readonly userIds?: ReadonlyArray<number> | null
-  /** The event types that it receives; null is all. */
+  /** The event types that it receives; null is all. `users` gets only events of users that tell them something, and null or no types are the usual ones of these. */
   readonly types?: ReadonlyArray<
     | 'quota.created'
     | 'quota.updated'
@@ -3090,13 +3115,13 @@ export type RedeliverReq = {
 /** A receiver of events. */
 export type Webhook = {
   readonly id: number
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
-  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
-  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs. */
   readonly url: string | null
-  /** null: it has a URL. */
+  /** null: it has a URL, or users have theirs. */
   readonly addresses: ReadonlyArray<string> | null
-  /** The language of messages to people. Default: `en`. */
+  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
   readonly language: 'en' | 'de'
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds: ReadonlyArray<number> | null
@@ -3131,13 +3156,13 @@ export type Webhook = {
 
 export type WebhookWithSecret = {
   readonly id: number
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
-  readonly kind: 'webhook' | 'slack' | 'teams' | 'email'
-  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
+  readonly kind: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs. */
   readonly url: string | null
-  /** null: it has a URL. */
+  /** null: it has a URL, or users have theirs. */
   readonly addresses: ReadonlyArray<string> | null
-  /** The language of messages to people. Default: `en`. */
+  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
   readonly language: 'en' | 'de'
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds: ReadonlyArray<number> | null
@@ -3229,13 +3254,13 @@ export type Redelivered = {
 /** The webhook as the API showed it at the time, without its secret. Fields that were added later are missing. */
 export type WebhookAsShown = {
   readonly id?: number
-  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. */
-  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email'
-  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses. */
+  /** What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS. */
+  readonly kind?: 'webhook' | 'slack' | 'teams' | 'email' | 'users'
+  /** Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs. */
   readonly url?: string | null
-  /** null: it has a URL. */
+  /** null: it has a URL, or users have theirs. */
   readonly addresses?: ReadonlyArray<string> | null
-  /** The language of messages to people. Default: `en`. */
+  /** The language of messages to people; of `users`, each chooses. Default: `en`. */
   readonly language?: 'en' | 'de'
   /** Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty. */
   readonly userIds?: ReadonlyArray<number> | null
@@ -3295,7 +3320,16 @@ export type WebhookHistory = {
 /** A change by an administrator: who, when, from what to what. */
 export type AuditEntry = {
   /** What was changed. */
-  readonly resource: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
+  readonly resource:
+    | 'user'
+    | 'profile'
+    | 'address'
+    | 'webhook'
+    | 'plan'
+    | 'breaker'
+    | 'pause'
+    | 'increase_request'
+    | 'quota'
   /** The quota; null if something else was changed. */
   readonly quotaId: number | null
   /** The webhook; null if something else was changed. */
@@ -3310,7 +3344,7 @@ export type AuditEntry = {
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  /** The user of the quota, pause, request or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
+  /** The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users. */
   readonly userId: number | null
   readonly action:
     | 'created'
@@ -3325,10 +3359,11 @@ export type AuditEntry = {
     | 'approved'
     | 'declined'
     | 'withdrawn'
-  /** As in the history of the quota, webhook or plan, or of the profile, pause or request; null for an erasure. */
+    | 'confirmed'
+  /** As in the history of the quota, webhook or plan, or of the profile, address, pause or request; null for an erasure. */
   readonly version: number | null
   readonly at: string
-  /** The `sub` of the administrator's token, or of the user's who made or withdrew a request; `sms-quota` for the service itself. */
+  /** The `sub` of the administrator's token, or of the user's who made or withdrew a request, or set or withdrew an address; `sms-quota` for the service itself, and for links in messages. */
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
@@ -3336,9 +3371,9 @@ export type AuditEntry = {
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null
-  /** The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; null if there was none. */
+  /** The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none. */
   readonly before: Readonly<Record<string, unknown>> | null
-  /** The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; null if there is none. */
+  /** The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none. */
   readonly after: Readonly<Record<string, unknown>> | null
 }
 
@@ -3411,6 +3446,7 @@ export type Problem = {
     | 'idempotency_mismatch'
     | 'reservation_closed'
     | 'request_closed'
+    | 'link_outdated'
     | 'plan_archived'
     | 'open_reservations'
     | 'being_erased'
@@ -3578,6 +3614,20 @@ export interface Api<Options> {
    * It stays in the list. To take one back again changes nothing.
    */
   withdrawIncreaseRequest(input: { readonly id: number }, options?: Options): Promise<undefined>
+  /** Read where messages about my quotas go. */
+  getNotifications(input?: Record<string, never>, options?: Options): Promise<Notifications>
+  /**
+   * Have messages about my quotas sent to an e-mail address.
+   *
+   * The address is sent a link, and gets messages once that is followed. The call waits until the mail server has answered.
+   */
+  setNotifications(input: NotificationsReq, options?: Options): Promise<Notifications>
+  /**
+   * Have no more messages sent.
+   *
+   * To repeat the call changes nothing.
+   */
+  stopNotifications(input?: Record<string, never>, options?: Options): Promise<undefined>
   /** List the quotas of all users. */
   listQuotas(
     input?: {
@@ -4230,7 +4280,16 @@ export interface Api<Options> {
   exportAudit(
     input?: {
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
+      readonly resource?:
+        | 'user'
+        | 'profile'
+        | 'address'
+        | 'webhook'
+        | 'plan'
+        | 'breaker'
+        | 'pause'
+        | 'increase_request'
+        | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -4244,11 +4303,12 @@ export interface Api<Options> {
         | 'approved'
         | 'declined'
         | 'withdrawn'
+        | 'confirmed'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, pauses, requests and profile, and the user's erasures. */
+      /** Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
@@ -4347,7 +4407,16 @@ export interface Api<Options> {
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
       /** Only changes of this kind of resource. */
-      readonly resource?: 'user' | 'profile' | 'webhook' | 'plan' | 'breaker' | 'pause' | 'increase_request' | 'quota'
+      readonly resource?:
+        | 'user'
+        | 'profile'
+        | 'address'
+        | 'webhook'
+        | 'plan'
+        | 'breaker'
+        | 'pause'
+        | 'increase_request'
+        | 'quota'
       readonly action?:
         | 'created'
         | 'updated'
@@ -4361,11 +4430,12 @@ export interface Api<Options> {
         | 'approved'
         | 'declined'
         | 'withdrawn'
+        | 'confirmed'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
       /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
-      /** Only changes of this user's quotas, pauses, requests and profile, and the user's erasures. */
+      /** Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures. */
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
@@ -4555,6 +4625,18 @@ export interface Api<Options> {
    * No label names a user.
    */
   metrics(input?: Record<string, never>, options?: Options): Promise<string>
+  /**
+   * Confirm an e-mail address by its link.
+   *
+   * Needs no token: the link proves that its message was read. To repeat the call changes nothing.
+   */
+  confirmNotifications(input: NotificationCodeReq, options?: Options): Promise<undefined>
+  /**
+   * Have no more messages sent, by the link in one.
+   *
+   * Needs no token. To repeat the call changes nothing.
+   */
+  stopNotificationsByLink(input: NotificationCodeReq, options?: Options): Promise<undefined>
   /** This document. */
   openapi(input?: Record<string, never>, options?: Options): Promise<Readonly<Record<string, unknown>>>
 }
@@ -4603,6 +4685,9 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listMyIncreaseRequests: { method: 'GET', path: '/api/sms/quota/requests', query: ['pageSize', 'cursor'] },
   makeIncreaseRequest: { method: 'POST', path: '/api/sms/quota/requests', hasBody: true, takesKey: true },
   withdrawIncreaseRequest: { method: 'DELETE', path: '/api/sms/quota/requests/{id}' },
+  getNotifications: { method: 'GET', path: '/api/sms/quota/notifications' },
+  setNotifications: { method: 'PUT', path: '/api/sms/quota/notifications', hasBody: true },
+  stopNotifications: { method: 'DELETE', path: '/api/sms/quota/notifications' },
   listQuotas: {
     method: 'GET',
     path: '/api/sms/admin/quota/list',
@@ -4865,6 +4950,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   live: { method: 'GET', path: '/livez' },
   ready: { method: 'GET', path: '/readyz' },
   metrics: { method: 'GET', path: '/metrics' },
+  confirmNotifications: { method: 'POST', path: '/api/sms/quota/notifications/confirm', hasBody: true },
+  stopNotificationsByLink: { method: 'POST', path: '/api/sms/quota/notifications/stop', hasBody: true },
   openapi: { method: 'GET', path: '/openapi.json' },
 }
 

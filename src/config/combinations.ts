@@ -15,6 +15,7 @@ const PREVIOUS_KEYS = [
   ['AUTH_SECRET_PREVIOUS', 'AUTH_SECRET'],
   ['AUTH_PUBLIC_KEY_FILE_PREVIOUS', 'AUTH_PUBLIC_KEY_FILE'],
 ] as const
+const MAIL_TO_USERS = ['SMTP_URL', 'MAIL_FROM', 'PUBLIC_URL'] as const
 const ROLE_NAMES = NAMES.filter(name => /^AUTH_[A-Z]+_ROLE$/.test(name))
 
 /** The issues of variables that do not go together. */
@@ -59,6 +60,12 @@ export function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>
     issue('SECRETS_KEY_PREVIOUS', 'requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off')
   }
   if (isSet('SMTP_URL') !== isSet('MAIL_FROM')) issue('SMTP_URL, MAIL_FROM', 'each requires the other')
+  if (values.get('USER_NOTIFICATIONS') === true) {
+    const missing = MAIL_TO_USERS.filter(name => !isSet(name))
+    if (missing.length > 0) issue('USER_NOTIFICATIONS', `requires ${missing.join(' and ')}`)
+    if (values.get('SECRETS_KEY') === 'off' || (isSet('DATABASE_URL') && !isSet('SECRETS_KEY')))
+      issue('USER_NOTIFICATIONS', 'requires SECRETS_KEY: the key that signs the links in messages is stored encrypted')
+  }
   if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
     issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'each requires the other')
   }

@@ -137,6 +137,8 @@ export interface Config {
   publicUrl: string | null
   /** Who helps users that cannot send, and where they reach them. */
   contact: { text: string | null; url: string | null }
+  /** Whether users may have messages about their own events sent to an address that they confirm. */
+  userNotifications: boolean
   /** What webhook secrets are encrypted with. Null: a key in `dataDir`, or nothing with `databaseUrl`. */
   secretsKey: Uint8Array | 'off' | null
   /** What decrypts them, too. */
@@ -250,7 +252,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     mail: mailConfig(get('SMTP_URL'), get('MAIL_FROM')),
-    publicUrl: get('PUBLIC_URL'),
+    ...{ publicUrl: get('PUBLIC_URL'), userNotifications: get('USER_NOTIFICATIONS') },
     contact: { text: get('CONTACT_TEXT'), url: get('CONTACT_URL') },
     secretsKey: get('SECRETS_KEY'),
     secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),

@@ -99,11 +99,17 @@ export function describeConfig(config: Config): { name: string; value: string | 
   })
 }
 
-function peopleValues({ mail, publicUrl, contact }: Config): Record<keyof typeof PEOPLE_VARIABLES, string | null> {
+function peopleValues({
+  mail,
+  publicUrl,
+  userNotifications,
+  contact,
+}: Config): Record<keyof typeof PEOPLE_VARIABLES, string | null> {
   return {
     SMTP_URL: mail?.url ?? null,
     MAIL_FROM: mail?.from ?? null,
     PUBLIC_URL: publicUrl,
+    USER_NOTIFICATIONS: String(userNotifications),
     CONTACT_TEXT: contact.text,
     CONTACT_URL: contact.url,
   }

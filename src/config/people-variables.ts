@@ -1,5 +1,14 @@
 /** The rows of the table of variables for how the service and its operator reach people. */
-import { maskUrl, parseHttpUrl, parsePublicUrl, parseSender, parseSmtpUrl, parseText, refuse } from './parse.ts'
+import {
+  maskUrl,
+  parseFlag,
+  parseHttpUrl,
+  parsePublicUrl,
+  parseSender,
+  parseSmtpUrl,
+  parseText,
+  refuse,
+} from './parse.ts'
 import type { Variable } from './variable.ts'
 
 export const PEOPLE_VARIABLES = {
@@ -27,6 +36,13 @@ export const PEOPLE_VARIABLES = {
     fallback: null,
     unset: 'such messages have no links',
     parse: parsePublicUrl,
+  },
+  USER_NOTIFICATIONS: {
+    means:
+      'whether users may have messages about their own events sent to an e-mail address that they confirm; an administrator makes the webhook of the kind users that sends them',
+    accepts: 'true or false; true requires SMTP_URL, MAIL_FROM and PUBLIC_URL, and with DATABASE_URL SECRETS_KEY',
+    fallback: 'false',
+    parse: parseFlag,
   },
   CONTACT_TEXT: {
     means: 'who helps users that cannot send or sign in, as the console tells them',

@@ -64,7 +64,8 @@ export const AuditQuery = Type.Object(
     ),
     user_id: Type.Optional(
       uint({
-        description: "Only changes of this user's quotas, pauses, requests and profile, and the user's erasures.",
+        description:
+          "Only changes of this user's quotas, pauses, requests, profile and address for messages, and the user's erasures.",
       }),
     ),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
@@ -100,17 +101,17 @@ export const AuditEntry = Type.Object(
     ...userNames,
     user_id: nullable(uint(), {
       description:
-        'The user of the quota, pause, request or profile, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
+        'The user of the quota, pause, request, profile or address, or the user that was erased; null for a webhook, a plan, or a pause of all users.',
     }),
     action: Type.Enum([...AUDITED_ACTIONS]),
     version: nullable(positive(), {
       description:
-        'As in the history of the quota, webhook or plan, or of the profile, pause or request; null for an erasure.',
+        'As in the history of the quota, webhook or plan, or of the profile, address, pause or request; null for an erasure.',
     }),
     at: time(),
     actor: Type.String({
       description:
-        "The `sub` of the administrator's token, or of the user's who made or withdrew a request; `sms-quota` for the service itself.",
+        "The `sub` of the administrator's token, or of the user's who made or withdrew a request, or set or withdrew an address; `sms-quota` for the service itself, and for links in messages.",
     }),
     request_id: nullable(Type.String(), {
       description:
@@ -123,10 +124,10 @@ export const AuditEntry = Type.Object(
       description: 'The transfer that gave, took or returned units by this change; null for other changes.',
     }),
     before: asShown(
-      'The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; null if there was none.',
+      'The quota, webhook, plan, pause, request or profile as the API showed it before, without secrets; of an address for messages only its `status` and `language`; null if there was none.',
     ),
     after: asShown(
-      'The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; null if there is none.',
+      'The quota, webhook, plan, pause, request or profile as the API showed it afterwards, without secrets; of an address for messages only its `status` and `language`; null if there is none.',
     ),
   },
   { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },

@@ -11,6 +11,7 @@ import { GIVE_COMPONENTS } from './give.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { INCREASE_REQUEST_COMPONENTS } from './increase-requests.ts'
 import { NAME_COMPONENTS } from './names.ts'
+import { NOTIFICATION_COMPONENTS } from './notifications.ts'
 import { PAUSE_COMPONENTS } from './pauses.ts'
 import { PLAN_COMPONENTS } from './plans.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
@@ -39,6 +40,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
   ...INCREASE_REQUEST_COMPONENTS,
+  ...NOTIFICATION_COMPONENTS,
   ...PAUSE_COMPONENTS,
   ...BREAKER_COMPONENTS,
   ...BREAKER_SETTINGS_COMPONENTS,

@@ -75,6 +75,10 @@ export const PATTERNS = {
     pattern: '^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$',
     accepts: 'a language tag such as "de" or "pt-BR"',
   },
+  addressCode: {
+    pattern: '^\\d{1,16}\\.\\d{1,16}\\.[A-Za-z0-9_-]{43}$',
+    accepts: 'what follows # in the link of a message, all of it',
+  },
   eventTypes: {
     pattern: `^${eventType}(?:,${eventType})*$`,
     accepts: `types of events, separated by commas: ${EVENT_TYPES.join(', ')}`,

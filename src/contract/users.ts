@@ -142,6 +142,8 @@ export const ExportRecord = Type.Object(
       'principal_name',
       'user_profile',
       'profile_change',
+      'user_address',
+      'user_address_change',
       'end',
     ]),
   },
@@ -149,7 +151,7 @@ export const ExportRecord = Type.Object(
     $id: 'ExportRecord',
     additionalProperties: true,
     description:
-      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
+      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `user_address` is a `Notifications`, if an address was ever set; its changes follow as `user_address_change`. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
   },
 )
 

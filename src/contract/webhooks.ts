@@ -14,7 +14,7 @@ import { closed, nextCursor, nullable, patterned, positive, text, time, timeZone
 
 const kind = Type.Enum([...WEBHOOK_KINDS], {
   description:
-    'What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM.',
+    'What it writes to. `webhook`: a program, which gets signed events. `slack`, `teams`: people in a channel, who get a message for each event. `email`: people at addresses; it needs the settings SMTP_URL and MAIL_FROM. `users`: each user, who gets messages about the own events at the address that the user has confirmed; it needs the setting USER_NOTIFICATIONS.',
 })
 
 const settings = {
@@ -22,7 +22,7 @@ const settings = {
     format: 'webhook-url',
     maxLength: 2_048,
     description:
-      'Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email`.',
+      'Where events are posted; of `slack` and `teams` the URL of the incoming webhook. A private address is refused unless the operator allows it. Required, but for `email` and `users`.',
     examples: ['https://example.com/sms-quota'],
   }),
   addresses: Type.Array(Type.String({ format: 'email-address', maxLength: 254 }), {
@@ -32,14 +32,19 @@ const settings = {
     description: 'The addresses of `email`, which requires them.',
     examples: [['team@example.com']],
   }),
-  language: Type.Enum([...MESSAGE_LANGUAGES], { description: 'The language of messages to people. Default: `en`.' }),
+  language: Type.Enum([...MESSAGE_LANGUAGES], {
+    description: 'The language of messages to people; of `users`, each chooses. Default: `en`.',
+  }),
   user_ids: nullable(Type.Array(uint(), { minItems: 1, maxItems: MAX_WEBHOOK_USERS, uniqueItems: true }), {
     description: 'Only events of these users; null: of all users, and events of no user.',
     examples: [null],
   }),
   types: nullable(
     Type.Array(Type.Enum([...EVENT_TYPES]), { minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true }),
-    { description: 'The event types that it receives; null is all.' },
+    {
+      description:
+        'The event types that it receives; null is all. `users` gets only events of users that tell them something, and null or no types are the usual ones of these.',
+    },
   ),
   only_when_low: nullable(
     Type.Partial(
@@ -100,9 +105,13 @@ const webhook = {
   kind,
   ...settings,
   url: nullable(Type.String(), {
-    description: 'Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses.',
+    description:
+      'Of `slack` and `teams` only its beginning and end: it is a secret. null: it has addresses, or users have theirs.',
   }),
-  addresses: nullable(Type.Array(Type.String()), { description: 'null: it has a URL.', examples: [null] }),
+  addresses: nullable(Type.Array(Type.String()), {
+    description: 'null: it has a URL, or users have theirs.',
+    examples: [null],
+  }),
   user_ids: nullable(Type.Array(uint()), {
     description:
       'Only events of these users; null: of all users, and events of no user. Users whose data is erased leave the list, which may then be empty.',

@@ -7,6 +7,7 @@ import { WEBHOOK_ACTIONS } from './webhook.ts'
 export const AUDITED_RESOURCES = [
   'user',
   'profile',
+  'address',
   'webhook',
   'plan',
   'breaker',
@@ -17,8 +18,8 @@ export const AUDITED_RESOURCES = [
 export type AuditedResource = (typeof AUDITED_RESOURCES)[number]
 
 /**
- * What they do with them; `archived` is for plans, `lifted` for pauses, `erased` for users, and `approved`, `declined` and `withdrawn` for
- * requests.
+ * What they do with them; `archived` is for plans, `lifted` for pauses, `erased` for users, `approved` and `declined` for requests,
+ * `confirmed` for addresses, and `withdrawn` for both.
  */
 export const AUDITED_ACTIONS = [
   ...WEBHOOK_ACTIONS,
@@ -28,5 +29,6 @@ export const AUDITED_ACTIONS = [
   'approved',
   'declined',
   'withdrawn',
+  'confirmed',
 ] as const
 export type AuditedAction = (typeof AUDITED_ACTIONS)[number]

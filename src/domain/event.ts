@@ -71,6 +71,35 @@ export type EventData = { [Type in EventType]: NonNullable<Table[Type]['data']> 
 const isEventType = (name: string): name is EventType => Object.hasOwn(EVENTS, name)
 export const EVENT_TYPES: readonly EventType[] = Object.keys(EVENTS).filter(isEventType)
 
+/**
+ * Which events of theirs users may have messages about: `usual` unless the webhook names its types. `never`: it tells them nothing, because
+ * they have caused it, or it is about the sender.
+ */
+const FOR_USERS = {
+  'quota.created': 'usual',
+  'quota.updated': 'usual',
+  'quota.deleted': 'usual',
+  'quota.threshold_reached': 'usual',
+  'quota.expired': 'usual',
+  'reservation.expired': 'never',
+  'transfer.made': 'usual',
+  'transfer.returned': 'usual',
+  'request.made': 'never',
+  'request.decided': 'usual',
+  'pause.made': 'usual',
+  'pause.lifted': 'usual',
+  // While the breaker only observes, it says what would be.
+  'breaker.tripped': 'named',
+} as const satisfies Record<UserEventType, 'usual' | 'named' | 'never'>
+type ForUsers = typeof FOR_USERS
+
+/** The types of events that users may have messages about. */
+export type OwnEventType = { [Type in UserEventType]: ForUsers[Type] extends 'never' ? never : Type }[UserEventType]
+export const isOwnEventType = (name: string): name is OwnEventType =>
+  Object.entries(FOR_USERS).some(([type, whether]) => type === name && whether !== 'never')
+export const OWN_EVENT_TYPES: readonly OwnEventType[] = EVENT_TYPES.filter(isOwnEventType)
+export const USUAL_OWN_EVENT_TYPES = OWN_EVENT_TYPES.filter(type => FOR_USERS[type] === 'usual')
+
 /** The place of an event in the outbox: its shard and its number there. */
 export interface EventKey {
   shard: Shard

@@ -1,7 +1,7 @@
 import { DAY_MS, type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
-/** What a webhook writes to: a program that reads events, or people, who get a message for each event. */
-export const WEBHOOK_KINDS = ['webhook', 'slack', 'teams', 'email'] as const
+/** What a webhook writes to: a program that reads events, people, who get a message for each event, or the users whose events they are. */
+export const WEBHOOK_KINDS = ['webhook', 'slack', 'teams', 'email', 'users'] as const
 export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
 /** What says where events of a kind go. Who knows a secret URL can write there, so it is stored as secrets are. */
@@ -10,7 +10,9 @@ export const DESTINATIONS = {
   slack: 'secret url',
   teams: 'secret url',
   email: 'addresses',
-} as const satisfies Record<WebhookKind, string>
+  // Each user confirms an address.
+  users: null,
+} as const satisfies Record<WebhookKind, string | null>
 
 /** The languages of messages to people. */
 export const MESSAGE_LANGUAGES = ['en', 'de'] as const

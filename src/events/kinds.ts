@@ -1,5 +1,6 @@
 /** What each kind of webhook sends, where to, and what an answer means. */
 import type { Attempt } from '../db/webhooks/deliveries.ts'
+import type { Recipient } from '../db/webhooks/recipients.ts'
 import type { SigningWebhook } from '../db/webhooks/secrets.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { WebhookKind } from '../domain/webhook.ts'
@@ -8,6 +9,7 @@ import { type Message, type MessageContext, type MessageEvents, messageOf } from
 import type { Mailer } from './mailer.ts'
 import type { Poster } from './post.ts'
 import { signatureHeaders } from './signature.ts'
+import type { UserMail } from './user-mail.ts'
 import type { Payload } from './views.ts'
 
 /** What is sent at once: an event, a test, or one message about many events. */
@@ -20,6 +22,8 @@ export interface Parcel extends MessageEvents {
   payload: Payload | null
   /** Only these addresses lack it; null: all of the webhook. */
   addresses: readonly string[] | null
+  /** The user whose events they are; null: no user has asked for it, as for a test. */
+  to: Recipient | null
 }
 
 export interface KindOptions {
@@ -27,13 +31,24 @@ export interface KindOptions {
   poster: Poster
   /** Undefined: there is no SMTP server. */
   mailer: Mailer | undefined
+  /** Null: users are sent no messages. */
+  userMail: UserMail | null
+  /** Called before an address that the mail server has refused for good is not used any more. */
+  onRefused(to: Recipient): Promise<void>
   publicUrl: string | null
 }
 
 /** Sends a parcel. */
 export type Send = (webhook: SigningWebhook, parcel: Parcel, headers: Record<string, string>) => Promise<Attempt>
 
-export function createKinds({ now, poster, mailer, publicUrl }: KindOptions): Readonly<Record<WebhookKind, Send>> {
+export function createKinds({
+  now,
+  poster,
+  mailer,
+  userMail,
+  onRefused,
+  publicUrl,
+}: KindOptions): Readonly<Record<WebhookKind, Send>> {
   const messageFor = ({ id, language, digest }: SigningWebhook, { names, ...events }: Parcel): Message =>
     messageOf(events, { language, webhookId: id, isDigest: digest !== null, publicUrl, names })
 
@@ -56,9 +71,25 @@ export function createKinds({ now, poster, mailer, publicUrl }: KindOptions): Re
       // An address that an administrator has taken out meanwhile gets nothing more.
       const recipients = to.filter(address => parcel.addresses === null || parcel.addresses.includes(address))
       if (recipients.length === 0) return { delivered: true, response_code: null, error: 'no address is left' }
-      if (mailer === undefined) return { delivered: false, response_code: null, error: 'SMTP_URL is not set' }
+      if (mailer === undefined) return notSent('SMTP_URL is not set')
       const content = emailContent(messageFor(webhook, parcel))
       return mailer.send({ ...content, id: `${parcel.id}.${webhook.id}`, to, recipients })
     },
+    async users({ id: webhookId, digest }, { id, to, names, ...events }) {
+      if (userMail === null) return notSent('USER_NOTIFICATIONS is not true')
+      if (to === null) return notSent('it has no address for a test: users confirm theirs')
+      const attempt = await userMail.send(`${id}.${webhookId}`, to, (language, stopUrl) =>
+        messageOf(events, { language, webhookId, isDigest: digest !== null, publicUrl, names, own: { stopUrl } }),
+      )
+      const { delivered, response_code, isRefused = false, left } = attempt
+      if (isRefused) await onRefused(to)
+      // Administrators read the error.
+      const error = attempt.error?.replaceAll(to.address, 'the user') ?? null
+      // A server that refuses one address works.
+      const isTakenForSome = isRefused || left !== undefined
+      return { delivered, response_code, error, isRefused, isTakenForSome }
+    },
   }
 }
+
+const notSent = (error: string): Attempt => ({ delivered: false, response_code: null, error })

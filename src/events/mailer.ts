@@ -16,6 +16,8 @@ interface Email extends EmailContent {
   to: readonly string[]
   /** The addresses that it goes to. */
   recipients: readonly string[]
+  /** Further lines of its head. */
+  headers?: Readonly<Record<string, string>>
 }
 
 /** Sends e-mail through the operator's SMTP server, which takes it for all addresses or refuses some. */
@@ -40,7 +42,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
   const closing = new AbortController()
   let transport: ReturnType<typeof openTransport> | undefined
   return {
-    async send({ id, to, recipients, ...content }) {
+    async send({ id, to, recipients, headers, ...content }) {
       transport ??= openTransport(url)
       try {
         const { response, rejectedErrors } = await (await transport).sendMail({
@@ -50,7 +52,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
           envelope: { from: addressOf(from), to: [...recipients] },
           messageId: `<${id}@${domain}>`,
           // RFC 3834: no absence notes, please.
-          headers: { 'Auto-Submitted': 'auto-generated' },
+          headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.any([closing.signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]),
         })
         return taken(codeIn(response), refusalsIn(rejectedErrors))

@@ -58,10 +58,10 @@ export function settleDeliveries(
         nextAttemptAt: next,
       })
       if (end.event !== 'sent') return outcome
-      if (isGone(attempt)) disabled ??= 'gone'
-      else if (outcome === 'failed' && failingSince !== null && hasFailedFor(failingSince, end, now))
-        disabled ??= 'failing'
       const isTaken = attempt.delivered || attempt.isTakenForSome === true
+      if (isGone(attempt)) disabled ??= 'gone'
+      else if (outcome === 'failed' && !isTaken && failingSince !== null && hasFailedFor(failingSince, end, now))
+        disabled ??= 'failing'
       failingSince = isTaken ? null : (failingSince ?? claim.last_attempt_at)
       return outcome
     })

@@ -5,6 +5,7 @@ import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Pauses } from '../engine/pauses.ts'
+import type { AddressCodes } from '../events/address-codes.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
@@ -34,6 +35,7 @@ type ServerSettings = Pick<
   | 'supportAdjustLimit'
   | 'contact'
   | 'requestAutoApprovePercent'
+  | 'publicUrl'
 >
 
 /** What the routes use. */
@@ -47,7 +49,9 @@ export interface RouteContext {
   /** Finds the users that callers name by a reference. */
   references: UserReferences
   feed: Feed
-  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate' | 'canMail'>
+  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate' | 'canMail' | 'userMail'>
+  /** What stands in the links of messages to users; null: the service has no key for it. */
+  addressCodes: AddressCodes | null
   /** What encrypts the secrets of webhooks. */
   secretKeys: SecretKeys
   /** The service's clock: it follows the database's and never goes back. */

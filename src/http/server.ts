@@ -16,6 +16,7 @@ import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { adminRequestRoutes, userRequestRoutes } from './increase-requests/routes.ts'
+import { notificationLinkRoutes, notificationRoutes } from './notifications/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
@@ -66,7 +67,14 @@ const API: readonly Scope[] = [
   {
     prefix: '/api/sms/quota',
     access: 'own',
-    routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes, userDenialRoutes, userRequestRoutes],
+    routes: [
+      userQuotaRoutes,
+      userUsageRoutes,
+      userReservationRoutes,
+      userDenialRoutes,
+      userRequestRoutes,
+      notificationRoutes,
+    ],
   },
   {
     prefix: '/api/sms/admin/quota',
@@ -201,6 +209,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
 /** Registers the routes that need no token. */
 async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Promise<void> {
   operationsRoutes(app, parts)
+  await app.register(scope => notificationLinkRoutes(scope, parts), { prefix: '/api/sms/quota/notifications' })
   await docsRoutes(app)
   app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/console/'))
   await app.register(consoleRoutes, {

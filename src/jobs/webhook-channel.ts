@@ -9,7 +9,8 @@ import {
   findClaimedEvents,
   releaseDeliveries,
 } from '../db/webhooks/deliveries.ts'
-import { claimMessages, findEventHeads } from '../db/webhooks/messages.ts'
+import { type ClaimedForUsers, claimForUsers, claimMessages, findEventHeads } from '../db/webhooks/messages.ts'
+import type { Recipient } from '../db/webhooks/recipients.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
@@ -40,6 +41,8 @@ export interface Claimed extends MessageEvents {
   first: readonly StoredEvent[]
   /** The names of the users of these events, for people. */
   names: ReadonlyMap<number, UserNames>
+  /** The user whose events they are; null: of a webhook that does not write to users. */
+  to: Recipient | null
 }
 
 const NO_NAMES: Claimed['names'] = new Map()
@@ -201,6 +204,12 @@ class LeasingChannel implements WebhookChannel {
     const now = clock()
     // A claim waits for a timeout at most until its attempt begins, and then for the attempt.
     const leaseUntil = now + 2 * this.timeoutMs() + LEASE_EXTRA_MS
+    if (this.webhook?.kind === 'users') {
+      const claimed = await claimForUsers(db, this.id, now, leaseUntil, count)
+      if (claimed.hasMore && !this.isFailing()) this.mayBeDue = true
+      await this.prepareForUsers(claimed)
+      return
+    }
     if (this.webhook?.kind !== 'webhook') {
       const { claims, isOne } = await claimMessages(db, this.id, now, leaseUntil)
       await (isOne ? this.prepareOne(claims) : this.prepare(claims))
@@ -221,7 +230,7 @@ class LeasingChannel implements WebhookChannel {
       for (const claim of claims) {
         const event = byId.get(eventIdOf(claim))
         if (event === undefined) this.endGone(claim)
-        else this.waiting.push({ claims: [claim], first: [event], counts: [{ type: event.type, count: 1 }], names })
+        else this.waiting.push({ claims: [claim], first: [event], counts: countsOf([event]), names, to: null })
       }
     } catch (error) {
       if (isOutage(error)) {
@@ -247,13 +256,9 @@ class LeasingChannel implements WebhookChannel {
       const messages: Claimed[] = []
       // Events that some addresses have already go to the others only.
       for (const group of Map.groupBy(heads, ({ claim }) => claim.addresses?.join() ?? null).values()) {
-        const counts = [...Map.groupBy(group, ({ type }) => type)].map(([type, { length }]) => ({
-          type,
-          count: length,
-        }))
         const about = group.map(({ claim }) => claim)
-        const first = await this.readListed(about.slice(0, MAX_LISTED))
-        messages.push({ claims: about, first, counts, names: await this.namesOf(first) })
+        const first = await this.readListed(about)
+        messages.push({ claims: about, first, counts: countsOf(group), names: await this.namesOf(first), to: null })
       }
       this.waiting.push(...messages)
       const kept = new Set(heads.map(({ claim }) => claim))
@@ -264,9 +269,24 @@ class LeasingChannel implements WebhookChannel {
     }
   }
 
-  /** Reads the events that a message lists, in their order. One that cannot be read is counted, and not listed. */
+  /** Reads what the message to each user says of the events. Users who get no messages any more do not hold up the webhook. */
+  private async prepareForUsers({ messages, unwanted, gone }: ClaimedForUsers): Promise<void> {
+    try {
+      const ready: Claimed[] = []
+      for (const { claims, heads, to } of messages)
+        ready.push({ claims, first: await this.readListed(claims), counts: countsOf(heads), names: NO_NAMES, to })
+      this.waiting.push(...ready)
+      for (const claim of unwanted) this.ended.push({ claim, attempt: NO_RECIPIENT, event: 'gone' })
+      for (const claim of gone) this.endGone(claim)
+    } catch (error) {
+      this.returned.push(...messages.flatMap(({ claims }) => claims), ...unwanted, ...gone)
+      throw error
+    }
+  }
+
+  /** Reads the events of claims that a message lists, in their order. One that cannot be read is counted, and not listed. */
   private async readListed(claims: readonly Claim[]): Promise<StoredEvent[]> {
-    const events = await findClaimedEvents(this.options.db, claims).catch(error => {
+    const events = await findClaimedEvents(this.options.db, claims.slice(0, MAX_LISTED)).catch(error => {
       if (isOutage(error)) throw error
       return []
     })
@@ -313,6 +333,14 @@ class LeasingChannel implements WebhookChannel {
     else for (const claim of claims) this.ended.push({ claim, attempt, event: 'sent' })
   }
 }
+
+/** How many there are of each type. */
+function countsOf(events: readonly { type: string }[]): MessageEvents['counts'] {
+  return [...Map.groupBy(events, ({ type }) => type)].map(([type, some]) => ({ type, count: some.length }))
+}
+
+/** The user has taken the address back since the event, has confirmed another one, or the mail server has refused it. */
+const NO_RECIPIENT: Attempt = { delivered: true, response_code: null, error: 'the user has no confirmed address' }
 
 /** Whether the database is away, and not one delivery the problem. */
 const isOutage = (error: unknown) => isUnavailable(error) && !concernsRows(error)

@@ -8,7 +8,9 @@ import { isDue, type Job } from './runner.ts'
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 /** Sends events to webhooks. Any number of processes may run it. */
-export interface Dispatcher extends Job, Pick<WebhookSender, 'idle' | 'test' | 'allowPrivate' | 'canMail'> {
+export interface Dispatcher
+  extends Job,
+    Pick<WebhookSender, 'idle' | 'test' | 'allowPrivate' | 'canMail' | 'userMail'> {
   /**
    * One step: writes deliveries for a page of new events per webhook, and starts the attempts that are due. Resolves
    * before they end. No more attempts start once the signal has aborted.
@@ -120,6 +122,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     test: sender.test,
     allowPrivate: sender.allowPrivate,
     canMail: sender.canMail,
+    userMail: sender.userMail,
     async step(signal) {
       const { webhooks, isBehind } = await dispatchOnce(clock(), signal)
       const restMs = webhooks > 0 ? INTERVAL_MS : idleMs

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Log } from '../db/connection/database.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
+import { markRefused, type Recipient } from '../db/webhooks/recipients.ts'
 import type { SecretKeys } from '../db/webhooks/secret-keys.ts'
 import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import { type EpochMs, formatTimestamp } from '../domain/time.ts'
+import type { AddressCodes } from '../events/address-codes.ts'
 import { createKinds, type Parcel } from '../events/kinds.ts'
 import { createMailer, MAIL_TIMEOUT_MS, type MailOptions } from '../events/mailer.ts'
 import { createPoster } from '../events/post.ts'
 import type { Settled } from '../events/settle-delivery.ts'
+import { createUserMail, type UserMail } from '../events/user-mail.ts'
 import { payloadOf } from '../events/views.ts'
 import type { Tracer } from '../tracing.ts'
 import { type Claimed, createWebhookChannel, type WebhookChannel } from './webhook-channel.ts'
@@ -24,6 +27,8 @@ export interface WebhookSender {
   readonly allowPrivate: boolean
   /** Whether there is an SMTP server. */
   readonly canMail: boolean
+  /** What sends users messages about their own events; null: they get none. */
+  readonly userMail: UserMail | null
 }
 
 export interface WebhookSenderOptions {
@@ -40,6 +45,8 @@ export interface WebhookSenderOptions {
   mail?: MailOptions | null
   /** Where people reach the console; null or left out: messages have no links. */
   publicUrl?: string | null
+  /** What stands in the links of messages to users; null or left out: users are sent none. */
+  addressCodes?: AddressCodes | null
   onDelivery?: (outcome: Settled) => void
   /** Each attempt is a span, which its receiver can continue. */
   tracer?: Tracer | undefined
@@ -50,7 +57,7 @@ const TIMEOUT_MS = 10_000
 /** `stopping` aborts the attempts under way; those deliveries are due again at once. */
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
   const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false, publicUrl = null } = options
-  const { db, keys, log, onDelivery, tracer, mail = null } = options
+  const { db, keys, log, onDelivery, tracer, mail = null, addressCodes = null } = options
   const poster = createPoster({ allowPrivate, timeoutMs })
   const mailer = mail === null ? undefined : createMailer(mail)
   const close = () => {
@@ -58,7 +65,10 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     mailer?.close()
   }
   stopping.addEventListener('abort', close, { once: true })
-  const kinds = createKinds({ now: clock, poster, mailer, publicUrl })
+  const canMailUsers = mailer !== undefined && addressCodes !== null && publicUrl !== null
+  const userMail = canMailUsers ? createUserMail(mailer, addressCodes, publicUrl) : null
+  const onRefused = (to: Recipient) => markRefused(db, to, clock())
+  const kinds = createKinds({ now: clock, poster, mailer, userMail, onRefused, publicUrl })
   /** The channels with something to do, by webhook. */
   const channels = new Map<number, WebhookChannel>()
 
@@ -68,7 +78,7 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
       keys,
       now: clock,
       log,
-      timeoutMsOf: kind => (kind === 'email' ? MAIL_TIMEOUT_MS : timeoutMs),
+      timeoutMsOf: kind => (kind === 'email' || kind === 'users' ? MAIL_TIMEOUT_MS : timeoutMs),
       stopping,
       onDelivery,
       send: (webhook, claimed) => send(webhook, parcelOf(claimed)),
@@ -111,10 +121,11 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     },
     allowPrivate,
     canMail: mailer !== undefined,
+    userMail,
   }
 }
 
-function parcelOf({ claims, first, counts, names }: Claimed): Parcel {
+function parcelOf({ claims, first, counts, names, to }: Claimed): Parcel {
   const [claim] = claims
   const [event] = first
   const isOne = claims.length === 1 && event !== undefined
@@ -125,6 +136,7 @@ function parcelOf({ claims, first, counts, names }: Claimed): Parcel {
     counts,
     names,
     addresses: claim?.addresses ?? null,
+    to,
   }
 }
 
@@ -138,5 +150,6 @@ function testOf({ id, description }: SigningWebhook, now: EpochMs): Parcel {
     counts: [{ type, count: 1 }],
     names: new Map(),
     addresses: null,
+    to: null,
   }
 }

@@ -2,7 +2,7 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { nullable } from '../contract/schemas.ts'
-import type { EventType } from '../domain/event.ts'
+import type { EventType, OwnEventType } from '../domain/event.ts'
 import { REQUEST_STATUSES } from '../domain/increase-request.ts'
 
 /** An event, or the test that an administrator sends. */
@@ -126,7 +126,8 @@ const ofQuota = ({ limit, used, reserved, remaining, window_end, time_zone }: Qu
   ['windowEnd', timeOf(window_end, time_zone)],
 ]
 
-const ofPause = ({ until, message_types, reason, evidence }: PauseFacts): Fact[] => [
+type PauseShown = Pick<PauseFacts, 'until' | 'message_types' | 'reason' | 'evidence'>
+const ofPause = ({ until, message_types, reason, evidence }: PauseShown): Fact[] => [
   ['until', timeOf(until)],
   ['messageTypes', message_types?.join(', ') ?? null],
   ['reason', reason],
@@ -168,6 +169,20 @@ export const FACTS: { readonly [Name in MessageType]: (data: DataOf<Name>) => Fa
   'webhook.disabled': ({ webhook }) => [['failingSince', timeOf(webhook.failing_since)]],
   'user.erased': () => [],
   'webhook.test': () => [],
+}
+
+/** Of pauses, users read neither what the breaker has counted nor what administrators note. */
+const ofOwnPause = ({ until, message_types }: PauseShown): Fact[] =>
+  ofPause({ until, message_types, reason: null, evidence: null })
+
+/** What a message lists for the user whose event it is. */
+export const OWN_FACTS: { readonly [Name in OwnEventType]: (data: DataOf<Name>) => Fact[] } = {
+  ...FACTS,
+  'transfer.made': data => ofQuota(data.quota),
+  'transfer.returned': data => ofQuota(data.quota),
+  'pause.made': data => ofOwnPause(data.pause),
+  'pause.lifted': data => ofOwnPause(data.pause),
+  'breaker.tripped': data => ofOwnPause(data.pause),
 }
 
 /** The page of the console on which an event is seen, below the address of the service. Null: it has none. */

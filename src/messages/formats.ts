@@ -80,15 +80,16 @@ const MAX_SUBJECT = 150
 
 const HTML_ESCAPES: Readonly<Record<string, string>> = { ...SLACK_ESCAPES, '"': '&quot;', "'": '&#39;' }
 
-export function emailContent({ title, facts, list, advice, link, footer }: Message): EmailContent {
+export function emailContent({ title, facts, list, advice, link, footer, stop }: Message): EmailContent {
   const html = (text: string) => escapedFor(HTML_ESCAPES, text)
+  const anchor = ({ label, url }: { label: string; url: string }) => `<a href="${html(url)}">${html(label)}</a>`
   const plain = [
     [title],
     facts.map(([label, value]) => `${label}: ${value}`),
     list.map(line => `- ${line}`),
     [advice, link === null ? null : `${link.label}: ${link.url}`].filter(line => line !== null),
     // RFC 3676: what stands below this line is a signature.
-    ['-- ', footer],
+    ['-- ', footer, ...(stop === null ? [] : [`${stop.label}: ${stop.url}`])],
   ]
   const rows = facts.map(([label, value]) => `<tr><td>${html(label)}</td><td>${html(value)}</td></tr>`)
   const parts = [
@@ -96,8 +97,8 @@ export function emailContent({ title, facts, list, advice, link, footer }: Messa
     rows.length === 0 ? '' : `<table cellpadding="4">${rows.join('')}</table>`,
     list.length === 0 ? '' : `<ul>${list.map(line => `<li>${html(line)}</li>`).join('')}</ul>`,
     advice === null ? '' : `<p>${html(advice)}</p>`,
-    link === null ? '' : `<p><a href="${html(link.url)}">${html(link.label)}</a></p>`,
-    `<p><small>${html(footer)}</small></p>`,
+    link === null ? '' : `<p>${anchor(link)}</p>`,
+    `<p><small>${html(footer)}${stop === null ? '' : ` ${anchor(stop)}`}</small></p>`,
   ]
   return {
     subject: cut(title, MAX_SUBJECT),

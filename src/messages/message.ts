@@ -1,11 +1,12 @@
 /** Makes messages for people of events: what happened, whose it is, the figures, and what to do. */
 import { Temporal } from 'temporal-polyfill'
 import { INTERNATIONAL } from '../domain/country.ts'
+import { isOwnEventType, type OwnEventType } from '../domain/event.ts'
 import { UNSEEN } from '../domain/principal-name.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { MessageLanguage } from '../domain/webhook.ts'
 import { timeZoneName } from '../domain/window.ts'
-import { type DataOf, FACTS, type Fact, isDataOf, isMessageType, type MessageType, PATHS } from './facts.ts'
+import { type DataOf, FACTS, type Fact, isDataOf, isMessageType, type MessageType, OWN_FACTS, PATHS } from './facts.ts'
 import { english, type Texts, type Words } from './texts.ts'
 import { german } from './texts-de.ts'
 
@@ -16,8 +17,15 @@ export interface Message {
   /** Titles of the events that a message about many lists. */
   list: readonly string[]
   advice: string | null
-  link: { label: string; url: string } | null
+  link: Link | null
   footer: string
+  /** Ends the messages. Null: they are for administrators, who have the console for it. */
+  stop: Link | null
+}
+
+interface Link {
+  label: string
+  url: string
 }
 
 /** An event as a message needs it. */
@@ -43,6 +51,8 @@ export interface MessageContext {
   /** The address of the service, without a slash at its end. Null: messages have no links. */
   publicUrl: string | null
   names: ReadonlyMap<number, { user_ref: string | null; user_name: string | null }>
+  /** The message is for the user whose events they are, who ends such messages there. Left out: it is for administrators. */
+  own?: { stopUrl: string }
 }
 
 /** Titles that a message about many events lists. */
@@ -65,14 +75,14 @@ function messageOfOne(event: MessageEvent, context: MessageContext): Message {
   const { type, user_id, data, at } = event
   const texts = TEXTS[context.language]
   const words = wordsFor(event, context)
-  const rest = { list: [], link: null, footer: footerOf(at, context) }
+  const rest = { list: [], link: null, footer: footerOf(at, context), stop: stopOf(context) }
+  if (context.own !== undefined && isOwnEventType(type) && isDataOf(type, data))
+    return { ...rest, ...ownParts(type, data, words, context) }
   const user = user_id === null ? [] : [[texts.labels.user, userOf(user_id, context, true)] as const]
   if (!isMessageType(type) || !isDataOf(type, data)) {
     return { title: texts.unknown(type, words), facts: user, advice: null, ...rest }
   }
-  const facts = factsOf(type, data).flatMap(([label, value]) =>
-    value === null ? [] : [[texts.labels[label], written(value, context.language)] as const],
-  )
+  const facts = writtenFacts(factsOf(type, data), texts.labels, context.language)
   const path = pathOf(type, data, user_id)
   return {
     ...rest,
@@ -81,6 +91,26 @@ function messageOfOne(event: MessageEvent, context: MessageContext): Message {
     advice: adviceOf(texts, type, data),
     link: linkTo(path, context),
   }
+}
+
+/** What is of a user's own event. */
+function ownParts<Name extends OwnEventType>(type: Name, data: DataOf<Name>, words: Words, context: MessageContext) {
+  const { own, labels } = TEXTS[context.language]
+  return {
+    title: own.titles[type](data, words),
+    facts: writtenFacts(OWN_FACTS[type](data), labels, context.language),
+    advice: own.advice[type](data),
+    link: linkTo(OWN_PATH, context),
+  }
+}
+
+/** The page of the console for a user's own quotas. */
+const OWN_PATH = '/mine'
+
+/** The message with the link that confirms the address of a user. */
+export function confirmationOf(language: MessageLanguage, url: string): Message {
+  const { title, advice, link, footer } = TEXTS[language].own.confirm
+  return { title, facts: [], list: [], advice, link: { label: link, url }, footer, stop: null }
 }
 
 function ofMany(
@@ -93,16 +123,21 @@ function ofMany(
   const { number } = localeOf(context.language)
   const list = first.slice(0, MAX_LISTED).map(event => messageOfOne(event, context).title)
   const more = total - list.length
+  const titles = context.own !== undefined ? texts.own.many : context.isDigest ? texts.many.digest : texts.many.title
   const latest = Math.max(0, ...first.map(({ at }) => at))
   return {
-    title: (context.isDigest ? texts.many.digest : texts.many.title)(number(total)),
+    title: titles(number(total)),
     facts: counts.map(({ type, count }) => [isMessageType(type) ? texts.types[type] : type, number(count)]),
     list: more > 0 ? [...list, texts.many.more(number(more))] : list,
-    advice: context.isDigest ? null : texts.many.advice,
-    link: linkTo(`/webhooks/${context.webhookId}`, context),
+    advice: context.isDigest || context.own !== undefined ? null : texts.many.advice,
+    link: linkTo(context.own === undefined ? `/webhooks/${context.webhookId}` : OWN_PATH, context),
     footer: footerOf(latest, context),
+    stop: stopOf(context),
   }
 }
+
+const writtenFacts = (facts: readonly Fact[], labels: Texts['labels'], language: MessageLanguage) =>
+  facts.flatMap(([label, value]) => (value === null ? [] : [[labels[label], written(value, language)] as const]))
 
 /* The compiler follows one type at a time, so each table is read by a function of its own. */
 const factsOf = <Name extends MessageType>(type: Name, data: DataOf<Name>): Fact[] => FACTS[type](data)
@@ -112,14 +147,20 @@ const titleOf = <Name extends MessageType>({ titles }: Texts, type: Name, data: 
   titles[type](data, words)
 const adviceOf = <Name extends MessageType>({ advice }: Texts, type: Name, data: DataOf<Name>) => advice[type](data)
 
-function linkTo(path: string | null, { language, publicUrl }: MessageContext): Message['link'] {
+function linkTo(path: string | null, { language, publicUrl, own }: MessageContext): Message['link'] {
+  const texts = TEXTS[language]
   return path === null || publicUrl === null
     ? null
-    : { label: TEXTS[language].open, url: `${publicUrl}/console${path}` }
+    : { label: own === undefined ? texts.open : texts.own.open, url: `${publicUrl}/console${path}` }
 }
 
-const footerOf = (at: EpochMs, { language, webhookId }: MessageContext) =>
-  TEXTS[language].footer(webhookId, timeText(new Date(at).toISOString(), 'UTC', language))
+function footerOf(at: EpochMs, { language, webhookId, own }: MessageContext): string {
+  const time = timeText(new Date(at).toISOString(), 'UTC', language)
+  return own === undefined ? TEXTS[language].footer(webhookId, time) : TEXTS[language].own.footer(time)
+}
+
+const stopOf = ({ language, own }: MessageContext): Message['stop'] =>
+  own === undefined ? null : { label: TEXTS[language].own.stop, url: own.stopUrl }
 
 /** A user by name, else by reference, else by id. Where there is room, by all of them. */
 function userOf(id: number, { language, names }: MessageContext, isWhole = false): string {
@@ -158,14 +199,12 @@ function timeText(time: string, asked: string, language: MessageLanguage): strin
 }
 
 /** The message with its texts as `Message` promises. Names and reasons are others' texts. */
-function cleaned({ title, facts, list, advice, link, footer }: Message): Message {
+function cleaned({ title, facts, list, ...others }: Message): Message {
   return {
     title: clean(title),
     facts: facts.map(([label, value]) => [label, clean(value)]),
     list: list.map(clean),
-    advice,
-    link,
-    footer,
+    ...others,
   }
 }
 

@@ -1,27 +1,84 @@
 /** The texts of messages in German. */
 import type { DataOf, QuotaFacts, RequestFacts } from './facts.ts'
-import type { Texts, Words } from './texts.ts'
+import type { OwnTexts, Texts, Words } from './texts.ts'
 
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `Kontingent ${id}` : `„${name}“`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`
 
-function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string {
-  if (sendable === undefined) return quota.remaining === null ? '' : `${units(quota.remaining, words)} übrig: `
+function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string | null {
+  if (sendable === undefined) return quota.remaining === null ? null : `${units(quota.remaining, words)} übrig`
   const { country, message_type } = sendable
   const places = [
     country === null ? [] : `Ziel ${words.country(country)}`,
     message_type === null ? [] : `Typ ${message_type}`,
   ].flat()
   const what = places.length === 0 ? 'Nachrichten' : `Nachrichten (${places.join(', ')})`
-  return sendable.units === null ? `Kein Limit für ${what}: ` : `Noch ${units(sendable.units, words)} für ${what}: `
+  return sendable.units === null ? `Kein Limit für ${what}` : `Noch ${units(sendable.units, words)} für ${what}`
 }
 
 const DECIDED = { open: 'offen', approved: 'genehmigt', declined: 'abgelehnt', withdrawn: 'zurückgezogen' } as const
 
-function decidedText({ status, units: asked, granted }: RequestFacts, words: Words): string {
-  const whose = `Anfrage von ${words.user} über ${units(asked, words)}`
+function decidedText(whose: string, { status, units: asked, granted }: RequestFacts, words: Words): string {
   const other = granted === null || granted.units === asked ? '' : ` mit ${words.number(granted.units)}`
-  return `${whose} ${DECIDED[status]}${other}`
+  return `${whose} über ${units(asked, words)} ${DECIDED[status]}${other}`
+}
+
+const ownQuota = ({ name }: QuotaFacts) => (name === null ? 'Ihr Kontingent' : `Ihr Kontingent „${name}“`)
+
+const own: OwnTexts = {
+  titles: {
+    'quota.created': ({ quota }) => `Sie haben ein neues Kontingent${quota.name === null ? '' : `: „${quota.name}“`}`,
+    'quota.updated': ({ quota }) => `${ownQuota(quota)} wurde geändert`,
+    'quota.deleted': ({ quota }) => `${ownQuota(quota)} wurde entfernt`,
+    'quota.threshold_reached': (data, words) => {
+      const used = `${ownQuota(data.quota)} ist zu ${data.percent} % verbraucht`
+      return [used, leftOf(data, words)].filter(part => part !== null).join(': ')
+    },
+    'quota.expired': ({ quota }) => `${ownQuota(quota)} ist abgelaufen`,
+    'transfer.made': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `Sie haben ${units(moved, words)} von anderen Benutzern erhalten`
+        : `${units(moved, words)} von Ihnen wurden an andere Benutzer übertragen`,
+    'transfer.returned': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `Sie haben ${units(moved, words)} einer Übertragung zurückerhalten`
+        : `Sie haben ${units(moved, words)} einer Übertragung zurückgegeben`,
+    'request.decided': ({ request }, words) => decidedText('Ihre Anfrage', request, words),
+    'pause.made': ({ pause }, { country }) => `Ihre Nachrichten sind angehalten: ${country(pause.country)}`,
+    'pause.lifted': ({ pause }, { country }) => `Ihre Nachrichten sind wieder freigegeben: ${country(pause.country)}`,
+    'breaker.tripped': ({ pause }, { country }) =>
+      pause.observed
+        ? `Auffälliger Verkehr: Ihre Nachrichten würden angehalten (${country(pause.country)})`
+        : `Auffälliger Verkehr: Ihre Nachrichten sind angehalten (${country(pause.country)})`,
+  },
+  advice: {
+    'quota.created': () => null,
+    'quota.updated': () => null,
+    'quota.deleted': () => null,
+    'quota.threshold_reached': ({ quota }) =>
+      quota.remaining === 0
+        ? 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Bitten Sie um mehr Einheiten, wenn Sie welche brauchen.'
+        : 'Bitten Sie um mehr Einheiten, wenn diese nicht reichen.',
+    'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
+    'transfer.made': () => null,
+    'transfer.returned': () => null,
+    'request.decided': () => null,
+    'pause.made': () => 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
+    'pause.lifted': () => null,
+    'breaker.tripped': ({ pause }) =>
+      pause.observed ? null : 'Solche Nachrichten werden abgelehnt, bis die Pause endet oder aufgehoben wird.',
+  },
+  many: count => `${count} Ereignisse zu Ihren Kontingenten`,
+  open: 'Ihre Kontingente öffnen',
+  footer: at => `${at} · Sie erhalten diese Nachricht, weil Sie diese Adresse bestätigt haben.`,
+  stop: 'Diese Nachrichten beenden',
+  confirm: {
+    title: 'Bestätigen Sie Ihre E-Mail-Adresse',
+    advice:
+      'Nachrichten zu Ihren SMS-Kontingenten sollen an diese Adresse gehen. Folgen Sie dem Link, um sie zu bestätigen; er gilt einen Tag.',
+    link: 'Bestätigen',
+    footer: 'Wenn Sie das nicht wollten, tun Sie nichts: Dann kommt keine weitere Nachricht.',
+  },
 }
 
 export const german: Texts = {
@@ -32,8 +89,10 @@ export const german: Texts = {
     'quota.created': ({ quota }, { user }) => `Neu für ${user}: ${quotaName(quota)}`,
     'quota.updated': ({ quota }, { user }) => `Geändert für ${user}: ${quotaName(quota)}`,
     'quota.deleted': ({ quota }, { user }) => `Gelöscht für ${user}: ${quotaName(quota)}`,
-    'quota.threshold_reached': (data, words) =>
-      `${leftOf(data, words)}${quotaName(data.quota)} von ${words.user} ist zu ${data.percent} % verbraucht`,
+    'quota.threshold_reached': (data, words) => {
+      const used = `${quotaName(data.quota)} von ${words.user} ist zu ${data.percent} % verbraucht`
+      return [leftOf(data, words), used].filter(part => part !== null).join(': ')
+    },
     'quota.expired': ({ quota }, { user }) => `Abgelaufen für ${user}: ${quotaName(quota)}`,
     'reservation.expired': ({ released, committed }, words) =>
       committed > 0
@@ -48,7 +107,7 @@ export const german: Texts = {
         ? `${units(moved, words)} einer Übertragung zurückerhalten: ${words.user}`
         : `${units(moved, words)} einer Übertragung zurückgegeben: ${words.user}`,
     'request.made': ({ request }, words) => `${words.user} bittet um ${units(request.units, words)} mehr`,
-    'request.decided': ({ request }, words) => decidedText(request, words),
+    'request.decided': ({ request }, words) => decidedText(`Anfrage von ${words.user}`, request, words),
     'pause.made': ({ pause }, { user, country }) => `Nachrichten angehalten: ${country(pause.country)}, ${user}`,
     'pause.lifted': ({ pause }, { user, country }) => `Nachrichten freigegeben: ${country(pause.country)}, ${user}`,
     'breaker.tripped': ({ pause }, { user, country }) =>
@@ -135,4 +194,5 @@ export const german: Texts = {
   },
   open: 'In der Konsole öffnen',
   footer: (id, at) => `${at} · sms-quota, Webhook ${id}`,
+  own,
 }

@@ -1,4 +1,5 @@
 /** The texts of messages in English. The type of each other language is made from it. */
+import type { OwnEventType } from '../domain/event.ts'
 import type { DataOf, Label, MessageType, QuotaFacts, RequestFacts } from './facts.ts'
 
 /** How a language writes what is in a text. */
@@ -7,6 +8,20 @@ export interface Words {
   readonly user: string
   number(value: number): string
   country(code: string): string
+}
+
+/** The texts for a user about the user's own events. */
+export interface OwnTexts {
+  /** What happened, as a line. */
+  readonly titles: { readonly [Name in OwnEventType]: (data: DataOf<Name>, words: Words) => string }
+  /** What to do. Null: nothing. */
+  readonly advice: { readonly [Name in OwnEventType]: (data: DataOf<Name>) => string | null }
+  readonly many: (count: string) => string
+  readonly open: string
+  readonly footer: (at: string) => string
+  readonly stop: string
+  /** The message with the link that confirms the address. */
+  readonly confirm: { readonly title: string; readonly advice: string; readonly link: string; readonly footer: string }
 }
 
 /** The texts of a language. */
@@ -33,29 +48,89 @@ export interface Texts {
   }
   readonly open: string
   readonly footer: (id: number, at: string) => string
+  readonly own: OwnTexts
 }
 
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `quota ${id}` : `“${name}”`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'unit' : 'units'}`
 
 /** What the user can still send, which other quotas pay for, too. An event that does not say it has what its quota has left. */
-function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string {
-  if (sendable === undefined) return quota.remaining === null ? '' : `${units(quota.remaining, words)} left: `
+function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string | null {
+  if (sendable === undefined) return quota.remaining === null ? null : `${units(quota.remaining, words)} left`
   const { country, message_type } = sendable
   const places = [
     country === null ? [] : `to ${words.country(country)}`,
     message_type === null ? [] : `of type ${message_type}`,
   ]
   const what = ['messages', ...places.flat()].join(' ')
-  return sendable.units === null ? `No limit on ${what}: ` : `${units(sendable.units, words)} left for ${what}: `
+  return sendable.units === null ? `No limit on ${what}` : `${units(sendable.units, words)} left for ${what}`
 }
 
-function decidedText({ status, units: asked, granted }: RequestFacts, words: Words): string {
-  const whose = `The request of ${words.user} for ${units(asked, words)}`
+function decidedText(by: string, { status, units: asked, granted }: RequestFacts, words: Words): string {
+  const whose = `${by} for ${units(asked, words)}`
   if (status !== 'approved') return `${whose} was ${status}`
   return granted === null || granted.units === asked
     ? `${whose} was approved`
     : `${whose} was approved with ${words.number(granted.units)}`
+}
+
+const ownQuota = ({ name }: QuotaFacts) => (name === null ? 'your quota' : `your quota “${name}”`)
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const own: OwnTexts = {
+  titles: {
+    'quota.created': ({ quota }) => `You have a new quota${quota.name === null ? '' : `: “${quota.name}”`}`,
+    'quota.updated': ({ quota }) => `${capital(ownQuota(quota))} was changed`,
+    'quota.deleted': ({ quota }) => `${capital(ownQuota(quota))} was removed`,
+    'quota.threshold_reached': (data, words) => {
+      const used = `You have used ${data.percent}% of ${ownQuota(data.quota)}`
+      return [used, leftOf(data, words)].filter(part => part !== null).join(': ')
+    },
+    'quota.expired': ({ quota }) => `${capital(ownQuota(quota))} has expired`,
+    'transfer.made': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `You received ${units(moved, words)} from another user`
+        : `${units(moved, words)} of yours were transferred to another user`,
+    'transfer.returned': ({ units: moved, direction }, words) =>
+      direction === 'in'
+        ? `You got ${units(moved, words)} back from a transfer`
+        : `You gave ${units(moved, words)} of a transfer back`,
+    'request.decided': ({ request }, words) => decidedText('Your request', request, words),
+    'pause.made': ({ pause }, { country }) => `Your messages to ${country(pause.country)} are paused`,
+    'pause.lifted': ({ pause }, { country }) => `Your messages to ${country(pause.country)} are no longer paused`,
+    'breaker.tripped': ({ pause }, { country }) =>
+      pause.observed
+        ? `Unusual traffic: your messages to ${country(pause.country)} would be paused`
+        : `Unusual traffic: your messages to ${country(pause.country)} are paused`,
+  },
+  advice: {
+    'quota.created': () => null,
+    'quota.updated': () => null,
+    'quota.deleted': () => null,
+    'quota.threshold_reached': ({ quota }) =>
+      quota.remaining === 0
+        ? 'Messages that no other quota pays are denied. Ask for more units if you need them.'
+        : 'Ask for more units if these will not be enough.',
+    'quota.expired': () => 'Messages that no other quota pays are denied.',
+    'transfer.made': () => null,
+    'transfer.returned': () => null,
+    'request.decided': () => null,
+    'pause.made': () => 'Such messages are denied until the pause ends or is lifted.',
+    'pause.lifted': () => null,
+    'breaker.tripped': ({ pause }) =>
+      pause.observed ? null : 'Such messages are denied until the pause ends or is lifted.',
+  },
+  many: count => `${count} events of your quotas`,
+  open: 'Open your quotas',
+  footer: at => `${at} · You get this message because you confirmed this address.`,
+  stop: 'Stop these messages',
+  confirm: {
+    title: 'Confirm your e-mail address',
+    advice:
+      'Messages about your SMS quotas are to go to this address. Follow the link to confirm it; it is valid for a day.',
+    link: 'Confirm',
+    footer: 'If you did not ask for this, do nothing: you get no further message.',
+  },
 }
 
 export const english: Texts = {
@@ -66,8 +141,10 @@ export const english: Texts = {
     'quota.created': ({ quota }, { user }) => `New quota ${quotaName(quota)} for ${user}`,
     'quota.updated': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was changed`,
     'quota.deleted': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was deleted`,
-    'quota.threshold_reached': (data, words) =>
-      `${leftOf(data, words)}${quotaName(data.quota)} of ${words.user} is ${data.percent}% used`,
+    'quota.threshold_reached': (data, words) => {
+      const used = `${quotaName(data.quota)} of ${words.user} is ${data.percent}% used`
+      return [leftOf(data, words), used].filter(part => part !== null).join(': ')
+    },
     'quota.expired': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} has expired`,
     'reservation.expired': ({ released, committed }, words) =>
       committed > 0
@@ -82,7 +159,7 @@ export const english: Texts = {
         ? `${words.user} got ${units(moved, words)} back from a transfer`
         : `${words.user} gave ${units(moved, words)} of a transfer back`,
     'request.made': ({ request }, words) => `${words.user} asks for ${units(request.units, words)} more`,
-    'request.decided': ({ request }, words) => decidedText(request, words),
+    'request.decided': ({ request }, words) => decidedText(`The request of ${words.user}`, request, words),
     'pause.made': ({ pause }, { user, country }) => `Messages to ${country(pause.country)} are paused for ${user}`,
     'pause.lifted': ({ pause }, { user, country }) =>
       `Messages to ${country(pause.country)} are no longer paused for ${user}`,
@@ -168,4 +245,5 @@ export const english: Texts = {
   },
   open: 'Open in the console',
   footer: (id, at) => `${at} · sms-quota, webhook ${id}`,
+  own,
 }

@@ -18,6 +18,7 @@ test('a new webhook is asked for with what its kind needs', () => {
   })
   for (const kind of ['webhook', 'slack', 'teams'])
     expect(webhookRequest({ kind, ...values })).toEqual({ kind, url: 'https://example.com', types: null })
+  expect(webhookRequest({ kind: 'users', ...values })).toEqual({ kind: 'users', types: null })
 })
 
 test('a secret URL is changed only by another one', () => {

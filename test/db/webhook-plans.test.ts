@@ -17,15 +17,17 @@ import {
 import { listDeliveries } from '../../src/db/webhooks/delivery-lists.ts'
 import { fanOut, findRedelivery, redeliverRange } from '../../src/db/webhooks/fan-out.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhooks/maintenance.ts'
-import { claimMessages, findEventHeads } from '../../src/db/webhooks/messages.ts'
+import { claimForUsers, claimMessages, findEventHeads } from '../../src/db/webhooks/messages.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-const WEBHOOKS = [65, 130]
 const ID = 65
+/** Of the kind `users`. */
+const OF_USERS = 130
+const WEBHOOKS = [ID, OF_USERS]
 const EVENTS = 64_000
 
 const { db } = await databaseOfOnePostgres()
@@ -34,9 +36,9 @@ await fill()
 async function fill(): Promise<void> {
   for (const id of WEBHOOKS) {
     await db.query({
-      text: sql`insert into webhook (shard, id, url, enabled, restarted_at, secret, created_at, created_by, updated_at, updated_by)
-        values ($1, $2, 'https://example.com', true, $3, '', $3, 'ada', $3, 'ada')`,
-      values: [id % 64, id, timestampParam(NOW)],
+      text: sql`insert into webhook (shard, id, kind, url, enabled, restarted_at, secret, created_at, created_by, updated_at, updated_by)
+        values ($1, $2, $4, 'https://example.com', true, $3, '', $3, 'ada', $3, 'ada')`,
+      values: [id % 64, id, timestampParam(NOW), id === OF_USERS ? 'users' : 'webhook'],
     })
     await db.query({
       text: sql`insert into webhook_cursor (shard, webhook_id, positions, restart_from)
@@ -52,6 +54,12 @@ async function fill(): Promise<void> {
   })
   await db.query({
     text: sql`update shard_head h set last_event = (select count(*) from event e where e.shard = h.shard)`,
+  })
+  // Each user has one, in the shard of the event.
+  await db.query({
+    text: sql`insert into user_address (shard, user_id, address, language, serial, expires_at, confirmed_at, version)
+      select n % 64, n, 'a@b.example', 'en', n, $2, $2::timestamptz - interval '30 days', 1 from generate_series(0, $1::int - 1) n`,
+    values: [EVENTS, timestampParam(NOW)],
   })
   // Most have ended. Of the others, half are due.
   await db.query({
@@ -78,11 +86,12 @@ const CLAIMS = Array.from({ length: 16 }, (_, index) => claim(index * 32 + 5))
 const MANY_CLAIMS = Array.from({ length: 300 }, (_, index) => claim(index * 3 + 5))
 const attempt = { delivered: true, response_code: 204, error: null }
 
-/** What runs, and the rows of `event` and `webhook_delivery` that it may read, filtered ones included. */
+/** What runs, and the rows of `event`, `webhook_delivery` and `user_address` that it may read, filtered ones included. */
 const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['the webhooks with work', on => findBusyWebhooks(on, NOW), 2],
   ['a claim', on => claimDeliveries(on, ID, NOW, NOW + 1_000, 32), 64],
   ['a claim of messages', on => claimMessages(on, ID, NOW, NOW + 1_000), 8_000],
+  ['a claim for users', on => claimForUsers(on, OF_USERS, NOW, NOW + 1_000, 64), 8_000],
   ['the types of the events of claims', on => findEventHeads(on, CLAIMS), 32],
   ['the events of claims', on => findClaimedEvents(on, CLAIMS), 32],
   ['the lock of claims', on => on.transaction(tx => lockDeliveries(tx, ID, CLAIMS)), 32],
@@ -103,6 +112,7 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['claims given back', on => releaseDeliveries(on, ID, CLAIMS, NOW), 32],
   ['the number of pending deliveries', on => readPending(on, 100), 200],
   ['a page of fan-out', on => fanOut(on, ID, NOW, 500), 500],
+  ['a page of fan-out to users', on => fanOut(on, OF_USERS, NOW, 500), 1_000],
   ['the beginning of a redelivery', on => findRedelivery(on, ID, NOW - 1_000_000), 64],
   [
     'a page of a redelivery',
@@ -113,6 +123,11 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
     'a page of a redelivery of what failed',
     on => redeliverRange(on, ID, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW, 'failed'),
     100,
+  ],
+  [
+    'a page of a redelivery to users',
+    on => redeliverRange(on, OF_USERS, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW, 'all'),
+    200,
   ],
   ['a page of a new beginning', on => restartPage(on, ID, NOW, 100), 200],
   ['a list of deliveries', on => listDeliveries(on, ID, { limit: 99 }), 200],
@@ -137,7 +152,7 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['the end of a deletion', on => removeWebhook(on, ID), 1],
 ]
 
-const LARGE = ['event', 'webhook_delivery']
+const LARGE = ['event', 'webhook_delivery', 'user_address']
 
 interface Scan extends PlanNode {
   'Actual Loops'?: number

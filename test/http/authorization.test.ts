@@ -7,6 +7,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
+import { setUserAddress } from '../../src/admin/user-address.ts'
 import { START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -92,6 +93,8 @@ for (const user of [7, 8]) {
   await ask('reserve', { user_id: user, id: `denied-of-user-${user}`, units: 9 })
   const body = { units: 9, reason: `of-user-${user}` }
   await service.call('POST', '/api/sms/quota/requests', { token: await service.userToken(user), body })
+  const address = { user_id: user, address: `of-user-${user}@mail.example`, language: 'en', serial: user } as const
+  await setUserAddress(service.db, address, [], { now: START, actor: 'ann', requestId: 'setup' })
 }
 const { body: denials } = await service.call('GET', '/api/sms/admin/denials')
 const denialIds = new Map<number, string>(

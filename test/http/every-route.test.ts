@@ -51,6 +51,7 @@ const VALID: Record<string, { query?: string; body?: unknown; type?: string; key
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
   givePlan: { body: { plan_id: 1 } },
   rollOutPlan: { body: { users: [7] }, key: 'every-route' },
+  setNotifications: { body: { email: 'ann@example.com' } },
   makeIncreaseRequest: { body: { units: 5, reason: 'Sale' } },
   makeIncreaseRequestForUser: { body: { user_id: 7, units: 5, reason: 'Sale' } },
   approveIncreaseRequest: { body: {} },

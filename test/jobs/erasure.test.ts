@@ -5,6 +5,7 @@ import { requestErasure } from '../../src/admin/erase-user.ts'
 import { approveRequest, makeRequestOnce } from '../../src/admin/increase-requests.ts'
 import { createPauseOnce } from '../../src/admin/pauses.ts'
 import { transferOnce } from '../../src/admin/transfer.ts'
+import { setUserAddress } from '../../src/admin/user-address.ts'
 import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
@@ -112,6 +113,8 @@ async function createHistories(...users: number[]): Promise<number[][]> {
     const terms = { units: 1, until: null, reason: 'a branch', quota_id: hourly.id }
     const asked = await makeRequestOnce(db, user, terms, bench.author(), `request ${user}`, 0)
     if (asked.outcome === 'made') await approveRequest(db, asked.request.id, { note: null }, bench.author())
+    const set = { user_id: user, address: `${user}@mail.example`, language: 'en', serial: user } as const
+    await setUserAddress(db, set, [], bench.author())
     quotas.push([hourly.id, cap.id, deleted.id, made ?? -1])
     const draft = { url: 'https://example.com', user_ids: [user, someone()], enabled: false }
     await createWebhookOnce(db, draft, SOME_SECRET, bench.author(), `webhook ${user}`)
@@ -276,6 +279,8 @@ describe('erases', () => {
         principal_name: 1,
         user_profile: 1,
         profile_change: 1,
+        user_address: 1,
+        user_address_change: 1,
         ...webhooks,
       },
     })

@@ -67,3 +67,12 @@ export async function createMailServer(): Promise<MailServer> {
   const mail: MailServer = Object.assign(state, { port: (listening.address() as AddressInfo).port })
   return mail
 }
+
+/** The body of a message, which is sent as quoted-printable (RFC 2045). */
+export function shownTextOf({ body }: Pick<Mail, 'body'>): string {
+  const bytes = body
+    .replaceAll('=\r\n', '')
+    .replaceAll('%', '%25')
+    .replaceAll(/=([\dA-F]{2})/g, '%$1')
+  return decodeURIComponent(bytes)
+}

@@ -1,4 +1,4 @@
-import type { EventType } from '../../../src/domain/event.ts'
+import { type EventType, isOwnEventType, USUAL_OWN_EVENT_TYPES } from '../../../src/domain/event.ts'
 import { DESTINATIONS, type WebhookKind } from '../../../src/domain/webhook.ts'
 import type { Api } from '../api/types.ts'
 import { percentOf, shareOf, wholeNumber } from './typed.ts'
@@ -18,6 +18,8 @@ export interface WebhookInput
 export type WebhookSettings = ReturnType<typeof settingsOf>
 
 export const hasAddresses = (kind: WebhookKind) => DESTINATIONS[kind] === 'addresses'
+
+export const hasUrl = (kind: WebhookKind) => DESTINATIONS[kind] !== null && !hasAddresses(kind)
 
 export const hasSecretUrl = (kind: WebhookKind) => DESTINATIONS[kind] === 'secret url'
 
@@ -54,13 +56,14 @@ function lowOf({ units, share }: NonNullable<WebhookInput['only_when_low']>) {
   }
 }
 
-/** What creates a webhook: the service refuses a URL beside addresses, and a digest for a program. */
+/** What creates a webhook: the service refuses a URL beside addresses, both where users have theirs, and a digest for a program. */
 export function webhookRequest(input: Partial<WebhookInput> & Pick<Webhook, 'kind'>) {
   const { kind, url, addresses, digest, ...rest } = input
   return {
     kind,
     ...settingsOf(rest),
-    ...(hasAddresses(kind) ? { addresses: writtenIn(addresses ?? []) } : { url: url ?? '' }),
+    ...(hasAddresses(kind) ? { addresses: writtenIn(addresses ?? []) } : {}),
+    ...(hasUrl(kind) ? { url: url ?? '' } : {}),
     ...(kind === 'webhook' || digest === undefined ? {} : { digest }),
   }
 }
@@ -77,15 +80,21 @@ const FOR_PEOPLE: readonly EventType[] = [
 ]
 
 /** The event types that a new webhook of a kind begins with; null: all. */
-export const presetOf = (kind: WebhookKind): string[] | null => (kind === 'webhook' ? null : [...FOR_PEOPLE])
+export function presetOf(kind: WebhookKind): string[] | null {
+  if (kind === 'webhook') return null
+  return kind === 'users' ? [...USUAL_OWN_EVENT_TYPES] : [...FOR_PEOPLE]
+}
 
-export const isForPeople = (types: WebhookInput['types']): boolean =>
-  types !== null && types.length === FOR_PEOPLE.length && FOR_PEOPLE.every(type => types.includes(type))
+export function isPreset(kind: WebhookKind, types: WebhookInput['types']): boolean {
+  const preset = presetOf(kind)
+  if (types === null || preset === null) return types === preset
+  return types.length === preset.length && preset.every(type => types.includes(type))
+}
 
-/** The event types after the choice of another kind: its preset, unless others were chosen. */
+/** The event types after the choice of another kind: its preset, unless others were chosen. Users have messages about some only. */
 export function typesAfter(types: WebhookInput['types'], before: WebhookKind, after: WebhookKind) {
-  const isPreset = before === 'webhook' ? types === null : isForPeople(types)
-  return isPreset ? presetOf(after) : types
+  const chosen = isPreset(before, types) ? presetOf(after) : types
+  return after === 'users' ? (chosen?.filter(isOwnEventType) ?? presetOf(after)) : chosen
 }
 
 export const takesThresholds = (types: WebhookInput['types']): boolean =>

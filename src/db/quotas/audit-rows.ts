@@ -22,6 +22,7 @@ interface Keys {
   increase_request_change: { shard: number; increase_request_id: number; user_id: number }
   pause_change: { shard: number; pause_id: number; user_id: number | null }
   profile_change: { shard: number; user_id: number }
+  user_address_change: { shard: number; user_id: number }
 }
 
 /** Writes what was changed, in the transaction of the change: the thing is locked, which numbers its versions. */

@@ -16,6 +16,7 @@ const KEYS = {
   increase_request_change: sql`increase_request_id`,
   breaker_change: sql`breaker_id`,
   profile_change: sql`user_id`,
+  user_address_change: sql`user_id`,
 }
 
 export type ChangeTable = keyof typeof KEYS
@@ -27,6 +28,7 @@ export const CHANGE_TABLES: readonly ChangeTable[] = [
   'increase_request_change',
   'breaker_change',
   'profile_change',
+  'user_address_change',
 ]
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The list of all administrators' changes, newest first: of quotas, webhooks, plans, pauses and users' profiles, users' requests for
- * more units, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
+ * more units, their addresses for messages, and the erasures of users. Each kind is in a table of its own, which the list reads by its indexes and merges. A page scans a bounded number of rows of each.
  */
 import { AUDITED_RESOURCES, type AuditedAction, type AuditedResource } from '../../domain/audit.ts'
 import { SHARD_COUNT, shardOf, shardOfQuota } from '../../domain/shard.ts'
@@ -122,6 +122,13 @@ const SOURCES: readonly Source[] = [
     table: sql`profile_change`,
     key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
     columns: sql`at, 'profile' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
+      null::bigint as transfer_id, before, after`,
+  },
+  {
+    resource: 'address',
+    table: sql`user_address_change`,
+    key: [sql`at`, sql`shard`, sql`user_id`, sql`version`],
+    columns: sql`at, 'address' as resource, shard, user_id as id, version, action, actor, request_id, user_id, null as reason,
       null::bigint as transfer_id, before, after`,
   },
   {
@@ -259,6 +266,9 @@ const oneOf = ({ quota_id, webhook_id, plan_id, pause_id, increase_request_id }:
   quota_id ?? webhook_id ?? plan_id ?? pause_id ?? increase_request_id
 const isOfOne = (filter: AuditFilter) => oneOf(filter) !== undefined
 
+/** What is kept by user. */
+const OF_USERS: ReadonlySet<AuditedResource> = new Set(['user', 'profile', 'address'])
+
 /** The values that an index begins with. `erasure` has none by request or actor: there are few erasures. */
 function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[]): Sql[] {
   const { user_id, request_id, actor } = filter
@@ -267,7 +277,7 @@ function accessOf({ resource }: Source, filter: AuditFilter, values: SqlValue[])
     const shard = resource === 'plan' ? PLAN_SHARD : resource === 'pause' ? PAUSE_SHARD : shardOfQuota(id)
     return [sql`shard = ${bind(values, shard)}`, sql`${sqlName(`${resource}_id`)} = ${bind(values, id)}`]
   }
-  if ((resource === 'user' || resource === 'profile') && user_id !== undefined)
+  if (OF_USERS.has(resource) && user_id !== undefined)
     return [sql`shard = ${bind(values, shardOf(user_id))}`, sql`user_id = ${bind(values, user_id)}`]
   if (resource === 'user') return []
   if (request_id !== undefined) return [sql`request_id = ${bind(values, request_id)}`]

@@ -130,6 +130,8 @@ const TABLES_OF_USER = [
   'event_sequence',
   'transfer',
   'profile_change',
+  'user_address',
+  'user_address_change',
   'increase_request',
   'increase_request_change',
 ] as const

@@ -42,7 +42,7 @@ export interface Attempt {
   retry_after?: string
   /** The addresses that a further attempt is for. The server took it for the others, or refused them for good. */
   left?: readonly string[]
-  /** It is taken for some addresses: the receiver works. */
+  /** It is taken for some addresses, or the address of one user is refused: the receiver works. */
   isTakenForSome?: boolean
   /** The server refused each address for good. */
   isRefused?: boolean

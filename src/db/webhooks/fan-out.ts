@@ -13,6 +13,7 @@ import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { isBehind, type Positions, readOutboxEnds } from '../outbox/outbox.ts'
 import { RESTART } from './deliveries.ts'
+import { GETS_MESSAGES } from './recipients.ts'
 import { IS_ENABLED, shardOfWebhook } from './webhooks.ts'
 
 /** Events that one page reads: some 50 ms of work. */
@@ -60,7 +61,7 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
       values: [shard, id],
     })
     const [webhook] = await tx.query<EventScope & Pick<Webhook, 'digest'>>({
-      text: sql`select w.types, w.user_ids, w.only_when_low, w.digest from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
+      text: sql`select w.kind, w.types, w.user_ids, w.only_when_low, w.digest from webhook w where w.shard = $1 and w.id = $2 and ${IS_ENABLED}`,
       values: [shard, id],
     })
     if (cursor === undefined || webhook === undefined) return false
@@ -79,8 +80,15 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
   })
 }
 
-/** The events that a webhook takes: of these types, of these users, and thresholds when little is left; null is all. */
-type EventScope = Readonly<Pick<Webhook, 'types' | 'user_ids' | 'only_when_low'>>
+/**
+ * The events that a webhook takes: of these types, of these users, and thresholds when little is left; null is all. One of the kind `users`
+ * takes only those of users who get messages.
+ */
+type EventScope = Readonly<Pick<Webhook, 'kind' | 'types' | 'user_ids' | 'only_when_low'>>
+
+/** SQL: an event `e` happened when its user had a confirmed address. So another address gets nothing of before. */
+const HAS_RECIPIENT = sql`exists (select 1 from user_address a
+  where a.shard = e.shard and a.user_id = e.user_id and a.confirmed_at <= e.at and ${GETS_MESSAGES})`
 
 const whenLowParam = (low: EventScope['only_when_low']) => low && JSON.stringify(low)
 
@@ -96,7 +104,7 @@ const isLow = (low: Sql) => sql`(${low}::jsonb is null or e.type <> 'quota.thres
 async function insertDeliveries(
   tx: Transaction,
   id: number,
-  { types, user_ids, only_when_low, digest }: EventScope & Pick<Webhook, 'digest'>,
+  { kind, types, user_ids, only_when_low, digest }: EventScope & Pick<Webhook, 'digest'>,
   ranges: readonly EventRange[],
   now: EpochMs,
 ): Promise<void> {
@@ -113,12 +121,13 @@ async function insertDeliveries(
   // Without a filter the index alone answers.
   const ofTypes = types === null ? sql`` : sql`and e.type = any(${bind(values, types)})`
   const ofUsers = user_ids === null ? sql`` : sql`and e.user_id = any(${bind(values, user_ids)})`
+  const ofRecipients = kind === 'users' ? sql`and ${HAS_RECIPIENT}` : sql``
   const ofLow = only_when_low === null ? sql`` : sql`and ${isLow(bind(values, whenLowParam(only_when_low)))}`
   await tx.query({
     text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
            select $1, $2, r.shard, e.number, 'pending', $7, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
-           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers} ${ofLow}
+           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${ofTypes} ${ofUsers} ${ofLow} ${ofRecipients}
            where e.shard = any($3::smallint[])
            on conflict (shard, webhook_id, event_shard, number) do nothing`,
     values,
@@ -198,7 +207,8 @@ interface Redelivery extends EventRange, EventScope {
 
 /** SQL: an event `e` belongs to a redelivery. */
 const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
-  and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[])) and ${isLow(sql`$10`)}`
+  and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[])) and ${isLow(sql`$10`)}
+  and ($11 <> 'users' or ${HAS_RECIPIENT})`
 
 const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
   all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
@@ -213,7 +223,8 @@ const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
 
 /** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
 const EVENTS_IN_CLUSTER = sql`select e.number from event e where e.shard = $1 and e.number > $2 and e.number <= $3 and e.at >= $4
-  and ($5::text[] is null or e.type = any($5::text[])) and ($6::bigint[] is null or e.user_id = any($6::bigint[])) and ${isLow(sql`$7`)}`
+  and ($5::text[] is null or e.type = any($5::text[])) and ($6::bigint[] is null or e.user_id = any($6::bigint[])) and ${isLow(sql`$7`)}
+  and ($8 <> 'users' or ${HAS_RECIPIENT})`
 
 const FAILED_IN_CLUSTER = sql`select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
@@ -244,7 +255,7 @@ export function redeliverRange(
     await tx.query({ text: BY_KEYS })
     // Deliveries are written under this lock only.
     const [webhook] = await tx.query<EventScope>({
-      text: sql`select w.types, w.user_ids, w.only_when_low from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+      text: sql`select w.kind, w.types, w.user_ids, w.only_when_low from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
              where w.shard = $1 and w.id = $2 and w.deleted_at is null for update of c`,
       values: [shardOfWebhook(id), id],
     })
@@ -255,7 +266,7 @@ export function redeliverRange(
 }
 
 async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, after, until, now, since, types, user_ids, only_when_low, scope } = redelivery
+  const { webhookId, shard, after, until, now, since, kind, types, user_ids, only_when_low, scope } = redelivery
   const [row] = await tx.query<{ written: number }>({
     text: sql`with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
     values: [
@@ -269,19 +280,29 @@ async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise
       types,
       user_ids,
       whenLowParam(only_when_low),
+      kind,
     ],
   })
   return row?.written ?? 0
 }
 
 async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Promise<number> {
-  const { webhookId, shard, now, since, types, user_ids, only_when_low, scope } = redelivery
+  const { webhookId, shard, now, since, kind, types, user_ids, only_when_low, scope } = redelivery
   const key = [shardOfWebhook(webhookId), webhookId, shard]
   const range = scope === 'all' ? redelivery : await failedIn(tx, key, redelivery)
   if (range === undefined) return 0
   const events = await tx.query<{ number: number }>({
     text: EVENTS_IN_CLUSTER,
-    values: [shard, range.after, range.until, timestampParam(since), types, user_ids, whenLowParam(only_when_low)],
+    values: [
+      shard,
+      range.after,
+      range.until,
+      timestampParam(since),
+      types,
+      user_ids,
+      whenLowParam(only_when_low),
+      kind,
+    ],
   })
   const written = await tx.query({
     text: sql`${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,

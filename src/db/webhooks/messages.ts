@@ -1,5 +1,5 @@
 /** Deliveries that become messages to people: claimed with a bound on messages per minute, over all processes. */
-import type { EventKey } from '../../domain/event.ts'
+import { type EventKey, eventIdOf } from '../../domain/event.ts'
 import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
 import type { Database, Transaction } from '../connection/database.ts'
@@ -8,6 +8,7 @@ import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { IS_KEPT, shardsOf } from '../outbox/outbox.ts'
 import { CLAIM, CLAIMED, type Claim } from './deliveries.ts'
+import { type Recipient, takeTurns } from './recipients.ts'
 import { IS_ENABLED, shardOfWebhook } from './webhooks.ts'
 
 export interface ClaimedMessages {
@@ -73,14 +74,28 @@ async function claimDue(
   leaseUntil: EpochMs,
   limit: number,
 ): Promise<Claim[]> {
-  const key = [shardOfWebhook(id), id]
-  const due = await tx.query<EventKey>({
+  return claimLocked(tx, id, await lockDue(tx, id, now, limit), now, leaseUntil)
+}
+
+/** Locks deliveries that are due, those first that have waited longest. */
+function lockDue(tx: Transaction, id: number, now: EpochMs, limit: number): Promise<EventKey[]> {
+  return tx.query<EventKey>({
     name: 'delivery-due',
     text: sql`select event_shard as shard, number from webhook_delivery
            where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
            order by next_attempt_at limit $4 for update skip locked`,
-    values: [...key, timestampParam(now), limit],
+    values: [shardOfWebhook(id), id, timestampParam(now), limit],
   })
+}
+
+async function claimLocked(
+  tx: Transaction,
+  id: number,
+  due: readonly EventKey[],
+  now: EpochMs,
+  leaseUntil: EpochMs,
+): Promise<Claim[]> {
+  const key = [shardOfWebhook(id), id]
   const claims: Claim[] = []
   for (const [shard, some] of Map.groupBy(due, event => event.shard)) {
     const claimed = await tx.query<Claim>({
@@ -95,23 +110,111 @@ async function claimDue(
   return claims
 }
 
-/** The type of an event. */
-export type EventHead = EventKey & { type: string }
+/** The type of an event, when it happened, and the user whose it is. */
+export type EventHead = EventKey & { type: string; at: EpochMs; user_id: number | null }
 
 /** The types of the events of claims, oldest first, and always in the same order; events that are not kept any more, or erased, are missing. */
 export function findEventHeads(db: Database, claims: readonly Claim[]): Promise<EventHead[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    // It makes the planner look up one after the other. A cluster refuses it.
-    const oneByOne = tx.isCluster ? sql`` : sql`offset 0`
-    return tx.query<EventHead>({
-      name: tx.isCluster ? 'outbox-heads-in-cluster' : 'outbox-heads',
-      text: sql`select e.shard, e.number, e.type
-             from unnest($1::smallint[], $2::bigint[]) as u (shard, number) cross join lateral (
-               select * from event e
-               where e.shard = u.shard and e.number = u.number and e.shard = any($3::smallint[]) and ${IS_KEPT} ${oneByOne}
-             ) e order by e.at, e.shard, e.number`,
-      values: [claims.map(({ shard }) => shard), claims.map(({ number }) => number), shardsOf(claims)],
-    })
+    return headsIn(tx, claims)
   }, 'snapshot')
+}
+
+/** The transaction finds rows by keys (`BY_KEYS`). */
+function headsIn(tx: Transaction, keys: readonly EventKey[]): Promise<EventHead[]> {
+  // It makes the planner look up one after the other. A cluster refuses it.
+  const oneByOne = tx.isCluster ? sql`` : sql`offset 0`
+  return tx.query<EventHead>({
+    name: tx.isCluster ? 'outbox-heads-in-cluster' : 'outbox-heads',
+    text: sql`select e.shard, e.number, e.type, e.at, e.user_id
+           from unnest($1::smallint[], $2::bigint[]) as u (shard, number) cross join lateral (
+             select * from event e
+             where e.shard = u.shard and e.number = u.number and e.shard = any($3::smallint[]) and ${IS_KEPT} ${oneByOne}
+           ) e order by e.at, e.shard, e.number`,
+    values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number), shardsOf(keys)],
+  })
+}
+
+/* ── Messages to users about their own events ───────────────────────────────────────────────────────────────────── */
+
+/** The due events of a user, which one message is about. */
+interface OwnMessage {
+  claims: Claim[]
+  heads: readonly EventHead[]
+  to: Recipient
+}
+
+export interface ClaimedForUsers {
+  messages: OwnMessage[]
+  /** Of users who get no messages any more, or who have confirmed another address since. */
+  unwanted: Claim[]
+  /** Deliveries whose events are not kept any more. */
+  gone: Claim[]
+  /** Whether there may be more that are due. */
+  hasMore: boolean
+}
+
+/** Deliveries that one claim reads. */
+const DUE_AT_ONCE = 1_000
+
+/**
+ * Claims what is due of some users: all that is due of a user, of these deliveries, becomes one message. Deliveries of a user whose last
+ * message went out less than a minute ago are due when that minute is over.
+ *
+ * @param users at most
+ */
+export function claimForUsers(
+  db: Database,
+  id: number,
+  now: EpochMs,
+  leaseUntil: EpochMs,
+  users: number,
+): Promise<ClaimedForUsers> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const due = await lockDue(tx, id, now, DUE_AT_ONCE)
+    const heads = (await headsIn(tx, due)).filter(isOfUser)
+    const known = new Set(heads.map(eventIdOf))
+    const gone = due.filter(key => !known.has(eventIdOf(key)))
+    const byUser = [...Map.groupBy(heads.toSorted(byNumber), head => head.user_id)]
+    const some = new Map(byUser.slice(0, users))
+    const turns = await takeTurns(tx, [...some.keys()], now)
+    const ready: Pick<OwnMessage, 'heads' | 'to'>[] = []
+    const unwanted: EventHead[] = []
+    for (const [user, ofUser] of some) {
+      const turn = turns.get(user)
+      const isWanted = (head: EventHead) => turn !== undefined && head.at >= turn.confirmed_at
+      unwanted.push(...ofUser.filter(head => !isWanted(head)))
+      const wanted = ofUser.filter(isWanted)
+      if (turn === undefined || wanted.length === 0) continue
+      if (turn.next_at === null) ready.push({ heads: wanted, to: turn.recipient })
+      else await postpone(tx, id, wanted, turn.next_at)
+    }
+    const keys = [...gone, ...unwanted, ...ready.flatMap(message => message.heads)]
+    const claims = await claimLocked(tx, id, keys, now, leaseUntil)
+    const claimed = new Map(claims.map(claim => [eventIdOf(claim), claim]))
+    const claimsOf = (some: readonly EventKey[]) => some.flatMap(key => claimed.get(eventIdOf(key)) ?? [])
+    return {
+      messages: ready.map(message => ({ ...message, claims: claimsOf(message.heads) })).filter(hasClaims),
+      unwanted: claimsOf(unwanted),
+      gone: claimsOf(gone),
+      hasMore: byUser.length > users || due.length === DUE_AT_ONCE,
+    }
+  })
+}
+
+const isOfUser = (head: EventHead): head is EventHead & { user_id: number } => head.user_id !== null
+/** The events of a user are in one shard. */
+const byNumber = (one: EventKey, other: EventKey) => one.number - other.number
+const hasClaims = ({ claims }: Pick<OwnMessage, 'claims'>) => claims.length > 0
+
+/** Makes deliveries of one user due later. They are locked, and of one shard, which is that of the user. */
+async function postpone(tx: Transaction, id: number, keys: readonly EventKey[], until: EpochMs): Promise<void> {
+  await tx.query({
+    name: 'delivery-postpone',
+    text: sql`update webhook_delivery set next_attempt_at = $3
+           where shard = $1 and webhook_id = $2 and event_shard = any($4::smallint[]) and number = any($5::bigint[])`,
+    values: [shardOfWebhook(id), id, timestampParam(until), shardsOf(keys), keys.map(({ number }) => number)],
+  })
 }

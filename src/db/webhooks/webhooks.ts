@@ -33,6 +33,15 @@ export function listWebhooks(db: Queryable): Promise<Webhook[]> {
   })
 }
 
+/** Whether an enabled webhook sends users messages about their own events. */
+export async function sendsToUsers(db: Queryable): Promise<boolean> {
+  const found = await db.query({
+    name: 'webhook-of-users',
+    text: sql`select 1 from webhook w where kind = 'users' and deleted_at is null and ${IS_ENABLED} limit 1`,
+  })
+  return found.length > 0
+}
+
 export async function findWebhook(db: Queryable, id: number): Promise<Webhook | undefined> {
   const [webhook] = await db.query<Webhook>({
     name: 'webhook-find',

@@ -5,6 +5,7 @@ import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { listTransfers } from '../../db/quotas/transfers.ts'
 import { listReservations, type ReservationKey } from '../../db/reservations/lists.ts'
 import { exportUsage } from '../../db/usage/export.ts'
+import { addressChangesOf, findAddress } from '../../db/users/addresses.ts'
 import { namesOfUser } from '../../db/users/principal-names.ts'
 import { findProfile, profileChangesOf } from '../../db/users/profiles.ts'
 import { denialsAfter, eventsAfter, pausesAfter, quotasAfter } from '../../db/users/user-data.ts'
@@ -13,6 +14,7 @@ import { requestViewOf } from '../../domain/increase-request.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { addressViewOf } from '../../domain/user-address.ts'
 import { closedWindowViewOf, profileViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
 import { denialViewOf } from '../denials/responses.ts'
@@ -41,6 +43,7 @@ const lineOf = (record: ExportRecord) => `${JSON.stringify(record)}\n`
 
 async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
   yield* profilePages(db, userId)
+  yield* addressPages(db, userId)
   for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
   yield* reservationPages(db, userId)
   yield* denialPages(db, userId)
@@ -58,6 +61,13 @@ async function* profilePages(db: Database, userId: number): AsyncGenerator<Expor
   if (profile.version > 0) yield [{ record: 'user_profile', ...profileViewOf(profile) }]
   const changes = await profileChangesOf(db, userId)
   yield changes.map(change => ({ record: 'profile_change', ...change, at: formatTimestamp(change.at) }))
+}
+
+async function* addressPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  const address = await findAddress(db, userId)
+  if (address !== undefined) yield [{ record: 'user_address', user_id: userId, ...addressViewOf(address, false) }]
+  const changes = await addressChangesOf(db, userId)
+  yield changes.map(change => ({ record: 'user_address_change', ...change, at: formatTimestamp(change.at) }))
 }
 
 async function* quotaPages(

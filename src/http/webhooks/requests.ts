@@ -1,3 +1,4 @@
+import { isOwnEventType, OWN_EVENT_TYPES, USUAL_OWN_EVENT_TYPES } from '../../domain/event.ts'
 import { DESTINATIONS, type Digest, shortenedUrl, type Webhook, type WebhookKind } from '../../domain/webhook.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
@@ -23,6 +24,11 @@ export function destinationOf(
   { allowPrivate, canMail }: Pick<RouteContext['webhooks'], 'allowPrivate' | 'canMail'>,
 ): Destination {
   const refuse = (path: string, message: string) => invalidRequest([{ path, message }])
+  if (DESTINATIONS[kind] === null) {
+    const [given] = Object.entries({ url, addresses }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    if (given !== undefined) throw refuse(`/${given}`, `is not for the kind ${kind}: each user confirms an address`)
+    return {}
+  }
   if (DESTINATIONS[kind] === 'addresses') {
     if (url !== undefined) throw refuse('/url', `is not for the kind ${kind}, which has addresses`)
     // Without an SMTP server, it can still be disabled.
@@ -40,11 +46,17 @@ export function destinationOf(
   return { url: shortenedUrl(url), secretUrl: Buffer.from(url) }
 }
 
-/** @throws Problem if a new webhook has no destination */
+/** @throws Problem if a new webhook has no destination, or its kind is off */
 export function requireDestination(
   kind: WebhookKind,
   { url, addresses }: Partial<Pick<Webhook, 'url' | 'addresses'>>,
+  { userMail }: Pick<RouteContext['webhooks'], 'userMail'>,
 ): void {
+  if (DESTINATIONS[kind] === null) {
+    if (userMail === null)
+      throw invalidRequest([{ path: '/kind', message: `${kind} needs the setting USER_NOTIFICATIONS` }])
+    return
+  }
   const name = DESTINATIONS[kind] === 'addresses' ? 'addresses' : 'url'
   if ((name === 'url' ? url : addresses) === undefined) {
     throw invalidRequest([{ path: `/${name}`, message: `is required for the kind ${kind}` }])
@@ -70,4 +82,21 @@ function checkUrl(url: string, allowPrivate: boolean): void {
   const message =
     'must be an address of the public internet; the operator may allow private ones with WEBHOOK_ALLOW_PRIVATE=true'
   throw invalidRequest([{ path: '/url', message }])
+}
+
+/**
+ * The event types of a request. Users get messages of some only: of the usual ones unless it names others.
+ * @throws Problem if the kind gets no messages of one of them
+ */
+export function typesOf(
+  kind: WebhookKind,
+  given: string[] | null | undefined,
+  isNew: boolean,
+): Partial<Pick<Webhook, 'types'>> {
+  if (kind !== 'users' || (given === undefined && !isNew)) return given === undefined ? {} : { types: given }
+  if (given === undefined || given === null) return { types: [...USUAL_OWN_EVENT_TYPES] }
+  const other = given.findIndex(type => !isOwnEventType(type))
+  if (other < 0) return { types: given }
+  const message = `must be one of ${OWN_EVENT_TYPES.join(', ')} for the kind ${kind}`
+  throw invalidRequest([{ path: `/types/${other}`, message }])
 }

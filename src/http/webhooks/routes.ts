@@ -15,7 +15,7 @@ import type { RouteContext } from '../context.ts'
 import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { destinationOf, digestOf, requireDestination } from './requests.ts'
+import { destinationOf, digestOf, requireDestination, typesOf } from './requests.ts'
 import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
@@ -47,9 +47,9 @@ function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
     handler: async (request, reply) => {
       const { kind = 'webhook', ...body } = request.body
       const { secretUrl, ...destination } = destinationOf(kind, body, webhooks)
-      requireDestination(kind, destination)
+      requireDestination(kind, destination, webhooks)
       const key = request.headers['idempotency-key']
-      const draft = { ...body, ...destination, ...digestOf(kind, body), kind }
+      const draft = { ...body, ...destination, ...typesOf(kind, body.types, true), ...digestOf(kind, body), kind }
       const made = { secret: secretUrl ?? newSecret(), keys: secretKeys }
       const created = await createWebhookOnce(db, draft, made, writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
@@ -84,7 +84,8 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }:
       const { secretUrl, ...destination } = destinationOf(kind ?? 'webhook', request.body, webhooks)
       const key = request.headers['idempotency-key']
       const url = secretUrl && { secret: secretUrl, keys: secretKeys }
-      const patch = { ...request.body, ...destination, ...digestOf(kind, request.body) }
+      const types = typesOf(kind ?? 'webhook', request.body.types, false)
+      const patch = { ...request.body, ...destination, ...types, ...digestOf(kind, request.body) }
       const updated = await updateWebhookOnce(db, id, patch, writerOf(request, now()), key, url)
       const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
       return webhookView(webhook, at)

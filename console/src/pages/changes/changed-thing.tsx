@@ -39,6 +39,7 @@ const THINGS: Readonly<Record<Change['resource'], (props: ThingProps) => ReactNo
     <Thing href={`/requests?request=${increase_request_id}&of=${user_id}`}>{texts.changes.things.request}</Thing>
   ),
   profile: ({ change: { user_id } }) => <Thing href={`/users/${user_id}/profile`}>{texts.users.profile.title}</Thing>,
+  address: () => texts.changes.things.address,
   user: () => texts.changes.things.user,
 }
 

@@ -50,6 +50,7 @@ const CONTENTS: Readonly<Record<Change['resource'], (props: ChangeProps) => Reac
       : labelOf(change),
   increase_request: RequestChange,
   profile: ProfileChange,
+  address: ({ change }) => labelOf(change),
   user: ({ change }) => labelOf(change),
 }
 

@@ -1,13 +1,20 @@
 import { Checkbox, Group, NativeSelect, Radio, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { EVENT_TYPES } from '../../../../src/domain/event.ts'
+import { EVENT_TYPES, OWN_EVENT_TYPES } from '../../../../src/domain/event.ts'
 import { MESSAGE_LANGUAGES, type WebhookKind } from '../../../../src/domain/webhook.ts'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import { TextField } from '../../components/text-field.tsx'
 import { UsersField } from '../../components/users-field.tsx'
 import { ZoneField } from '../../components/zone-field.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
-import { hasAddresses, isForPeople, presetOf, takesThresholds, type WebhookInput } from '../../model/webhook-form.ts'
+import {
+  hasAddresses,
+  hasUrl,
+  isPreset,
+  presetOf,
+  takesThresholds,
+  type WebhookInput,
+} from '../../model/webhook-form.ts'
 import { texts } from '../../texts/texts.ts'
 import { receivedText } from './received.ts'
 
@@ -41,7 +48,7 @@ export function WebhookFields({ shortenedUrl = null, ...props }: AllFieldsProps)
   return (
     <Stack gap="md">
       <Destination {...props} shortenedUrl={shortenedUrl} />
-      {kind !== 'webhook' && (
+      {kind !== 'webhook' && kind !== 'users' && (
         <NativeSelect
           label={fields.language}
           value={value.language}
@@ -79,6 +86,7 @@ function Destination({
   errors,
   onChange,
 }: AllFieldsProps & { shortenedUrl: string | null }) {
+  if (!hasAddresses(kind) && !hasUrl(kind)) return null
   return hasAddresses(kind) ? (
     <Textarea
       label={fields.addresses}
@@ -108,7 +116,7 @@ function Events({ kind, value: { types }, errors, onChange }: FieldsProps) {
   // Whether what people need to hear of is shown as a selection, to be changed.
   const [isOpen, setOpen] = useState(false)
   const hasPreset = kind !== 'webhook'
-  const choice = types === null ? 'all' : hasPreset && !isOpen && isForPeople(types) ? 'people' : 'some'
+  const choice = types === null ? 'all' : hasPreset && !isOpen && isPreset(kind, types) ? 'people' : 'some'
   function choose(chosen: string) {
     setOpen(chosen === 'some')
     onChange({ types: chosen === 'all' ? null : chosen === 'people' ? presetOf(kind) : (types ?? []) })
@@ -122,27 +130,28 @@ function Events({ kind, value: { types }, errors, onChange }: FieldsProps) {
         onChange={choose}
       >
         <Stack gap={6} mt={4}>
-          {hasPreset && <Radio value="people" label={fields.forPeople} />}
-          <Radio value="all" label={fields.allEvents} />
+          {hasPreset && <Radio value="people" label={kind === 'users' ? fields.usualEvents : fields.forPeople} />}
+          {kind !== 'users' && <Radio value="all" label={fields.allEvents} />}
           <Radio value="some" label={fields.selectedEvents} />
         </Stack>
       </Radio.Group>
       {types !== null && choice === 'some' && (
-        <Types types={types} error={errors.at('types')} onChange={chosen => onChange({ types: chosen })} />
+        <Types kind={kind} types={types} error={errors.at('types')} onChange={chosen => onChange({ types: chosen })} />
       )}
     </>
   )
 }
 
 interface TypesProps {
+  kind: WebhookKind
   types: readonly string[]
   error: ReactNode
   onChange: (types: string[]) => void
 }
 
-function Types({ types, error, onChange }: TypesProps) {
+function Types({ kind, types, error, onChange }: TypesProps) {
   // Includes types that this version does not know, so that they can be deselected.
-  const all = [...EVENT_TYPES, ...types.filter(type => !isKnown(type))]
+  const all = [...(kind === 'users' ? OWN_EVENT_TYPES : EVENT_TYPES), ...types.filter(type => !isKnown(type))]
   return (
     <Checkbox.Group aria-label={fields.eventTypes} value={[...types]} error={error} onChange={onChange}>
       <Stack gap={10} ml={26}>

@@ -27,6 +27,7 @@ export const changes: typeof english = {
     approved: 'Bewilligt',
     declined: 'Abgelehnt',
     withdrawn: 'Zurückgezogen',
+    confirmed: 'Bestätigt',
     disabled: 'Vom Dienst abgeschaltet',
     secret_rotated: 'Geheimnis ersetzt',
     secret_discarded: 'Geheimnis ersetzt, weil es nicht entschlüsselt werden konnte',
@@ -34,6 +35,7 @@ export const changes: typeof english = {
   things: {
     breaker: 'Sicherung gegen gepumpte Codes',
     user: 'Daten eines Benutzers',
+    address: 'Adresse für Nachrichten',
     request: 'Anfrage nach mehr Einheiten',
     webhook: name => `Webhook „${name}“`,
     plan: name => `Tarif „${name}“`,
@@ -61,6 +63,7 @@ export const changes: typeof english = {
       quota: 'Kontingenten',
       plan: 'Tarifen',
       profile: 'Profilen',
+      address: 'Adressen für Nachrichten',
       increase_request: 'Anfragen nach mehr Einheiten',
       pause: 'Angehaltenen Zielen',
       breaker: 'Der Sicherung',

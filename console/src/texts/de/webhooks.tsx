@@ -11,7 +11,7 @@ export const webhooks: typeof english = {
       'Ein Webhook sendet signierte Ereignisse an eine URL, zum Beispiel wenn ein Kontingent angelegt wird, eine Warnschwelle erreicht oder abläuft.',
     createFirst: '„Neuer Webhook“ legt den ersten an.',
     allEvents: 'Alle',
-    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-Mail' },
+    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-Mail', users: 'Benutzer selbst' },
     columns: { webhook: 'Webhook', events: 'Ereignisse', status: 'Status', created: 'Angelegt' },
   },
   page: {
@@ -111,6 +111,11 @@ export const webhooks: typeof english = {
         description: 'In Teams den Workflow „Send webhook alerts to a channel“ hinzufügen und den Link kopieren.',
       },
       email: { label: 'E-Mail', description: 'Braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes.' },
+      users: {
+        label: 'Benutzer selbst',
+        description:
+          'Jeder Benutzer erhält Nachrichten zu eigenen Kontingenten an eine E-Mail-Adresse, die er unter „Meine Kontingente“ bestätigt. Braucht die Einstellung USER_NOTIFICATIONS.',
+      },
     },
     addresses: 'Adressen',
     aboutAddresses: 'Bis zu 20, jede in einer eigenen Zeile.',
@@ -122,6 +127,7 @@ export const webhooks: typeof english = {
     events: 'Ereignisse',
     allEvents: 'Alle Ereignisse, auch künftige Arten',
     forPeople: 'Was Menschen wissen müssen',
+    usualEvents: 'Die üblichen: Kontingente, Warnschwellen, Übertragungen, entschiedene Anfragen und Pausen',
     selectedEvents: 'Ausgewählte Ereignisse',
     eventTypes: 'Ereignisarten',
     users: 'Benutzer',
@@ -145,7 +151,7 @@ export const webhooks: typeof english = {
     errors: {
       url: 'Eine öffentliche http- oder https-URL ohne Benutzer und Passwort eingeben.',
       addresses: '1 bis 20 E-Mail-Adressen eingeben.',
-      kind: 'E-Mail braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes.',
+      kind: 'E-Mail braucht die Einstellungen SMTP_URL und MAIL_FROM des Dienstes. „Benutzer selbst“ braucht auch USER_NOTIFICATIONS.',
       types: 'Mindestens ein Ereignis auswählen.',
       user_ids: '1 bis 100 Benutzer auswählen.',
       only_when_low: 'Eine Zahl von Einheiten, einen Anteil bis 100 % oder beides eingeben.',

@@ -28,6 +28,7 @@ export const changes = {
     approved: 'Approved',
     declined: 'Declined',
     withdrawn: 'Withdrawn',
+    confirmed: 'Confirmed',
     disabled: 'Disabled by the service',
     secret_rotated: 'Secret rotated',
     secret_discarded: 'Secret replaced, because it could not be decrypted',
@@ -35,6 +36,7 @@ export const changes = {
   things: {
     breaker: 'Breaker',
     user: 'Data of a user',
+    address: 'Address for messages',
     request: 'Request for more units',
     webhook: (name: string) => `Webhook “${name}”`,
     plan: (name: string) => `Plan “${name}”`,
@@ -63,6 +65,7 @@ export const changes = {
       quota: 'Quotas',
       plan: 'Plans',
       profile: 'Profiles',
+      address: 'Addresses for messages',
       increase_request: 'Requests for more units',
       pause: 'Paused destinations',
       breaker: 'Breaker',

@@ -13,7 +13,7 @@ export const webhooks = {
       'A webhook posts signed events to your URL, for example when a quota is created, reaches an alert threshold or expires.',
     createFirst: 'Create the first one with “New webhook”.',
     allEvents: 'All',
-    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-mail' },
+    kinds: { slack: 'Slack', teams: 'Teams', email: 'E-mail', users: 'Users themselves' },
     columns: { webhook: 'Webhook', events: 'Events', status: 'Status', created: 'Created' },
   },
   page: {
@@ -105,6 +105,11 @@ export const webhooks = {
         description: 'In Teams, add the workflow “Send webhook alerts to a channel”, and copy its link.',
       },
       email: { label: 'E-mail', description: 'Needs the settings SMTP_URL and MAIL_FROM of the service.' },
+      users: {
+        label: 'Users themselves',
+        description:
+          'Each user gets messages about the own quotas at an e-mail address that the user confirms on “My quotas”. Needs the setting USER_NOTIFICATIONS.',
+      },
     },
     addresses: 'Addresses',
     aboutAddresses: 'Up to 20, each on a line of its own.',
@@ -116,6 +121,7 @@ export const webhooks = {
     events: 'Events',
     allEvents: 'All events, including future types',
     forPeople: 'What people need to hear of',
+    usualEvents: 'The usual ones: quotas, thresholds, transfers, decided requests and pauses',
     selectedEvents: 'Selected events',
     eventTypes: 'Event types',
     users: 'Users',
@@ -140,7 +146,7 @@ export const webhooks = {
     errors: {
       url: 'Enter a public http or https URL without user and password.',
       addresses: 'Enter 1 to 20 e-mail addresses.',
-      kind: 'E-mail needs the settings SMTP_URL and MAIL_FROM of the service.',
+      kind: 'E-mail needs the settings SMTP_URL and MAIL_FROM of the service. “Users themselves” needs USER_NOTIFICATIONS, too.',
       types: 'Choose at least one event.',
       user_ids: 'Choose 1 to 100 users.',
       only_when_low: 'Enter a number of units, a share of up to 100%, or both.',

@@ -1,0 +1,152 @@
+import { randomInt } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { confirmAddress, setUserAddress, withdrawAddress } from '../../admin/user-address.ts'
+import { NotificationCodeParams, NotificationCodeReq, NotificationsReq } from '../../contract/notifications.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import { findAddress } from '../../db/users/addresses.ts'
+import { markRefused } from '../../db/webhooks/recipients.ts'
+import { sendsToUsers } from '../../db/webhooks/webhooks.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { addressViewOf, type UserAddress } from '../../domain/user-address.ts'
+import { SERVICE_ACTOR } from '../../domain/webhook.ts'
+import { Problem } from '../../errors.ts'
+import { userIdOf } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
+import { operation, problems } from '../platform/openapi.ts'
+import { change, get } from '../platform/routes.ts'
+import { authorOf } from '../quotas/requests.ts'
+import { changedOrThrow, isOff, namedOrThrow, setOrThrow } from './responses.ts'
+
+/** `randomInt` gives no larger numbers. */
+const MAX_SERIAL = 2 ** 48 - 1
+
+/** Where a user's messages go: `/api/sms/quota/notifications`. */
+export function notificationRoutes(server: FastifyInstance, { db, now, webhooks, addressCodes }: RouteContext): void {
+  const isOn = async () => (await sendsToUsers(db)) && webhooks.userMail !== null
+
+  get(server, '/notifications', {
+    ...operation('User', 'getNotifications', 'Read where messages about my quotas go'),
+    answer: 'Notifications',
+    handler: async request => addressViewOf(await findAddress(db, userIdOf(request)), !(await isOn())),
+  })
+
+  change(server, 'PUT', '/notifications', {
+    ...operation(
+      'User',
+      'setNotifications',
+      'Have messages about my quotas sent to an e-mail address',
+      'The address is sent a link, and gets messages once that is followed. The call waits until the mail server has answered.',
+    ),
+    body: NotificationsReq,
+    answer: 'Notifications',
+    errors: ['not_found', 'being_erased'],
+    handler: async request => {
+      if (!(await isOn()) || addressCodes === null) throw isOff()
+      const { email: address, language = 'en' } = request.body
+      const user_id = userIdOf(request)
+      const draft = { user_id, address, language, serial: randomInt(1, MAX_SERIAL) }
+      const counters = [`user ${user_id}`, `address ${address.toLowerCase()}`].map(addressCodes.counterOf)
+      const set = setOrThrow(await setUserAddress(db, draft, counters, authorOf(request, now())))
+      if (set.mustConfirm) await sendLink({ ...set.address, address })
+      return addressViewOf(await findAddress(db, user_id), false)
+    },
+  })
+
+  async function sendLink(address: UserAddress & { address: string }): Promise<void> {
+    const sent = await webhooks.userMail?.sendLink(address)
+    if (sent === undefined || sent.delivered) return
+    if (sent.isRefused === true) return markRefused(db, address, now())
+    const detail = 'The mail server did not take the message. Repeat the call later.'
+    throw new Problem('unavailable', detail, { retryAfterSeconds: 60 })
+  }
+
+  change(server, 'DELETE', '/notifications', {
+    ...operation('User', 'stopNotifications', 'Have no more messages sent', 'To repeat the call changes nothing.'),
+    answer: null,
+    handler: async (request, reply) => {
+      await withdrawAddress(db, userIdOf(request), authorOf(request, now()))
+      return reply.code(204).send(null)
+    },
+  })
+}
+
+/** The link is the proof; who follows it is not known. */
+const authorOfLink = (request: FastifyRequest, now: EpochMs) => ({ now, actor: SERVICE_ACTOR, requestId: request.id })
+
+/** The frame of a call that needs no token but the code of a link. */
+const openRoute = {
+  security: [],
+  body: NotificationCodeReq,
+  querystring: NoQuery,
+  response: {
+    204: Type.Null({ description: 'Done. The response has no body.' }),
+    ...problems([
+      'invalid_request',
+      'link_outdated',
+      'payload_too_large',
+      'unsupported_media_type',
+      'rate_limited',
+      'internal',
+      'unavailable',
+    ]),
+  },
+}
+
+/** What the links of messages lead to, without a token: `/api/sms/quota/notifications/…`. */
+export async function notificationLinkRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
+  const { db, now, addressCodes } = context
+  type ByCode = { Body: Static<typeof NotificationCodeReq> }
+
+  const confirmation = operation(
+    'User',
+    'confirmNotifications',
+    'Confirm an e-mail address by its link',
+    'Needs no token: the link proves that its message was read. To repeat the call changes nothing.',
+  )
+  app.post<ByCode>('/confirm', { schema: { ...confirmation, ...openRoute } }, async (request, reply) => {
+    const named = namedOrThrow(addressCodes, 'confirm', request.body.code)
+    changedOrThrow(await confirmAddress(db, named, authorOfLink(request, now())))
+    return reply.code(204).send(null)
+  })
+
+  const end = operation(
+    'User',
+    'stopNotificationsByLink',
+    'Have no more messages sent, by the link in one',
+    'Needs no token. To repeat the call changes nothing.',
+  )
+  app.post<ByCode>('/stop', { schema: { ...end, ...openRoute } }, async (request, reply) => {
+    await stop(context, request, request.body.code)
+    return reply.code(204).send(null)
+  })
+
+  await app.register(async scope => oneClickRoutes(scope, context))
+}
+
+async function stop({ db, now, addressCodes }: RouteContext, request: FastifyRequest, code: string): Promise<void> {
+  const { user_id, serial } = namedOrThrow(addressCodes, 'stop', code)
+  changedOrThrow(await withdrawAddress(db, user_id, authorOfLink(request, now()), serial))
+}
+
+const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data']
+const MAX_FORM_BYTES = 1_024
+
+/**
+ * What mail programs call (RFC 8058): they post a form, of which the service needs nothing, or open the address as a page. The log has
+ * only the pattern of the path.
+ */
+function oneClickRoutes(app: FastifyInstance, context: RouteContext): void {
+  app.addContentTypeParser(FORMS, (_request, stream, done) =>
+    app.bodyReader.read(stream, MAX_FORM_BYTES, error => done(error)),
+  )
+  const hidden = { schema: { hide: true, params: NotificationCodeParams, querystring: NoQuery } }
+  type InPath = { Params: Static<typeof NotificationCodeParams> }
+  app.post<InPath>('/stop/:code', hidden, async (request, reply) => {
+    await stop(context, request, request.params.code)
+    return reply.code(204).send(null)
+  })
+  app.get<InPath>('/stop/:code', hidden, (request, reply) =>
+    reply.redirect(`${context.settings.publicUrl ?? ''}/console/notifications/stop#${request.params.code}`),
+  )
+}
