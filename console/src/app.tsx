@@ -14,6 +14,7 @@ import { Shell } from './shell/shell.tsx'
 import { FrameSkeleton, PageSkeleton } from './shell/skeletons.tsx'
 
 const ProviderReturn = lazy(() => import('./pages/sign-in/provider-return.tsx'))
+const NotificationLink = lazy(() => import('./pages/notification-link/notification-link.tsx'))
 const loadSignIn = () => import('./pages/sign-in/sign-in.tsx')
 const SignIn = lazy(async () => ({ default: (await loadSignIn()).SignIn }))
 const SignInByLink = lazy(async () => ({ default: (await loadSignIn()).SignInByLink }))
@@ -27,6 +28,11 @@ export function App() {
       <Route path="/signed-in">
         <Suspense fallback={<SigningIn />}>
           <ProviderReturn />
+        </Suspense>
+      </Route>
+      <Route path="/notifications/:what">
+        <Suspense fallback={<SigningIn />}>
+          <NotificationLink />
         </Suspense>
       </Route>
       <Route>

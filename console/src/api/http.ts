@@ -20,12 +20,12 @@ export interface RequestOptions {
 }
 
 /**
- * Calls the API with a token. The caller names the type of the response, which depends on the path.
+ * Calls the API with a token; null: with none. The caller names the type of the response, which depends on the path.
  *
  * @param path below `/api/sms`
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
-export async function send<T>(path: string, options: RequestOptions, token: string): Promise<T> {
+export async function send<T>(path: string, options: RequestOptions, token: string | null): Promise<T> {
   const response = await open(path, options, token)
   const content = response.status === 204 ? undefined : await jsonOf(response)
   setReachable(true)
@@ -33,12 +33,12 @@ export async function send<T>(path: string, options: RequestOptions, token: stri
 }
 
 /**
- * Calls the API with a token and returns the response when its head has come.
+ * Calls the API with a token, or with none, and returns the response when its head has come.
  *
  * @param path below `/api/sms`
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
-export async function open(path: string, options: RequestOptions, token: string): Promise<Response> {
+export async function open(path: string, options: RequestOptions, token: string | null): Promise<Response> {
   const response = await fetch(urlOf(path, options.query), {
     method: options.method ?? 'GET',
     headers: headersOf(options, token),
@@ -83,10 +83,10 @@ function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }
 
-function headersOf(options: RequestOptions, token: string): Record<string, string> {
+function headersOf(options: RequestOptions, token: string | null): Record<string, string> {
   const { body, lines, ifMatch, idempotencyKey, requestId } = options
   return {
-    authorization: `Bearer ${token}`,
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(lines === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),

@@ -10,6 +10,7 @@ import type { GIVE_COMPONENTS } from '../../../src/contract/give.ts'
 import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
 import type { INCREASE_REQUEST_COMPONENTS } from '../../../src/contract/increase-requests.ts'
 import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
+import type { NOTIFICATION_COMPONENTS } from '../../../src/contract/notifications.ts'
 import type { PAUSE_COMPONENTS } from '../../../src/contract/pauses.ts'
 import type { PLAN_COMPONENTS } from '../../../src/contract/plans.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
@@ -35,6 +36,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof QUOTA_SUMMARY_COMPONENTS &
   typeof QUOTA_HISTORY_COMPONENTS &
   typeof INCREASE_REQUEST_COMPONENTS &
+  typeof NOTIFICATION_COMPONENTS &
   typeof PAUSE_COMPONENTS &
   typeof PLAN_COMPONENTS &
   typeof PROBLEM_COMPONENTS &

@@ -23,6 +23,7 @@ type SummaryOf = Api['QuotaSummary']
 // Below the first screen.
 const MessageCheck = lazy(() => import('./message-check.tsx'))
 const UsageSection = lazy(() => import('../usage/usage-section.tsx'))
+const NotificationsSection = lazy(() => import('./notifications-section.tsx'))
 const QuotasSection = lazy(() => import('./quotas-section.tsx'))
 const OwnRequests = lazy(() => import('../increase-requests/own-requests.tsx'))
 const RequestsOfUser = lazy(() => import('../increase-requests/requests-of-user.tsx'))
@@ -52,6 +53,7 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
       {user.isOwn && (
         <Suspense>
           <OwnRequests />
+          <NotificationsSection />
         </Suspense>
       )}
     </>
