@@ -340,6 +340,7 @@ const BEGINNING: readonly Call[] = [
   jsonCall('/api/sms/sender/quota/reserve', 'sender', { user_id: 7, id: 'm-12', units: 999_999_999 }),
   // With the one that a call makes, as many as a user may have open: to be approved, declined and taken back.
   ...[1, 2].map(units => jsonCall('/api/sms/quota/requests', 'user 7', { units, until: null, reason: 'a branch' })),
+  ...[101, 102].map(user_id => jsonCall('/api/sms/admin/pauses', 'admin', { user_id, country: 'FR' })),
   { method: 'DELETE', path: '/api/sms/admin/users/100/data', query: [], headers: [], caller: 'admin', body: undefined },
 ]
 
@@ -350,6 +351,7 @@ const FIRST_READS: readonly Call[] = [
   { ...PLAIN, path: '/api/sms/admin/quota/list', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/admin/webhooks', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/admin/plans', caller: 'admin' },
+  { ...PLAIN, path: '/api/sms/admin/pauses', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/admin/requests', caller: 'admin' },
   { ...PLAIN, path: '/api/sms/quota/denials', caller: 'user 7' },
 ]

@@ -78,7 +78,7 @@ function kindOf(name: string, template: string): string | null {
   if (['quota_id', 'webhook_id', 'plan_id', 'denial_id', 'delivery'].includes(name)) return name
   if (name === 'id') {
     if (/reservation|sender|denials/.test(template)) return 'message'
-    const [, things] = /\/(webhooks|plans|transfers|requests)(?:\/|$)/.exec(template) ?? []
+    const [, things] = /\/(webhooks|plans|pauses|transfers|requests)(?:\/|$)/.exec(template) ?? []
     return things === undefined ? 'quota_id' : `${things.slice(0, -1)}_id`
   }
   return ['cursor', 'next_cursor', 'next', 'after'].includes(name) ? `cursor of ${template}` : null
