@@ -1346,6 +1346,8 @@ export type Notifications = {
   /** `off`: the service sends users no messages. `none`: there is no address. `pending`: the link that was sent to it is not followed yet. `confirmed`: messages go there. `refused`: its mail server refused a message for good, so none goes there until it is confirmed again. */
   readonly status: 'off' | 'none' | 'pending' | 'confirmed' | 'refused'
   readonly email: string | null
+  /** The address in the profile of the user, which a form may begin with. No message goes there by itself. */
+  readonly profileEmail: string | null
   /** The language of the messages. */
   readonly language: 'en' | 'de' | null
   readonly confirmedAt: string | null
@@ -2668,7 +2670,7 @@ export type UserProfile = {
   readonly updatedBy: string | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `user_address` is a `Notifications`, if an address was ever set; its changes follow as `user_address_change`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them. `event` is an `Event`. `transfer` is a `Transfer` from or to the user. `pause` is a `Pause` of the user, also one that is over. `increase_request` is an `IncreaseRequest`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `user_profile` is a `UserProfile`, if anything was set; its changes follow as `profile_change`, each as it is in the audit. `user_address` is a `Notifications` without `profile_email`, if an address was ever set; its changes follow as `user_address_change`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'

@@ -32,6 +32,11 @@ export const Notifications = Type.Object(
         '`off`: the service sends users no messages. `none`: there is no address. `pending`: the link that was sent to it is not followed yet. `confirmed`: messages go there. `refused`: its mail server refused a message for good, so none goes there until it is confirmed again.',
     }),
     email: nullable(Type.String(), { examples: ['ann@example.com'] }),
+    profile_email: nullable(Type.String(), {
+      description:
+        'The address in the profile of the user, which a form may begin with. No message goes there by itself.',
+      examples: [null],
+    }),
     language: nullable(language),
     confirmed_at: nullable(time()),
     refused_at: nullable(time(), { examples: [null] }),

@@ -27,12 +27,14 @@ function linkIn(what: 'confirm' | 'stop'): string {
 
 test('an address is set, confirmed by its link, written to, and taken back by the link in the message', async () => {
   await call('POST', '/api/sms/admin/webhooks', { body: { kind: 'users' } })
+  await call('PUT', `/api/sms/admin/users/${USER}/profile`, { body: { email: 'office@mail.example' } })
   const token = await site.userToken(USER)
   const page = await site.visit('/mine', { token })
   const section = page.getByRole('region', { name: 'Messages by e-mail' })
   await section.getByText('You get no messages.').waitFor()
   const address = section.getByLabel('E-mail address')
   const send = section.getByRole('button', { name: 'Send a link' })
+  expect(await address.inputValue()).toBe('office@mail.example')
   await address.fill('ann')
   await send.click()
   await section.getByText('Enter an e-mail address.').waitFor()

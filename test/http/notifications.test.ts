@@ -1,6 +1,7 @@
 /** Messages to users about their own events: the address, the links, and what goes out, through a real SMTP server. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { takeTurns } from '../../src/db/webhooks/recipients.ts'
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
 import { createMailServer, shownTextOf } from '../support/mail-server.ts'
@@ -253,4 +254,13 @@ test('messages to many users are bounded for each, and wait for an SMTP server t
       .toSorted(),
   ).toEqual(users.map(one => `user-${one}@mail.example`).toSorted())
   for (const one of users) expect((await deliveriesOf(one)).map(({ status }) => status)).toEqual(['delivered'])
+})
+
+test('of several processes, one takes the turn of a user', async () => {
+  const [user, other] = [someone(), someone()]
+  await confirmed(user)
+  const turns = await Promise.all([1, 2, 3].map(() => db.transaction(tx => takeTurns(tx, [other, user], clock.now))))
+  const nextAt = turns.map(found => found.get(user)?.next_at)
+  expect(nextAt.filter(next => next === null)).toHaveLength(1)
+  expect(nextAt.filter(next => next === clock.now + MINUTE_MS)).toHaveLength(2)
 })

@@ -5,6 +5,7 @@ import { confirmAddress, setUserAddress, withdrawAddress } from '../../admin/use
 import { NotificationCodeParams, NotificationCodeReq, NotificationsReq } from '../../contract/notifications.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { findAddress } from '../../db/users/addresses.ts'
+import { findProfile } from '../../db/users/profiles.ts'
 import { markRefused } from '../../db/webhooks/recipients.ts'
 import { sendsToUsers } from '../../db/webhooks/webhooks.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -25,10 +26,15 @@ const MAX_SERIAL = 2 ** 48 - 1
 export function notificationRoutes(server: FastifyInstance, { db, now, webhooks, addressCodes }: RouteContext): void {
   const isOn = async () => (await sendsToUsers(db)) && webhooks.userMail !== null
 
+  async function readView(userId: number) {
+    const [address, profile] = [await findAddress(db, userId), await findProfile(db, userId)]
+    return { ...addressViewOf(address, !(await isOn())), profile_email: profile.email }
+  }
+
   get(server, '/notifications', {
     ...operation('User', 'getNotifications', 'Read where messages about my quotas go'),
     answer: 'Notifications',
-    handler: async request => addressViewOf(await findAddress(db, userIdOf(request)), !(await isOn())),
+    handler: request => readView(userIdOf(request)),
   })
 
   change(server, 'PUT', '/notifications', {
@@ -49,7 +55,7 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
       const counters = [`user ${user_id}`, `address ${address.toLowerCase()}`].map(addressCodes.counterOf)
       const set = setOrThrow(await setUserAddress(db, draft, counters, authorOf(request, now())))
       if (set.mustConfirm) await sendLink({ ...set.address, address })
-      return addressViewOf(await findAddress(db, user_id), false)
+      return readView(user_id)
     },
   })
 

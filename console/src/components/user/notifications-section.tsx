@@ -30,7 +30,7 @@ export default function NotificationsSection() {
 
 function Form({ saved }: { saved: Api['Notifications'] }) {
   const element = useRef<HTMLFormElement>(null)
-  const [email, setEmail] = useState(saved.email ?? '')
+  const [email, setEmail] = useState(saved.email ?? saved.profile_email ?? '')
   const [language, setLanguage] = useState<string>(saved.language ?? ownLanguage)
   const setting = useSetNotifications()
   const stopping = useStopNotifications()
