@@ -31,7 +31,7 @@ export interface Mailer {
 /** Until the server has answered for the whole message: some check its content first, and one that is cut off may have taken it. */
 export const MAIL_TIMEOUT_MS = 60_000
 
-/** Connections of a process. Webhooks send 11 messages a minute at most. */
+/** Connections of a process. A webhook sends 11 messages a minute at most; those of the kind `users` wait for one of these. */
 const MAX_CONNECTIONS = 4
 const CONNECT_TIMEOUT_MS = 10_000
 /** Servers end connections that are not used. Then a message on one would have to be repeated. */

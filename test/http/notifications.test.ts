@@ -137,6 +137,10 @@ test('an address that is confirmed gets the own events, a message a minute, unti
   await dispatch()
   expect(mails().filter(({ to }) => to === 'ann@mail.example')).toHaveLength(1)
 
+  const { body: exported } = await call('GET', `/api/sms/admin/users/${user}/data`)
+  expect(exported).toMatch(/"record":"user_address","user_id":\d+,"status":"confirmed","email":"ann@mail.example"/)
+  expect(exported.match(/"record":"user_address_change"/g)).toHaveLength(2)
+
   const [, click = ''] = /List-Unsubscribe: <https:\/\/sms\.example(\/[^>]+)>/.exec(many?.head ?? '') ?? []
   expect(many?.head).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click')
   const stop = codeIn(many?.text ?? '', 'stop')
