@@ -189,6 +189,9 @@ test('another address replaces the one before at once, and its links', async () 
     body: { status: 'confirmed', language: 'de' },
   })
   expect(mails()).toEqual([])
+  // Of the second, which waits for its minute, the address that comes next learns nothing either.
+  await allow({ user_id: someUser, limit: 10 })
+  await dispatch()
   expect(await mine(someUser, 'PUT', { email: 'new@mail.example' })).toMatchObject({ body: { status: 'pending' } })
   const code = codeIn(mails()[0]?.text ?? '', 'confirm')
   expect(await follow('stop', stop)).toMatchObject({ status: 410, body: { code: 'link_outdated' } })
@@ -201,6 +204,12 @@ test('another address replaces the one before at once, and its links', async () 
   expect(await mine(someUser, 'PUT', { email: 'new@mail.example' })).toMatchObject({ body: { status: 'pending' } })
   expect(codeIn(mails()[0]?.text ?? '', 'confirm')).toBe(code)
   expect(await follow('confirm', code)).toMatchObject({ status: 204 })
+  await dispatch()
+  expect(mails()).toEqual([])
+  expect(await deliveriesOf(someUser)).toEqual([
+    { status: 'delivered', error: null },
+    { status: 'delivered', error: 'the user has no confirmed address' },
+  ])
   expect(await mine(someUser, 'DELETE')).toMatchObject({ status: 204 })
   expect(await mine(someUser, 'DELETE')).toMatchObject({ status: 204 })
 })
