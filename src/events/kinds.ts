@@ -92,4 +92,5 @@ export function createKinds({
   }
 }
 
-const notSent = (error: string): Attempt => ({ delivered: false, response_code: null, error })
+/** An attempt that did not begin. */
+export const notSent = (error: string): Attempt => ({ delivered: false, response_code: null, error })

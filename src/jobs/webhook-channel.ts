@@ -16,6 +16,7 @@ import { findSigningWebhook, type SigningWebhook } from '../db/webhooks/secrets.
 import { eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { WebhookKind } from '../domain/webhook.ts'
+import { notSent } from '../events/kinds.ts'
 import { type EndedAttempt, type Settled, settleDeliveries } from '../events/settle-delivery.ts'
 import { MAX_LISTED, type MessageEvents } from '../messages/message.ts'
 import { forEachApart } from './isolation.ts'
@@ -344,7 +345,3 @@ const NO_RECIPIENT: Attempt = { delivered: true, response_code: null, error: 'th
 
 /** Whether the database is away, and not one delivery the problem. */
 const isOutage = (error: unknown) => isUnavailable(error) && !concernsRows(error)
-
-function notSent(error: string): Attempt {
-  return { delivered: false, response_code: null, error }
-}

@@ -214,6 +214,16 @@ test('another address replaces the one before at once, and its links', async () 
   expect(await mine(someUser, 'DELETE')).toMatchObject({ status: 204 })
 })
 
+test('a clock that was ahead when an address was confirmed keeps no message back', async () => {
+  const user = someone()
+  clock.now += 30 * DAY_MS
+  const email = await confirmed(user)
+  clock.now -= 30 * DAY_MS
+  await allow({ user_id: user, limit: 10 })
+  await dispatch()
+  expect(mails().map(({ to }) => to)).toEqual([email])
+})
+
 test('three links an hour go out for a user, and to an address', async () => {
   const [one, two] = [someone(), someone()]
   for (const email of ['a@mail.example', 'b@mail.example', 'stranger@mail.example'])

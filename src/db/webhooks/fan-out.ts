@@ -86,9 +86,14 @@ export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_P
  */
 type EventScope = Readonly<Pick<Webhook, 'kind' | 'types' | 'user_ids' | 'only_when_low'>>
 
-/** SQL: an event `e` happened when its user had a confirmed address. So another address gets nothing of before. */
-const HAS_RECIPIENT = sql`exists (select 1 from user_address a
-  where a.shard = e.shard and a.user_id = e.user_id and a.confirmed_at <= e.at and ${GETS_MESSAGES})`
+/**
+ * SQL: an event `e` happened when its user had a confirmed address. So another address gets nothing of before. A clock that was ahead when the
+ * address was confirmed keeps nothing back.
+ */
+const hasRecipient = (
+  now: Sql,
+) => sql`exists (select 1 from user_address a where a.shard = e.shard and a.user_id = e.user_id
+  and (a.confirmed_at <= e.at or a.confirmed_at > ${now}::timestamptz) and ${GETS_MESSAGES})`
 
 const whenLowParam = (low: EventScope['only_when_low']) => low && JSON.stringify(low)
 
@@ -121,7 +126,7 @@ async function insertDeliveries(
   // Without a filter the index alone answers.
   const ofTypes = types === null ? sql`` : sql`and e.type = any(${bind(values, types)})`
   const ofUsers = user_ids === null ? sql`` : sql`and e.user_id = any(${bind(values, user_ids)})`
-  const ofRecipients = kind === 'users' ? sql`and ${HAS_RECIPIENT}` : sql``
+  const ofRecipients = kind === 'users' ? sql`and ${hasRecipient(sql`$6`)}` : sql``
   const ofLow = only_when_low === null ? sql`` : sql`and ${isLow(bind(values, whenLowParam(only_when_low)))}`
   await tx.query({
     text: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
@@ -208,7 +213,7 @@ interface Redelivery extends EventRange, EventScope {
 /** SQL: an event `e` belongs to a redelivery. */
 const IN_RANGE = sql`e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
   and ($8::text[] is null or e.type = any($8::text[])) and ($9::bigint[] is null or e.user_id = any($9::bigint[])) and ${isLow(sql`$10`)}
-  and ($11 <> 'users' or ${HAS_RECIPIENT})`
+  and ($11 <> 'users' or ${hasRecipient(sql`$6`)})`
 
 const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
   all: sql`insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
@@ -224,7 +229,7 @@ const WRITE_DUE: Readonly<Record<RedeliveryScope, Sql>> = {
 /** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
 const EVENTS_IN_CLUSTER = sql`select e.number from event e where e.shard = $1 and e.number > $2 and e.number <= $3 and e.at >= $4
   and ($5::text[] is null or e.type = any($5::text[])) and ($6::bigint[] is null or e.user_id = any($6::bigint[])) and ${isLow(sql`$7`)}
-  and ($8 <> 'users' or ${HAS_RECIPIENT})`
+  and ($8 <> 'users' or ${hasRecipient(sql`$9`)})`
 
 const FAILED_IN_CLUSTER = sql`select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
@@ -302,6 +307,7 @@ async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Prom
       user_ids,
       whenLowParam(only_when_low),
       kind,
+      timestampParam(now),
     ],
   })
   const written = await tx.query({

@@ -184,7 +184,8 @@ export function claimForUsers(
     const unwanted: EventHead[] = []
     for (const [user, ofUser] of some) {
       const turn = turns.get(user)
-      const isWanted = (head: EventHead) => turn !== undefined && head.at >= turn.confirmed_at
+      const isWanted = (head: EventHead) =>
+        turn !== undefined && (head.at >= turn.confirmed_at || turn.confirmed_at > now)
       unwanted.push(...ofUser.filter(head => !isWanted(head)))
       const wanted = ofUser.filter(isWanted)
       if (turn === undefined || wanted.length === 0) continue

@@ -19,7 +19,7 @@ export const GETS_MESSAGES = sql`a.address is not null and a.confirmed_at is not
 /** A user who gets messages. */
 export interface Turn {
   recipient: Recipient
-  /** Messages are about events from then on. */
+  /** Messages are about events from then on; about all if a clock was ahead that says so. */
   confirmed_at: EpochMs
   /** When the next message may go out; null: now. */
   next_at: EpochMs | null
