@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PROJECT } from '../support/paths.ts'
 
 // Its types need the DOM.
 const { changedSettings, inputOf, lowIn, presetOf, settingsOf, typesAfter, webhookRequest } = await import(
   join(PROJECT, 'console/src/model/webhook-form.ts')
 )
+const { takenLately, takes } = await import(join(PROJECT, 'console/src/model/would-receive.ts'))
 const { webhooks: english } = await import(join(PROJECT, 'console/src/texts/en/webhooks.tsx'))
 const DIGEST = { hour: 9, time_zone: 'Europe/Berlin' }
 
@@ -90,4 +91,41 @@ test('what a webhook receives is a sentence', () => {
   expect(onlyWhenLow(low(50, 0.125))).toBe(
     'Thresholds only with fewer than 50 units or less than 12.5% of the limit left.',
   )
+})
+
+describe('of the latest events a webhook would receive', () => {
+  const NOW = Date.parse('2027-03-01T12:00:00Z')
+  const at = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString()
+  const threshold = (units: number | null, limit: number | null = 1_000) => ({
+    type: 'quota.threshold_reached',
+    user_id: 7,
+    at: at(1),
+    data: { sendable: { units }, quota: { limit } },
+  })
+  const ALL = { types: null, user_ids: null, only_when_low: null }
+
+  test.each([
+    ['all', ALL, threshold(5), true],
+    ['other types', { ...ALL, types: ['quota.created'] }, threshold(5), false],
+    ['other users', { ...ALL, user_ids: [8] }, threshold(5), false],
+    ['events of no user', { ...ALL, user_ids: [7] }, { ...threshold(5), user_id: null }, false],
+    ['fewer units', { ...ALL, only_when_low: { units: 100 } }, threshold(99), true],
+    ['as many units', { ...ALL, only_when_low: { units: 100 } }, threshold(100), false],
+    ['no bound', { ...ALL, only_when_low: { units: 100 } }, threshold(null), false],
+    ['a share', { ...ALL, only_when_low: { share: 0.1 } }, threshold(99), true],
+    ['one of both', { ...ALL, only_when_low: { units: 10, share: 0.1 } }, threshold(99), true],
+    ['a share of no limit', { ...ALL, only_when_low: { share: 0.1 } }, threshold(0, null), false],
+    ['an older event', { ...ALL, only_when_low: { units: 1 } }, { ...threshold(5), data: { quota: {} } }, true],
+    ['another type', { ...ALL, only_when_low: { units: 1 } }, { ...threshold(5), type: 'quota.created' }, true],
+  ])('are %s', (_, settings, event, isTaken) => {
+    expect(takes(settings, event)).toBe(isTaken)
+  })
+
+  test('are counted for a day, and may be more', () => {
+    const events = [25, 23, 1].map(hours => ({ ...threshold(5), at: at(hours) }))
+    expect(takenLately(ALL, events, false, NOW)).toEqual({ count: 2, isMore: false })
+    expect(takenLately(ALL, events.slice(1), false, NOW)).toEqual({ count: 2, isMore: true })
+    expect(takenLately(ALL, events.slice(1), true, NOW)).toEqual({ count: 2, isMore: false })
+    expect(takenLately(ALL, [], false, NOW)).toEqual({ count: 0, isMore: false })
+  })
 })

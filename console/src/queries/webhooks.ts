@@ -1,4 +1,5 @@
 import { keepPreviousData, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
@@ -21,6 +22,17 @@ export function webhooksQuery() {
   return queryOptions({
     queryKey: LIST,
     queryFn: ({ signal }) => request<Api['WebhookList']>('/admin/webhooks', { signal }),
+  })
+}
+
+/** The latest events, as many as a page holds, oldest first: which of them a webhook would receive says what its settings come to. */
+export function latestEventsQuery() {
+  return queryOptions({
+    queryKey: [...LIST, 'latest-events'],
+    queryFn: ({ signal }) => {
+      const query = { last: MAX_PAGE_SIZE, limit: MAX_PAGE_SIZE }
+      return request<Api['EventPage']>('/admin/events', { query, signal })
+    },
   })
 }
 

@@ -1,6 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { timeColumn } from '../../components/columns.tsx'
 import rows from '../../components/data-table.module.css'
@@ -8,10 +9,13 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { destinationOf } from '../../model/webhook.ts'
-import { webhooksQuery } from '../../queries/webhooks.ts'
+import { inputOf } from '../../model/webhook-form.ts'
+import { takenLately } from '../../model/would-receive.ts'
+import { latestEventsQuery, webhooksQuery } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { receivedText } from './received.ts'
 import { WebhookStatus } from './webhook-status.tsx'
 
 const { list } = texts.webhooks
@@ -19,6 +23,7 @@ const { list } = texts.webhooks
 /** The list of webhooks. */
 export default function Webhooks() {
   const webhooks = useQuery(webhooksQuery())
+  const { data: latest } = useQuery(latestEventsQuery())
   const mayChange = may(useCaller(), 'change')
   return (
     <>
@@ -36,7 +41,7 @@ export default function Webhooks() {
               {list.aboutWebhooks} {mayChange && list.createFirst}
             </EmptyState>
           ) : (
-            <DataTable label={list.title} columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
+            <DataTable label={list.title} columns={columnsOf(latest)} rows={items} keyOf={({ id }) => id} />
           )
         }
       </Loaded>
@@ -44,25 +49,33 @@ export default function Webhooks() {
   )
 }
 
-const COLUMNS: readonly Column<Api['Webhook']>[] = [
-  {
-    label: list.columns.webhook,
-    cell: ({ id, kind, description, ...webhook }) => (
-      <>
-        <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600} className={rows.name}>
-          <bdi>{destinationOf(webhook)}</bdi>
-        </Anchor>
-        <div className={`${rows.about} ${rows.name}`}>
-          {kind === 'webhook' ? '' : `${list.kinds[kind]} `}
-          <bdi>{description ?? ''}</bdi>
-        </div>
-      </>
-    ),
-  },
-  {
-    label: list.columns.events,
-    cell: ({ types }) => types?.map(type => <div key={type}>{type}</div>) ?? list.allEvents,
-  },
-  { label: list.columns.status, kind: 'state', cell: webhook => <WebhookStatus {...webhook} /> },
-  timeColumn(list.columns.created, ({ created_at }) => created_at),
-]
+function columnsOf(latest: Api['EventPage'] | undefined): readonly Column<Api['Webhook']>[] {
+  return [
+    {
+      label: list.columns.webhook,
+      cell: ({ id, kind, description, ...webhook }) => (
+        <>
+          <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600} className={rows.name}>
+            <bdi>{destinationOf(webhook)}</bdi>
+          </Anchor>
+          <div className={`${rows.about} ${rows.name}`}>
+            {kind === 'webhook' ? '' : `${list.kinds[kind]} `}
+            <bdi>{description ?? ''}</bdi>
+          </div>
+        </>
+      ),
+    },
+    { label: list.columns.receives, kind: 'name', cell: webhook => receivedText(webhook.kind, inputOf(webhook)) },
+    {
+      label: list.columns.lately,
+      cell: webhook => {
+        if (latest === undefined) return ''
+        const { items } = latest
+        const taken = takenLately(webhook, items, items.length < MAX_PAGE_SIZE, Date.now())
+        return list.lately(taken.count, taken.isMore, webhook.kind === 'users')
+      },
+    },
+    { label: list.columns.status, kind: 'state', cell: webhook => <WebhookStatus {...webhook} /> },
+    timeColumn(list.columns.created, ({ created_at }) => created_at),
+  ]
+}

@@ -4,7 +4,7 @@ import type { webhooks as english } from '../en/webhooks.tsx'
 export const webhooks: typeof english = {
   list: {
     title: 'Webhooks',
-    about: 'Ereignisse an andere Systeme senden.',
+    about: 'Ereignisse gehen an Menschen, per E-Mail, Slack und Teams, und an andere Systeme.',
     create: 'Neuer Webhook',
     none: 'Noch keine Webhooks',
     aboutWebhooks:
@@ -12,7 +12,15 @@ export const webhooks: typeof english = {
     createFirst: '„Neuer Webhook“ legt den ersten an.',
     allEvents: 'Alle',
     kinds: { slack: 'Slack', teams: 'Teams', email: 'E-Mail', users: 'Benutzer selbst' },
-    columns: { webhook: 'Webhook', events: 'Ereignisse', status: 'Status', created: 'Angelegt' },
+    columns: {
+      webhook: 'Webhook',
+      receives: 'Empfängt',
+      lately: 'Von den letzten 24 Stunden',
+      status: 'Status',
+      created: 'Angelegt',
+    },
+    lately: (count, isMore, isAtMost) =>
+      `${isMore ? 'mindestens ' : isAtMost && count > 0 ? 'bis zu ' : ''}${formatUnits(count)} ${count === 1 ? 'Ereignis' : 'Ereignisse'}`,
   },
   page: {
     unnamed: id => `Webhook Nr. ${id}`,

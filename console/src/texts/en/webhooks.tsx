@@ -6,7 +6,7 @@ import { formatExactPercent, formatUnits } from '../../formats.ts'
 export const webhooks = {
   list: {
     title: 'Webhooks',
-    about: 'Send events to other systems.',
+    about: 'Events go to people, by e-mail, Slack and Teams, and to other systems.',
     create: 'New webhook',
     none: 'No webhooks yet',
     aboutWebhooks:
@@ -14,7 +14,16 @@ export const webhooks = {
     createFirst: 'Create the first one with “New webhook”.',
     allEvents: 'All',
     kinds: { slack: 'Slack', teams: 'Teams', email: 'E-mail', users: 'Users themselves' },
-    columns: { webhook: 'Webhook', events: 'Events', status: 'Status', created: 'Created' },
+    columns: {
+      webhook: 'Webhook',
+      receives: 'Receives',
+      lately: 'Of the last 24 hours',
+      status: 'Status',
+      created: 'Created',
+    },
+    /** How many events of the last day a webhook takes; users take them if they have a confirmed address. */
+    lately: (count: number, isMore: boolean, isAtMost: boolean) =>
+      `${isMore ? 'at least ' : isAtMost && count > 0 ? 'up to ' : ''}${formatUnits(count)} ${count === 1 ? 'event' : 'events'}`,
   },
   page: {
     unnamed: (id: number) => `Webhook ${id}`,
