@@ -2355,12 +2355,14 @@ export type AuthoredRecord = {
   }>
 }
 
-/** Reservations, newest first. A call reads a bounded number of reservations, so with filters a page may be short or even empty and still have a `next_cursor`. */
+/** Reservations, newest first. A call reads at most 20,000 reservations, so with filters a page may be short or even empty and still have a `next_cursor`. */
 export type ReservationPage = {
   readonly items: ReadonlyArray<ReservationRecord>
   readonly pageSize: number
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null
+  /** How far back the list was read: all that is newer is on this page or on those before. null: to its end. */
+  readonly scannedUntil: string | null
 }
 
 /** Reservations of one sender, user by user in no order that means anything; one user's by the time at which they expire. A call reads a bounded number of reservations, so a page may be short or even empty and still have a `next_cursor`. */
@@ -2465,12 +2467,14 @@ export type DenialDetail = {
   }>
 }
 
-/** Denials, newest first. A call reads a bounded number of denials, so with filters a page may be short or even empty and still have a `next_cursor`. */
+/** Denials, newest first. A call reads at most 10,000 denials, so with filters a page may be short or even empty and still have a `next_cursor`. */
 export type DenialPage = {
   readonly items: ReadonlyArray<DenialRecord>
   readonly pageSize: number
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null
+  /** How far back the list was read: all that is newer is on this page or on those before. null: to its end. */
+  readonly scannedUntil: string | null
 }
 
 /** Units and messages sent, given back and denied. Includes every commit so far; kept forever. */
@@ -3554,6 +3558,10 @@ export interface Api<Options> {
       readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
       /** Only reservations that this quota counts. */
       readonly quotaId?: number
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       /** Created at this time or later. */
       readonly from?: string
       /** Created before this time. */
@@ -3773,6 +3781,10 @@ export interface Api<Options> {
       readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
       /** Only reservations that this quota counts. */
       readonly quotaId?: number
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       /** Created at this time or later. */
       readonly from?: string
       /** Created before this time. */
@@ -3781,6 +3793,8 @@ export interface Api<Options> {
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
+      /** Only what this sender made: the subject of its token. */
+      readonly sender?: string
     },
     options?: Options,
   ): Promise<ReservationPage>
@@ -4263,6 +4277,10 @@ export interface Api<Options> {
       readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
       /** Only reservations that this quota counts. */
       readonly quotaId?: number
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
       /** Created at this time or later. */
       readonly from?: string
       /** Created before this time. */
@@ -4271,6 +4289,8 @@ export interface Api<Options> {
       readonly userId?: number
       /** Instead of `user_id`: the reference of the user. */
       readonly userRef?: string
+      /** Only what this sender made: the subject of its token. */
+      readonly sender?: string
     },
     options?: Options,
   ): Promise<AsyncIterable<ReservationRecord>>
@@ -4675,7 +4695,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listMyReservations: {
     method: 'GET',
     path: '/api/sms/quota/reservations',
-    query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to'],
+    query: ['pageSize', 'cursor', 'state', 'quotaId', 'country', 'messageType', 'from', 'to'],
   },
   getMyReservation: { method: 'GET', path: '/api/sms/quota/reservations/{id}' },
   listMyDenials: {
@@ -4726,7 +4746,19 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listReservations: {
     method: 'GET',
     path: '/api/sms/admin/quota/reservations',
-    query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to', 'userId', 'userRef'],
+    query: [
+      'pageSize',
+      'cursor',
+      'state',
+      'quotaId',
+      'country',
+      'messageType',
+      'from',
+      'to',
+      'userId',
+      'userRef',
+      'sender',
+    ],
   },
   getReservationOfUser: { method: 'GET', path: '/api/sms/admin/quota/reservations/{user_id}/{id}' },
   reportUsage: {
@@ -4842,7 +4874,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportLedger: {
     method: 'GET',
     path: '/api/sms/admin/export/ledger',
-    query: ['state', 'quotaId', 'from', 'to', 'userId', 'userRef'],
+    query: ['state', 'quotaId', 'country', 'messageType', 'from', 'to', 'userId', 'userRef', 'sender'],
     isLines: true,
   },
   exportAudit: {

@@ -1,14 +1,15 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { MAX_SCANNED_DENIALS } from '../domain/bounds.ts'
 import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
 import { explanationLine } from './explanations.ts'
 import {
   closed,
   country,
-  cursorPageOf,
   cursorQuery,
   messageType,
   nullable,
   patterned,
+  scannedPageOf,
   text,
   time,
   uint,
@@ -110,10 +111,9 @@ export const DenialDetail = Type.Object(
   { $id: 'DenialDetail', description: 'A denied reserve or consume with its explanation.' },
 )
 
-export const DenialPage = cursorPageOf('DenialRecord', {
+export const DenialPage = scannedPageOf('DenialRecord', {
   $id: 'DenialPage',
-  description:
-    'Denials, newest first. A call reads a bounded number of denials, so with filters a page may be short or even empty and still have a `next_cursor`.',
+  description: `Denials, newest first. A call reads at most ${MAX_SCANNED_DENIALS.toLocaleString('en')} denials, so with filters a page may be short or even empty and still have a \`next_cursor\`.`,
 })
 
 /** The named schemas of the OpenAPI document, by `$id`. */

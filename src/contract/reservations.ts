@@ -1,9 +1,23 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { RECORDED_ACTIONS } from '../domain/authorship.ts'
-import { MAX_AGE_SECONDS } from '../domain/bounds.ts'
+import { MAX_AGE_SECONDS, MAX_SCANNED_RESERVATIONS } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
-import { closed, cursorPageOf, cursorQuery, nullable, patterned, positive, time, uint, userNames } from './schemas.ts'
+import {
+  closed,
+  country,
+  cursorPageOf,
+  cursorQuery,
+  messageType,
+  nullable,
+  patterned,
+  positive,
+  scannedPageOf,
+  text,
+  time,
+  uint,
+  userNames,
+} from './schemas.ts'
 
 /** Reservations, as senders get them and as lists show them. */
 
@@ -96,13 +110,19 @@ const filters = {
     }),
   ),
   quota_id: Type.Optional(positive({ description: 'Only reservations that this quota counts.' })),
+  country: Type.Optional(country({ description: 'Only messages to this country.' })),
+  message_type: Type.Optional(messageType({ description: 'Only messages of this type.' })),
   from: Type.Optional(time({ description: 'Created at this time or later.' })),
   to: Type.Optional(time({ description: 'Created before this time.' })),
 }
 
 export const UserReservationsQuery = Type.Object(filters, closed)
 export const AdminReservationsQuery = Type.Object(
-  { ...filters, user_id: Type.Optional(uint({ description: "Only this user's reservations." })) },
+  {
+    ...filters,
+    user_id: Type.Optional(uint({ description: "Only this user's reservations." })),
+    sender: Type.Optional(text(255, { description: 'Only what this sender made: the subject of its token.' })),
+  },
   closed,
 )
 
@@ -180,10 +200,9 @@ export const AuthoredRecord = Type.Object(
   },
 )
 
-export const ReservationPage = cursorPageOf('ReservationRecord', {
+export const ReservationPage = scannedPageOf('ReservationRecord', {
   $id: 'ReservationPage',
-  description:
-    'Reservations, newest first. A call reads a bounded number of reservations, so with filters a page may be short or even empty and still have a `next_cursor`.',
+  description: `Reservations, newest first. A call reads at most ${MAX_SCANNED_RESERVATIONS.toLocaleString('en')} reservations, so with filters a page may be short or even empty and still have a \`next_cursor\`.`,
 })
 
 export const SenderReservationPage = cursorPageOf('ReservationRecord', {

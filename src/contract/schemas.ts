@@ -133,13 +133,25 @@ export const nextCursor = nullable(Type.String(), {
   description: 'The `cursor` of the next page; null on the last page.',
 })
 
+const pageFields = <const Item extends string>(item: Item) => ({
+  items: Type.Array(Type.Ref(`${item}#` as const)),
+  page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
+  next_cursor: nextCursor,
+})
+
 /** A page of a list that is read by cursor only. Such lists have neither page numbers nor totals. */
 export const cursorPageOf = <const Item extends string>(item: Item, options: { $id: string; description: string }) =>
+  Type.Object(pageFields(item), options)
+
+/** A page of such a list, newest first, for which a bounded number of rows is read. */
+export const scannedPageOf = <const Item extends string>(item: Item, options: { $id: string; description: string }) =>
   Type.Object(
     {
-      items: Type.Array(Type.Ref(`${item}#` as const)),
-      page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
-      next_cursor: nextCursor,
+      ...pageFields(item),
+      scanned_until: nullable(time(), {
+        description:
+          'How far back the list was read: all that is newer is on this page or on those before. null: to its end.',
+      }),
     },
     options,
   )

@@ -51,6 +51,13 @@ export const MAX_TTL_SECONDS = 7 * 86_400
 /** The age that a list of reservations may ask for: longer than any is kept. */
 export const MAX_AGE_SECONDS = 1_000_000_000
 
+/**
+ * Reservations and denials that a page reads, at most, for those that its filters select. Rare ones among millions are found in several pages,
+ * none of which keeps the database busy for long.
+ */
+export const MAX_SCANNED_RESERVATIONS = 20_000
+export const MAX_SCANNED_DENIALS = 10_000
+
 /** Quotas in the explanation of a logged denial, besides those that had ended. */
 export const MAX_LOGGED_LINES = 20
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_SCANNED } from '../../src/db/reservations/denials.ts'
+import { MAX_SCANNED_DENIALS } from '../../src/domain/bounds.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
@@ -275,7 +275,7 @@ test('rare matches are found in steps, each of which reads a bounded number', as
            select $1::smallint, $2::bigint, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms', n, 'n' || n, 'reserve',
              1, false, case n when 1 then 'cap_reached' else 'no_quota' end, 0, 0, '[]'
            from generate_series(1, $4::int) n`,
-    values: [shardOf(user), user, at(0), MAX_SCANNED * 2 + 500],
+    values: [shardOf(user), user, at(0), MAX_SCANNED_DENIALS * 2 + 500],
   })
   expect(await walk(`user_id=${user}&reason=cap_reached&page_size=5`)).toEqual([[], [], ['n1']])
   expect((await walk(`to=2025-12-31T00:00:00Z&reason=cap_reached&page_size=5`)).flat()).toEqual(['n1'])

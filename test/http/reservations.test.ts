@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { MAX_SCANNED } from '../../src/db/reservations/lists.ts'
+import { MAX_SCANNED_RESERVATIONS } from '../../src/domain/bounds.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS, formatTimestamp } from '../../src/domain/time.ts'
 import { START } from '../support/service.ts'
-import { startSender } from './sender-fixture.ts'
+import { SENDER, startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin/quota/reservations'
 const OWN = '/api/sms/quota/reservations'
@@ -95,6 +96,9 @@ describe('reservations of one user', async () => {
     [`quota_id=${german}&state=committed`, ['committed']],
     [`quota_id=${other}`, []],
     ['quota_id=64000000', []],
+    ['country=DE', ['committed', 'partly']],
+    ['country=DE&message_type=otp', ['committed']],
+    ['message_type=marketing', []],
     [`from=${at(3)}`, ALL.slice(0, 7)],
     [`to=${at(3)}`, ALL.slice(7)],
     [`from=${at(3)}&to=${at(5)}`, ['refunded', 'committed']],
@@ -132,6 +136,7 @@ describe('reservations of one user', async () => {
     expect((await walk('page_size=3')).flat()).toEqual(idsOf(body.items))
     expect((await walk(`quota_id=${german}&page_size=1`)).flat()).toEqual(['committed', 'partly'])
     expect((await walk('state=expired&page_size=1')).flat()).toEqual(['expired'])
+    expect((await walk('country=DE&page_size=1')).flat()).toEqual(['committed', 'partly'])
     expect(idsOf((await call('GET', OWN, { token: await service.userToken(8) })).body.items)).toEqual([
       'a',
       `_opening.${other}`,
@@ -159,10 +164,30 @@ describe('reservations of one user', async () => {
       expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
     }
     expect((await call('GET', `${OWN}?cursor=${cursor}`, { token: mine })).status).toBe(400)
+    // A user who could filter by the sender would learn who sends.
+    const ofSender = made({ at: START, of: user, id: 'a', sender: 'gateway' })
+    expect((await call('GET', `${OWN}?cursor=${ofSender}`, { token: mine })).status).toBe(400)
+    expect((await call('GET', `${OWN}?sender=gateway`, { token: mine })).status).toBe(400)
     const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
     expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
     expect((await call('GET', `${OWN}?cursor=${own}`, { token: await service.userToken(8) })).status).toBe(400)
   })
+})
+
+test('are found by their sender, past a page', async () => {
+  const user = someone()
+  await allow({ user_id: user, limit: 10 })
+  const desk = await service.token({ sub: 'support "desk"', roles: ['sms-quota:sender'] })
+  for (const [id, token] of [
+    ['by-desk', desk],
+    ['by-gateway', service.senderToken],
+    ['again-by-desk', desk],
+  ] as const)
+    await call('POST', `${SENDER}/consume`, { token, body: { user_id: user, id, units: 1 } })
+  const by = (sender: string) => walk(`user_id=${user}&page_size=1&sender=${encodeURIComponent(sender)}`)
+  expect((await by('support "desk"')).flat().toSorted()).toEqual(['again-by-desk', 'by-desk'])
+  expect((await by('gateway')).flat()).toEqual(['by-gateway'])
+  expect((await by('other')).flat()).toEqual([])
 })
 
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
@@ -174,10 +199,19 @@ test('rare matches are found in steps, each of which reads a bounded number', as
              'release', false, '{}', at, at, at
            from (select n, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms' as at
                  from generate_series(1, $4::int) n) rows`,
-    values: [shardOf(user), user, at(0), MAX_SCANNED * 2 + 500],
+    values: [shardOf(user), user, at(0), MAX_SCANNED_RESERVATIONS * 2 + 500],
   })
   const pages = await walk(`user_id=${user}&state=refunded&page_size=5`)
   expect(pages).toEqual([[], [], ['n1']])
+  // Ten are of each millisecond, and the first page ends among those of one.
+  const read = (query: string) => call('GET', `${ADMIN}?user_id=${user}&state=refunded&${query}`)
+  const year = Date.parse(at(0)) - 365 * DAY_MS
+  const { body } = await read('page_size=5')
+  expect(body.scanned_until).toBe(formatTimestamp(year + (MAX_SCANNED_RESERVATIONS + 500) / 10))
+  expect((await read(`to=${formatTimestamp(year + 1)}`)).body).toMatchObject({
+    items: [{ id: 'n1' }],
+    scanned_until: null,
+  })
 })
 
 describe.each([

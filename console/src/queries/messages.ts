@@ -51,7 +51,7 @@ async function readDenials(
   signal: AbortSignal,
 ): Promise<Api['DenialPage']> {
   // The service's own reservations have ids that no sender can use, so that none is denied.
-  if (id.startsWith('_')) return { items: [], page_size: MAX_DENIALS, next_cursor: null }
+  if (id.startsWith('_')) return { items: [], page_size: MAX_DENIALS, next_cursor: null, scanned_until: null }
   const query = { id, page_size: MAX_DENIALS, user_id: isOwn ? null : user_id }
   return request<Api['DenialPage']>(isOwn ? '/quota/denials' : '/admin/denials', { query, signal })
 }

@@ -1,4 +1,5 @@
 /** Reads the log of denials. The engine writes it (`ledger/add-denials.ts`), `denial-retention.ts` removes from it. */
+import { MAX_SCANNED_DENIALS } from '../../domain/bounds.ts'
 import type { Denial, DenialKey } from '../../domain/denial.ts'
 import type { EndedQuota } from '../../domain/draft.ts'
 import type { ExplanationView } from '../../domain/explanation.ts'
@@ -42,9 +43,6 @@ export interface DenialSlice {
   next: DenialKey | null
 }
 
-/** Denials that a page scans, at most, for those that its filters select: a page of rare ones does not take long. */
-export const MAX_SCANNED = 10_000
-
 const COLUMNS = joinSql([sql`at`, sql`number`, ...DENIAL_COLUMNS])
 /** The subject, after the page is cut. */
 const SENDER = sql`(select subject from principal where id = d.sender) as sender`
@@ -64,7 +62,7 @@ export function listDenials(
   filter: DenialFilter,
   after: DenialKey | undefined,
   size: number,
-  maxScanned = MAX_SCANNED,
+  maxScanned = MAX_SCANNED_DENIALS,
 ): Promise<DenialSlice> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)

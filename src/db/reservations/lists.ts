@@ -1,4 +1,5 @@
 import type { Authorship } from '../../domain/authorship.ts'
+import { MAX_SCANNED_RESERVATIONS } from '../../domain/bounds.ts'
 import type { Reservation, ReservationState } from '../../domain/reservation.ts'
 import { shardOf } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -16,6 +17,10 @@ export interface ReservationFilter {
   user_id?: number
   state?: ReservationState
   quota_id?: number
+  country?: string
+  message_type?: string
+  /** The subject of the sender that made it. */
+  sender?: string
   from?: EpochMs
   to?: EpochMs
 }
@@ -39,12 +44,6 @@ export interface ReservationSlice {
   next: ReservationKey | null
 }
 
-/**
- * Reservations that a page scans, at most, for those that its filters select. Rare ones among millions are found in
- * several pages, none of which keeps the database busy for long.
- */
-export const MAX_SCANNED = 20_000
-
 type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
 
 /**
@@ -64,7 +63,7 @@ export function listReservations(
   filter: ReservationFilter,
   after: ReservationKey | undefined,
   size: number,
-  maxScanned = MAX_SCANNED,
+  maxScanned = MAX_SCANNED_RESERVATIONS,
 ): Promise<ReservationSlice> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
@@ -148,7 +147,7 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
 
 /** The conditions that are read from the rows. */
 function whereClauseOf(filter: ReservationFilter, values: SqlValue[]): Sql {
-  const { from: _from, to: _to, user_id: _user, state, quota_id, ...none } = filter
+  const { from: _from, to: _to, user_id: _user, state, quota_id, country, message_type, sender, ...none } = filter
   none satisfies Record<string, never>
   const conditions: Sql[] = []
   if (state !== undefined) conditions.push(STATE_CONDITIONS[state])
@@ -161,6 +160,10 @@ function whereClauseOf(filter: ReservationFilter, values: SqlValue[]): Sql {
       sql`exists (select 1 from generate_series(1, cardinality(draws), 6) i where draws[i] = ${id})`,
     )
   }
+  if (country !== undefined) conditions.push(sql`country = ${bind(values, country)}`)
+  if (message_type !== undefined) conditions.push(sql`message_type = ${bind(values, message_type)}`)
+  if (sender !== undefined)
+    conditions.push(sql`made_by = (select id from principal where subject = ${bind(values, sender)})`)
   return conditions.length === 0 ? sql`true` : joinSql(conditions, sql` and `)
 }
 

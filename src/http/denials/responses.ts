@@ -18,6 +18,7 @@ export async function denialPage(db: Database, query: AdminDenialsQuery, viewer:
     items: denials.map(denial => viewFor(viewer, denial)),
     page_size: size,
     next_cursor: next && cursorAfter(next, filters),
+    scanned_until: next && formatTimestamp(next.at),
   }
 }
 

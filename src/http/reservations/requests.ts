@@ -49,7 +49,8 @@ export interface ReservationKey {
 export function reservationPageOf(query: AdminReservationsQuery, viewer: Viewer): PageRequest<Filters, ReservationKey> {
   return pageRequestOf(query, FILTERS, text => {
     const { at, of, id, ...filters } = cursors.read(text)
-    if (viewer.role === 'user' && (filters.user_id !== undefined || of !== viewer.userId)) throw invalidCursor()
+    const isForAdmins = filters.user_id !== undefined || filters.sender !== undefined
+    if (viewer.role === 'user' && (isForAdmins || of !== viewer.userId)) throw invalidCursor()
     return { filters, after: { at, user_id: of, id } }
   })
 }

@@ -37,6 +37,7 @@ export async function reservationPage(
     items: reservations.map(viewer.role === 'admin' ? authoredViewOf : recordViewOf),
     page_size: size,
     next_cursor: next && cursorAfter(next, filters),
+    scanned_until: next && formatTimestamp(next.at),
   }
 }
 
