@@ -85,6 +85,11 @@ declare module '*/message.module.css' {
   export default classes
 }
 
+declare module '*/messages.module.css' {
+  const classes: Readonly<Record<'open' | 'table', string>>
+  export default classes
+}
+
 declare module '*/modal.module.css' {
   const classes: Readonly<Record<'head' | 'title', string>>
   export default classes

@@ -12,7 +12,7 @@ const IMAGES = {
   overview: '/overview',
   quotas: '/quotas',
   user: '/users/4711',
-  denials: '/denials',
+  denials: '/users/4711/denials',
 }
 
 // A process of its own: started by root, the demo goes on as another account, which may not write here.

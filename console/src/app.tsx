@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
-import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import { queryClient } from './api/query-client.ts'
 import { useReachable } from './api/reachability.ts'
 import { NotFound } from './components/not-found.tsx'
@@ -105,6 +105,9 @@ function Signed({ caller }: { caller: Caller }) {
               </Suspense>
             </Route>
           ))}
+          <Route path="/denials">
+            <DeniedMessages />
+          </Route>
           <Route>
             <NotFound />
           </Route>
@@ -112,6 +115,11 @@ function Signed({ caller }: { caller: Caller }) {
       </PageBoundary>
     </Shell>
   )
+}
+
+/** The page of denials of all users is that of messages now, to which links to it lead. */
+function DeniedMessages() {
+  return <Redirect to={`/messages?state=denied&${useSearch()}`} replace />
 }
 
 /** Leads to the caller's start page; administrators of an empty service to the first steps. */

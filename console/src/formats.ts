@@ -52,6 +52,7 @@ export function formatList(items: readonly string[]): string {
 }
 
 const DATE_TIME = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const TO_THE_SECOND = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
 const LONG_DATE = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 const LONG_DATE_TIME = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const WEEKDAY = new Intl.DateTimeFormat(locale, { dateStyle: 'full' })
@@ -63,6 +64,11 @@ const CLOCK = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 /** Date and time: "1 Mar 2026, 12:00". */
 export function formatTimestamp(at: string): string {
   return DATE_TIME.format(new Date(at))
+}
+
+/** Date and time with seconds: "1 Mar 2026, 12:00:05". */
+export function formatToTheSecond(at: string): string {
+  return TO_THE_SECOND.format(new Date(at))
 }
 
 /** Formats times in another zone as `formatTimestamp` does in the user's. */

@@ -98,11 +98,11 @@ export const PAGES: readonly PageEntry[] = [
     Page: framed(plan, () => import('./pages/plans/history.tsx')),
   },
   {
-    path: '/denials',
-    label: texts.shell.pages.denials,
-    icon: 'denials',
+    path: '/messages',
+    label: texts.shell.pages.messages,
+    icon: 'message',
     isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/denials/denials.tsx')),
+    Page: lazy(() => import('./pages/messages/messages.tsx')),
   },
   {
     path: '/pauses',

@@ -141,8 +141,8 @@ test('the activity feed counts what is done to many at once, more than it lists,
 
   // What was read stays known on other pages, and the last events are counted by a page that is loaded anew.
   const pages = page.getByRole('navigation', { name: 'Pages' })
-  await pages.getByRole('link', { name: 'Denials' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
+  await pages.getByRole('link', { name: 'Messages' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
   await page.clock.fastForward(HOUR_MS)
   await pages.getByRole('link', { name: 'Overview' }).click()
   await activity.getByText('250 × extra units given by you').waitFor()

@@ -241,7 +241,7 @@ test('an unknown URL shows a not-found page', async () => {
 })
 
 test('what is typed before the search is there belongs to it, and a press on the account while its menu is loaded opens it', async () => {
-  const page = await site.visit('/denials')
+  const page = await site.visit('/messages')
   const field = page.getByLabel('Message id')
   await field.waitFor()
   const [search, menu] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -366,16 +366,16 @@ test('a page whose files are gone, as after an update, says so, and the console 
   await page.getByRole('link', { name: 'Monthly package' }).waitFor()
   await page.route('**/console/assets/*', route => route.fulfill({ status: 404 }))
   const pages = page.getByRole('navigation', { name: 'Pages' })
-  await pages.getByRole('link', { name: 'Denials' }).click()
+  await pages.getByRole('link', { name: 'Messages' }).click()
   await page.getByRole('alert').getByRole('heading', { name: 'This page could not be shown' }).waitFor()
   await expectAccessible(page)
 
   await page.unroute('**/console/assets/*')
   await pages.getByRole('link', { name: 'Quotas', exact: true }).click()
   await page.getByRole('link', { name: 'Monthly package' }).waitFor()
-  await pages.getByRole('link', { name: 'Denials' }).click()
+  await pages.getByRole('link', { name: 'Messages' }).click()
   await page.getByRole('button', { name: 'Load the console again' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
 })
 
 test('shows an outage of the service, keeps the input, and recovers when the service is back', async () => {

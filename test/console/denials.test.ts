@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { HOUR_MS } from '../../src/domain/time.ts'
@@ -273,48 +274,81 @@ test('pages through denials, and says how many the log left out', async () => {
   await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
 })
 
-test('the denials of all users have a page, which leads to the user and the quota', async () => {
+test('sent and denied messages of all users are one list, which opens each, filters and is exported', async () => {
+  await allow({ user_id: 20, limit: 5 })
+  clock.now += 1_000
+  const body = { user_id: 20, id: 'to-france', units: 2, country: 'FR', message_type: 'otp' }
+  await call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
+  await call('POST', '/api/sms/sender/quota/refund', { token: senderToken, body: { user_id: 20, id: 'to-france' } })
   const page = await site.visit('/overview', { now: clock.now })
   // The log has one of the last hour, and counts 3 before it; what it has left out since, no row says.
   await page.getByRole('row').filter({ hasText: 'User 8' }).getByText('at least 4').waitFor()
   await page.getByRole('link', { name: 'All denials' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
-  await row(page, 'later').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+  const messages = page.getByRole('table', { name: 'Messages' })
+  const shown = () => messages.getByRole('rowheader').allTextContents()
+  const rowOf = (id: string) => messages.getByRole('row').filter({ has: page.getByRole('rowheader', { name: id }) })
+  await soon(shown).toContain('later')
   await page.getByLabel('Message id').fill('exhausted')
   await page.keyboard.press('Enter')
-  await soon(() => ids(page)).toEqual(['exhausted'])
-  await row(page, 'exhausted').getByRole('link', { name: 'Codes' }).waitFor()
-  await page.getByRole('button', { name: 'Explain: exhausted' }).click()
-  expect(await verdicts(page)).toContain('Grant CodesCovers the message, but had too few units left')
+  await soon(shown).toEqual(['exhausted'])
+  await page.getByRole('link', { name: 'Explain: exhausted' }).click()
+  await soon(() => verdicts(page)).toContain('Grant CodesCovers the message, but had too few units left')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Clear filters' }).click()
+  await soon(async () => (await shown())[0]).toBe('to-france')
+
   await page.getByLabel('Country').fill('+1')
   await page.keyboard.press('Enter')
   await page.getByText('Choose one country, such as Germany, DE or +49').waitFor()
   await page.getByLabel('Country').fill('+33')
   await page.keyboard.press('Enter')
   await expect.poll(() => page.getByLabel('Country').inputValue()).toBe('France (FR, +33)')
-  await soon(() => ids(page)).toEqual(['exhausted'])
+  await soon(shown).toEqual(['to-france', 'exhausted'])
+  expect(await rowOf('to-france').getByRole('cell').allTextContents()).toEqual([
+    '20',
+    expect.stringMatching(/^15 Mar 2026, 14:00:\d\d$/),
+    'Refunded',
+    '2',
+    'France (FR) · otp',
+    'gateway',
+  ])
+  expect((await rowOf('exhausted').getByRole('cell').allTextContents())[2]).toBe('Denied: Quota exhausted')
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  const file = await readFile(await (await download).path(), 'utf8')
+  expect(file.split('\n').map(line => line.replace(/^\S{24},/, ''))).toEqual([
+    'at,user_id,user_ref,user_name,id,state,reason,units,committed,refunded,country,message_type,sender',
+    '20,,,to-france,refunded,,2,2,2,FR,otp,gateway',
+    '7,,,exhausted,denied,quota_exhausted,60,,,FR,otp,gateway',
+    '',
+  ])
+  await page.getByText('2 messages exported.').waitFor()
+
   await page.getByLabel('User', { exact: true }).fill('8')
   await page.keyboard.press('Enter')
-  await page.getByText('No denial matches these filters.').waitFor()
+  await page.getByText('No message matches these filters.').waitFor()
   await page.getByLabel('User', { exact: true }).fill('7')
   await page.keyboard.press('Enter')
   await page.getByLabel('Message type').fill('otp')
   await page.keyboard.press('Enter')
-  // In the time zone of the browser, an hour ahead of UTC.
   await page.getByLabel('To', { exact: true }).fill('2026-03-15T13:01')
   await page.keyboard.press('Enter')
-  await soon(() => ids(page)).toEqual(['exhausted'])
+  await soon(shown).toEqual(['exhausted'])
   expect(new URL(page.url()).search).toBe('?country=FR&user_id=7&message_type=otp&to=2026-03-15T12%3A01%3A00.000Z')
   await page.getByLabel('From').fill('2026-03-15T13:01')
   await page.keyboard.press('Enter')
-  await page.getByText('No denial matches these filters.').waitFor()
+  await page.getByText('No message matches these filters.').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.getByLabel('Reason').selectOption('Quota exhausted')
-  await soon(() => ids(page)).toEqual(['exhausted'])
-  await page.getByRole('link', { name: '7', exact: true }).click()
-  await page.waitForURL(`${site.url}/console/users/7/denials`)
+  await page.getByLabel('State').selectOption('Refunded')
+  await soon(shown).toEqual(['to-france'])
+  await expectAccessibleInEachLayout(messages)
+  // Anywhere in a row.
+  await rowOf('to-france').click()
+  await page.waitForURL(`${site.url}/console/users/20/messages/to-france`)
+  await page.goBack()
+  await page.getByRole('link', { name: '20', exact: true }).click()
+  await page.waitForURL(`${site.url}/console/users/20`)
 })
 
 test('says that quotas may be missing when the log has kept no more of them', async () => {
@@ -351,7 +385,7 @@ async function sendLater(): Promise<void> {
 
 test('the life of a message is found by its id, and says who, from what and when', async () => {
   await sendLater()
-  const page = await site.visit('/denials')
+  const page = await site.visit('/messages')
   await page.getByLabel('Message id').fill('code-1')
   await page.keyboard.press('Enter')
   const found = page.getByRole('region', { name: 'Messages with this id' })

@@ -182,7 +182,7 @@ test('addresses of the console', () => {
   expect(blockUrl({ user_id: 7, countries: 'NG' })).toBe('/quotas/new?kind=cap&limit=0&user_id=7&countries=NG')
   expect(messageUrl({ user_id: 7, isOwn: false }, 'a/b')).toBe('/users/7/messages/a%2Fb')
   expect(messageUrl({ user_id: 7, isOwn: true }, 'a')).toBe('/mine/messages/a')
-  expect(denialsUrl({ country: 'NG', reason: null })).toBe('/denials?country=NG')
+  expect(denialsUrl({ country: 'NG', reason: null })).toBe('/messages?state=denied&country=NG')
   expect(denialsUrl({}, { user_id: 7, isOwn: false })).toBe('/users/7/denials')
   expect(denialsUrl({ ...groupFilter('country', null) }, { user_id: 7, isOwn: true })).toBe(
     '/mine/denials?without=country',

@@ -70,13 +70,15 @@ test('usage, denials and alerts appear live and match the API', async () => {
   const denied = panel(page, 'Denied in 24 hours')
   await denied.getByText('message, 500 units').waitFor()
   expect(await denied.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe(
-    '/console/denials?from=2026-03-24T13%3A00%3A00.000Z',
+    '/console/messages?state=denied&from=2026-03-24T13%3A00%3A00.000Z',
   )
   expect(await denied.getByRole('link', { name: 'Quota exhausted' }).getAttribute('href')).toBe(
-    '/console/denials?reason=quota_exhausted&from=2026-03-24T13%3A00%3A00.000Z',
+    '/console/messages?state=denied&reason=quota_exhausted&from=2026-03-24T13%3A00%3A00.000Z',
   )
   await panel(page, 'Blocked now').getByRole('row').filter({ hasText: 'User 7' }).getByText('two').waitFor()
-  expect(await denied.getByRole('link', { name: 'All denials' }).getAttribute('href')).toBe('/console/denials')
+  expect(await denied.getByRole('link', { name: 'All denials' }).getAttribute('href')).toBe(
+    '/console/messages?state=denied',
+  )
   // Screen readers hear new figures every 3 s.
   await page.clock.fastForward(3_000)
   await page.getByRole('status').filter({ hasText: '800 units used today' }).waitFor({ state: 'attached' })
@@ -318,7 +320,7 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
 
   // Counts of denials lead to them: of a sender, and of messages that named no country.
   await rows.nth(1).getByRole('link', { name: '50,000' }).click()
-  const denials = page.getByRole('table', { name: 'Denials' }).getByRole('rowheader')
+  const denials = page.getByRole('table', { name: 'Messages' }).getByRole('rowheader')
   await expect.poll(() => denials.allTextContents()).toEqual(['denied'])
   expect(await page.getByLabel('Sender').inputValue()).toBe('codes')
   await page.goBack()

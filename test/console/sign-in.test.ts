@@ -157,7 +157,7 @@ test('shows each role its pages, also without a user id', async () => {
     'Overview',
     'Quotas',
     'Plans',
-    'Denials',
+    'Messages',
     'Paused destinations',
     'Requests',
     'Users',

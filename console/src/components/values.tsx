@@ -5,6 +5,7 @@ import {
   formatLongDate,
   formatShortDay,
   formatTimestamp,
+  formatToTheSecond,
   formatUnits,
   formatUtc,
   LOCAL_ZONE,
@@ -24,6 +25,11 @@ export function Units({ value, none = texts.values.unlimited }: { value: number 
 /** Date and time. The tooltip says how far away it is, the user's time zone, and the time in UTC. @param none the text for null */
 export function Timestamp({ at, none = '–' }: { at: string | null; none?: string }) {
   return at === null ? <span>{none}</span> : <Time at={at} text={formatTimestamp(at)} />
+}
+
+/** Date and time with seconds, where many things happen in a minute. */
+export function TimeToTheSecond({ at }: { at: string }) {
+  return <Time at={at} text={formatToTheSecond(at)} />
 }
 
 /** A date for sentences, with the time unless it is midnight. @param dateOnly for estimates, which are not precise to the hour */

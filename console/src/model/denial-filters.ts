@@ -12,7 +12,7 @@ export const subject = matching(/^\P{Cc}{1,255}$/u)
 
 export const messageType = matching(/^[a-z0-9][a-z0-9_-]{0,63}$/)
 
-/** The filters of the log, named like the API parameters. `user_id` is only for the denials of all users, `sender` not for customers. */
+/** The filters of the log, named like the API parameters. `user_id` is only for the messages of all users, `sender` not for customers. */
 export const FILTERS = {
   user_id: uint,
   id: messageId,
@@ -57,8 +57,8 @@ export type DenialsState = StateOf<typeof DENIALS_STATE>
  * @param user whose denials; null for those of all users
  */
 export function denialsUrl(filters: Partial<DenialsState> = {}, user: ViewedUser | null = null): string {
-  const path = user === null ? '/denials' : user.isOwn ? '/mine/denials' : `/users/${user.user_id}/denials`
-  const query = new URLSearchParams()
+  const path = user === null ? '/messages' : user.isOwn ? '/mine/denials' : `/users/${user.user_id}/denials`
+  const query = new URLSearchParams(user === null ? { state: 'denied' } : {})
   for (const [name, value] of Object.entries(filters)) {
     if (value !== null) query.set(name, String(value))
   }

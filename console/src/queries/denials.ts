@@ -7,19 +7,18 @@ import { messagesInterval } from './user.ts'
 
 const PAGE_SIZE = 25
 
-/** The user whose denials are shown; null for those of all users, which administrators read. */
+/** The user whose denials a page shows; null for those of all users, which administrators read. */
 export type Scope = ViewedUser | null
 
 const pathOf = (scope: Scope) => (scope?.isOwn ? '/quota/denials' : '/admin/denials')
 
-/** Query options for a page of denials, newest first. */
-export function denialsQuery(scope: Scope, { denial: _, ...filters }: DenialsState) {
+/** Query options for a page of the denials of a user, newest first. */
+export function denialsQuery(user: ViewedUser, { denial: _, ...filters }: DenialsState) {
   // The user's own endpoint knows the user from the token.
-  const user_id = scope === null ? filters.user_id : scope.isOwn ? null : scope.user_id
-  const query = { ...filters, user_id, page_size: PAGE_SIZE }
+  const query = { ...filters, user_id: user.isOwn ? null : user.user_id, page_size: PAGE_SIZE }
   return {
-    queryKey: ['denials', scope, query],
-    queryFn: ({ signal }: { signal: AbortSignal }) => request<Api['DenialPage']>(pathOf(scope), { query, signal }),
+    queryKey: ['denials', user, query],
+    queryFn: ({ signal }: { signal: AbortSignal }) => request<Api['DenialPage']>(pathOf(user), { query, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: messagesInterval,
   }

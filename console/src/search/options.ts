@@ -4,6 +4,7 @@ import { quotaName } from '../components/quota-labels.ts'
 import { formatTimestamp } from '../formats.ts'
 import { blockUrl, messageUrl, type NamedUser, userText } from '../model/addresses.ts'
 import { countriesLike, dialedCountryLabel } from '../model/countries.ts'
+import { denialsUrl } from '../model/denial-filters.ts'
 import { destinationOf } from '../model/webhook.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
@@ -105,7 +106,7 @@ function countryOptions(country: string, caller: Caller): Option[] {
   const name = dialedCountryLabel(country)
   const options: Option[] = [
     { key: `senders ${country}`, icon: 'user', label: sendersTo(name), target: `/overview?who=${country}` },
-    { key: `denials ${country}`, icon: 'denials', label: denialsTo(name), target: `/denials?country=${country}` },
+    { key: `denials ${country}`, icon: 'denials', label: denialsTo(name), target: denialsUrl({ country }) },
     { key: `quotas ${country}`, icon: 'quotas', label: quotasFor(name), target: `/quotas?country=${country}` },
   ]
   if (may(caller, 'change')) {

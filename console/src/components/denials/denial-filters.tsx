@@ -1,13 +1,7 @@
 import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
-import {
-  type DenialFilters,
-  isFiltered,
-  messageId,
-  messageType,
-  NO_FILTERS,
-  subject,
-} from '../../model/denial-filters.ts'
+import { type DenialFilters, messageId, messageType, subject } from '../../model/denial-filters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../filter-fields.tsx'
@@ -20,10 +14,15 @@ interface FiltersProps {
   /** Of all users, one can be chosen. */
   scope: Scope
   onChange: (parts: Partial<DenialFilters>) => void
+  /** A filter that the list has beside those of the log. */
+  children?: ReactNode
+  /** Whether something is filtered. */
+  isFiltered: boolean
+  onClear: () => void
 }
 
 /** The filters of the log of denials. */
-export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
+export function DenialFilterFields({ state, scope, onChange, children, isFiltered, onClear }: FiltersProps) {
   const labels = texts.denials.filters
   const reasons = scope?.isOwn ? texts.denials.ownReasons : texts.values.denialReasons
   return (
@@ -37,6 +36,7 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         onApply={id => onChange({ id })}
       />
       {scope === null && <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />}
+      {children}
       <ChoiceFilter
         label={labels.reason}
         all={labels.allReasons}
@@ -67,8 +67,8 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
       <TimeFilter label={labels.from} value={state.from} onApply={from => onChange({ from })} />
       <TimeFilter label={labels.to} value={state.to} onApply={to => onChange({ to })} />
       <WithoutFilter value={state.without} onRemove={() => onChange({ without: null })} />
-      {isFiltered(state) && (
-        <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
+      {isFiltered && (
+        <Button variant="subtle" size="xs" onClick={onClear}>
           {labels.clear}
         </Button>
       )}

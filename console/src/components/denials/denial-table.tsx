@@ -1,31 +1,30 @@
 import { Button } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { type Scope, userOf } from '../../queries/denials.ts'
+import type { ViewedUser } from '../../model/addresses.ts'
 import { texts } from '../../texts/texts.ts'
 import { timeColumn, unitsColumn } from '../columns.tsx'
 import classes from '../data-table.module.css'
 import { type Column, DataTable } from '../data-table.tsx'
 import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
-import { UserLink } from '../user-link.tsx'
 
 type Denial = Api['DenialRecord']
 
 interface TableProps {
   denials: readonly Denial[]
-  scope: Scope
+  user: ViewedUser
   /** Whether newer rows are being loaded. */
   isStale: boolean
   /** Opens the explanation of a denial. */
   onExplain: (denialId: string) => void
 }
 
-export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
+export function DenialTable({ denials, user, isStale, onExplain }: TableProps) {
   return (
     <DataTable
       look="records"
       label={texts.denials.table}
-      columns={columnsOf(scope, onExplain)}
+      columns={columnsOf(user, onExplain)}
       rows={denials}
       keyOf={({ denial_id }) => denial_id}
       isStale={isStale}
@@ -33,13 +32,12 @@ export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) 
   )
 }
 
-function columnsOf(scope: Scope, onExplain: TableProps['onExplain']): Column<Denial>[] {
+function columnsOf(user: ViewedUser, onExplain: TableProps['onExplain']): Column<Denial>[] {
   const { columns, noCountry, waitingDoesNotHelp } = texts.denials
   return [
-    { label: columns.message, kind: 'name', cell: denial => <Message denial={denial} scope={scope} /> },
-    ...(scope === null ? [USER] : []),
+    { label: columns.message, kind: 'name', cell: denial => <Message denial={denial} user={user} /> },
     timeColumn(columns.denied, ({ at }) => at),
-    { label: columns.reason, cell: denial => <Reason {...{ denial, scope, onExplain }} /> },
+    { label: columns.reason, cell: denial => <Reason {...{ denial, user, onExplain }} /> },
     unitsColumn(columns.units, ({ units }) => units),
     destinationColumn(columns.destination, noCountry),
     {
@@ -47,7 +45,7 @@ function columnsOf(scope: Scope, onExplain: TableProps['onExplain']): Column<Den
       kind: 'name',
       cell: denial => (
         <div className={classes.narrow}>
-          <LimitingQuota denial={denial} scope={scope} />
+          <LimitingQuota denial={denial} user={user} />
         </div>
       ),
     },
@@ -59,31 +57,25 @@ function columnsOf(scope: Scope, onExplain: TableProps['onExplain']): Column<Den
   ]
 }
 
-const USER: Column<Denial> = {
-  label: texts.denials.columns.user,
-  kind: 'user',
-  cell: denial => <UserLink user={denial} href={`/users/${denial.user_id}/denials`} />,
-}
-
-function Message({ denial, scope }: { denial: Denial; scope: Scope }) {
+function Message({ denial, user }: { denial: Denial; user: ViewedUser }) {
   const { id, skipped } = denial
   return (
     <div className={classes.narrow}>
-      <MessageLink user={userOf(scope, denial)} id={id} />
+      <MessageLink user={user} id={id} />
       {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
     </div>
   )
 }
 
-function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
+function Reason({ denial, user, onExplain }: Pick<TableProps, 'user' | 'onExplain'> & { denial: Denial }) {
   const { denial_id, id, reason } = denial
   const { ownReasons, ownReasonSentences } = texts.denials
   return (
     <div className={classes.withAction}>
       <div>
-        {scope?.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]}
+        {user.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]}
         {/* Administrators know what the words mean, and have many rows; the explanation has the sentence. */}
-        {scope?.isOwn && <div className={classes.about}>{ownReasonSentences[reason]}</div>}
+        {user.isOwn && <div className={classes.about}>{ownReasonSentences[reason]}</div>}
       </div>
       <Button
         variant="default"
@@ -99,10 +91,10 @@ function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExpl
 }
 
 /** The quota that limited a denied message. */
-function LimitingQuota({ denial, scope }: { denial: Denial; scope: Scope }) {
+function LimitingQuota({ denial, user }: { denial: Denial; user: ViewedUser }) {
   const { limiting_quota_id, reason } = denial
   if (limiting_quota_id === null) return texts.denials.noQuota
-  return <QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={userOf(scope, denial)} />
+  return <QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={user} />
 }
 
 /** A blocking cap comes first, and does not exist if the reason is that grants had too little left. */

@@ -1,7 +1,16 @@
+import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ViewedUser } from '../../model/addresses.ts'
-import { DENIALS_STATE, type DenialsState, FILTERS, isFiltered } from '../../model/denial-filters.ts'
-import { denialsQuery, type Scope } from '../../queries/denials.ts'
+import { Link } from 'wouter'
+import { messageUrl, type ViewedUser } from '../../model/addresses.ts'
+import {
+  DENIALS_STATE,
+  type DenialFilters,
+  type DenialsState,
+  FILTERS,
+  isFiltered,
+  NO_FILTERS,
+} from '../../model/denial-filters.ts'
+import { denialsQuery } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { KnownFilters } from '../known-filters.tsx'
@@ -10,26 +19,23 @@ import { useUrlState } from '../url-state.ts'
 import { DenialDialog } from './denial-dialog.tsx'
 import { DenialFilterFields } from './denial-filters.tsx'
 import { DenialTable } from './denial-table.tsx'
-import { FoundMessages } from './found-messages.tsx'
 
-/** The denials of one user. */
-export default function UserDenials({ user }: { user: ViewedUser }) {
-  return <Denials scope={user} />
-}
-
-/** The log of denials, newest first, with filters; each denial opens its explanation. */
-export function Denials({ scope }: { scope: Scope }) {
+/** The denials of one user, newest first, with filters; each denial opens its explanation. */
+export default function Denials({ user }: { user: ViewedUser }) {
   const [state, change] = useUrlState(DENIALS_STATE)
-  const list = useQuery(denialsQuery(scope, state))
+  const list = useQuery(denialsQuery(user, state))
+  // A changed filter starts at the newest.
+  const select = (parts: Partial<DenialFilters>) => change({ cursor: null, ...parts })
   return (
     <>
       <DenialFilterFields
         state={state}
-        scope={scope}
-        // A changed filter starts at the newest.
-        onChange={parts => change({ cursor: null, ...parts })}
+        scope={user}
+        onChange={select}
+        isFiltered={isFiltered(state)}
+        onClear={() => select(NO_FILTERS)}
       />
-      {state.id !== null && <FoundMessages id={state.id} scope={scope} />}
+      {state.id !== null && <MessageLife id={state.id} user={user} />}
       <KnownFilters readers={FILTERS}>
         <Loaded query={list} loading={<Loading rows={8} height={44} />}>
           {({ items, next_cursor }) => (
@@ -39,7 +45,7 @@ export function Denials({ scope }: { scope: Scope }) {
               ) : (
                 <DenialTable
                   denials={items}
-                  scope={scope}
+                  user={user}
                   isStale={list.isPlaceholderData}
                   onExplain={denial => change({ denial })}
                 />
@@ -53,8 +59,19 @@ export function Denials({ scope }: { scope: Scope }) {
           )}
         </Loaded>
       </KnownFilters>
-      <DenialDialog scope={scope} denialId={state.denial} onClose={() => change({ denial: null })} />
+      <DenialDialog scope={user} denialId={state.denial} onClose={() => change({ denial: null })} />
     </>
+  )
+}
+
+/** Leads from a message id to the life of the message. */
+function MessageLife({ id, user }: { id: string; user: ViewedUser }) {
+  return (
+    <Text size="sm" mb="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Anchor component={Link} href={messageUrl(user, id)} inherit>
+        {texts.denials.found.life(<bdi>{id}</bdi>)}
+      </Anchor>
+    </Text>
   )
 }
 

@@ -2,12 +2,9 @@ import { countryLabel, formatUnits } from '../../formats.ts'
 import type { denials as english } from '../en/denials.tsx'
 
 export const denials: typeof english = {
-  title: 'Ablehnungen',
-  about: 'Abgelehnte Nachrichten aller Benutzer, und warum sie abgelehnt wurden.',
   table: 'Ablehnungen',
   columns: {
     message: 'Nachricht',
-    user: 'Benutzer',
     denied: 'Abgelehnt',
     reason: 'Grund',
     units: 'Einheiten',

@@ -11,7 +11,7 @@ export const shell: typeof english = {
     overview: 'Übersicht',
     quotas: 'Kontingente',
     plans: 'Tarife',
-    denials: 'Ablehnungen',
+    messages: 'Nachrichten',
     pauses: 'Angehaltene Ziele',
     requests: 'Anfragen',
     webhooks: 'Webhooks',

@@ -3,12 +3,9 @@ import { countryLabel, formatUnits } from '../../formats.ts'
 
 /** The log of denials, what was considered for a denied message, and the life of a message. */
 export const denials = {
-  title: 'Denials',
-  about: 'Denied messages of all users, and why they were denied.',
   table: 'Denials',
   columns: {
     message: 'Message',
-    user: 'User',
     denied: 'Denied',
     reason: 'Reason',
     units: 'Units',

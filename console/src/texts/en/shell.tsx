@@ -10,7 +10,7 @@ export const shell = {
     overview: 'Overview',
     quotas: 'Quotas',
     plans: 'Plans',
-    denials: 'Denials',
+    messages: 'Messages',
     pauses: 'Paused destinations',
     requests: 'Requests',
     webhooks: 'Webhooks',

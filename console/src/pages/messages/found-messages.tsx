@@ -1,30 +1,16 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
-import { messageUrl } from '../../model/addresses.ts'
-import { messageSearchQuery, type Scope } from '../../queries/denials.ts'
+import { ReservationBadge } from '../../components/badge.tsx'
+import { MessageLink } from '../../components/links.tsx'
+import { Loaded, Loading } from '../../components/loaded.tsx'
+import { Section } from '../../components/section.tsx'
+import { UserLink } from '../../components/user-link.tsx'
+import { Timestamp } from '../../components/values.tsx'
+import { messageSearchQuery } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
-import { ReservationBadge } from '../badge.tsx'
-import { MessageLink } from '../links.tsx'
-import { Loaded, Loading } from '../loaded.tsx'
-import { Section } from '../section.tsx'
-import { UserLink } from '../user-link.tsx'
-import { Timestamp } from '../values.tsx'
 import classes from './found-messages.module.css'
 
-/** Leads from a message id to the life of the message: of the user in question, or of every user who has such a message. */
-export function FoundMessages({ id, scope }: { id: string; scope: Scope }) {
-  if (scope === null) return <FoundOfAllUsers id={id} />
-  return (
-    <p className={classes.line}>
-      <Anchor component={Link} href={messageUrl(scope, id)} size="sm">
-        {texts.denials.found.life(<bdi>{id}</bdi>)}
-      </Anchor>
-    </p>
-  )
-}
-
-function FoundOfAllUsers({ id }: { id: string }) {
+/** Leads from a message id to the lives of the messages of all users that have it. */
+export function FoundMessages({ id }: { id: string }) {
   const search = useQuery(messageSearchQuery(id))
   const { found } = texts.denials
   return (

@@ -1,0 +1,115 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { DenialDialog } from '../../components/denials/denial-dialog.tsx'
+import { DenialFilterFields } from '../../components/denials/denial-filters.tsx'
+import { saveFile } from '../../components/download.ts'
+import { ExportButton } from '../../components/export-button.tsx'
+import { ChoiceFilter } from '../../components/filter-fields.tsx'
+import { KnownFilters } from '../../components/known-filters.tsx'
+import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { useMeaningless, useUrlState } from '../../components/url-state.ts'
+import { TimeToTheSecond } from '../../components/values.tsx'
+import { isFiltered, NO_FILTERS } from '../../model/denial-filters.ts'
+import {
+  MESSAGE_FILTERS,
+  MESSAGE_STATES,
+  MESSAGES_STATE,
+  type MessageFilters,
+  type MessagesState,
+} from '../../model/messages.ts'
+import { allMessagesQuery, exportMessages } from '../../queries/all-messages.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { FoundMessages } from './found-messages.tsx'
+import { MessageTable } from './message-table.tsx'
+
+const STATE_LABELS = { ...texts.components.reservationStates, denied: texts.messages.denied }
+
+const hasFilter = (state: MessageFilters) => state.state !== null || isFiltered(state)
+
+/** The messages of all users, sent and denied, newest first. */
+export default function Messages() {
+  const [state, change] = useUrlState(MESSAGES_STATE)
+  const list = useQuery(allMessagesQuery(state))
+  const { filters } = texts.messages
+  // A changed filter starts at the newest.
+  const select = (parts: Partial<MessageFilters>) => change({ cursor: null, ...parts })
+  return (
+    <>
+      <Head state={state} />
+      <DenialFilterFields
+        state={state}
+        scope={null}
+        onChange={select}
+        isFiltered={hasFilter(state)}
+        onClear={() => select({ state: null, ...NO_FILTERS })}
+      >
+        <ChoiceFilter
+          label={filters.state}
+          all={filters.allStates}
+          choices={MESSAGE_STATES}
+          labels={STATE_LABELS}
+          value={state.state}
+          onApply={value => select({ state: value })}
+        />
+      </DenialFilterFields>
+      {state.id !== null && <FoundMessages id={state.id} />}
+      <KnownFilters readers={MESSAGE_FILTERS}>
+        <Loaded query={list} loading={<Loading rows={12} height={32} />}>
+          {({ rows, next, searchedUntil }) => (
+            <>
+              {rows.length === 0 ? (
+                <NoMessages state={state} hasMore={next !== null} />
+              ) : (
+                <MessageTable messages={rows} isStale={list.isPlaceholderData} />
+              )}
+              {searchedUntil !== null && (
+                <Text size="sm" c="dimmed" mt="sm">
+                  {texts.messages.searched(<TimeToTheSecond at={searchedUntil} />)}
+                </Text>
+              )}
+              <CursorPager
+                cursor={state.cursor}
+                next={list.isPlaceholderData ? null : next}
+                onCursor={cursor => change({ cursor })}
+              />
+            </>
+          )}
+        </Loaded>
+      </KnownFilters>
+      <DenialDialog scope={null} denialId={state.denial} onClose={() => change({ denial: null })} />
+    </>
+  )
+}
+
+function Head({ state: { cursor: _cursor, denial: _denial, ...filters } }: { state: MessagesState }) {
+  const mayExport = may(useCaller(), 'export')
+  const hasUnknown = useMeaningless(MESSAGE_FILTERS).length > 0
+  const [until, setUntil] = useState<string | null>(null)
+  const { title, about, exporting } = texts.messages
+  return (
+    <PageTitle title={title} about={about}>
+      {mayExport && !hasUnknown && (
+        <ExportButton
+          words={{ ...exporting, done: count => exporting.done(count, until) }}
+          onExport={async (signal, onCount) => {
+            const exported = await exportMessages(filters, signal, onCount, saveFile)
+            onCount(exported.count)
+            setUntil(exported.until)
+          }}
+        />
+      )}
+    </PageTitle>
+  )
+}
+
+function NoMessages({ state, hasMore }: { state: MessagesState; hasMore: boolean }) {
+  const { empty } = texts.messages
+  if (hasMore) return <EmptyState title={empty.searching} />
+  if (state.cursor !== null) return <EmptyState title={empty.older} />
+  return <EmptyState title={empty.title}>{hasFilter(state) ? empty.filtered : empty.none}</EmptyState>
+}

@@ -1,0 +1,39 @@
+import { formatTimestamp, formatUnits } from '../../formats.ts'
+import type { messages as english } from '../en/messages.tsx'
+
+const messagesOf = (count: number) => (count === 1 ? '1 Nachricht' : `${formatUnits(count)} Nachrichten`)
+
+export const messages: typeof english = {
+  title: 'Nachrichten',
+  about:
+    'Gesendete und abgelehnte Nachrichten aller Benutzer, neueste zuerst. Eine öffnen zeigt, was mit ihr geschah oder warum sie abgelehnt wurde.',
+  table: 'Nachrichten',
+  columns: {
+    message: 'Nachricht',
+    user: 'Benutzer',
+    time: 'Zeit',
+    state: 'Zustand',
+    units: 'Einheiten',
+    destination: 'Für',
+    sender: 'Versender',
+  },
+  denied: 'Abgelehnt',
+  filters: { state: 'Zustand', allStates: 'Alle Zustände' },
+  empty: {
+    title: 'Keine Nachrichten',
+    none: 'Nachrichten erscheinen hier, wenn sie reserviert, gesendet oder abgelehnt werden.',
+    filtered: 'Keine Nachricht passt zu diesen Filtern. Abgelehnte werden einige Tage aufbewahrt, normalerweise 7.',
+    older: 'Keine älteren Nachrichten',
+    searching: 'Bisher keine gefunden',
+  },
+  searched: at => <>Durchsucht bis {at}. „Ältere“ geht von dort weiter.</>,
+  exporting: {
+    button: 'CSV exportieren',
+    running: count => `${messagesOf(count)} gelesen …`,
+    done: (count, until) =>
+      until === null
+        ? `${messagesOf(count)} exportiert.`
+        : `Die neuesten ${messagesOf(count)} exportiert, bis zurück zu ${formatTimestamp(until)}. Für ältere ein früheres Ende wählen.`,
+    cancel: 'Export anhalten',
+  },
+}

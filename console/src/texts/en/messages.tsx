@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react'
+import { formatTimestamp, formatUnits } from '../../formats.ts'
+
+const messagesOf = (count: number) => (count === 1 ? '1 message' : `${formatUnits(count)} messages`)
+
+/** The messages of all users. */
+export const messages = {
+  title: 'Messages',
+  about:
+    'Sent and denied messages of all users, newest first. Open one to see what happened to it, or why it was denied.',
+  table: 'Messages',
+  columns: {
+    message: 'Message',
+    user: 'User',
+    time: 'Time',
+    state: 'State',
+    units: 'Units',
+    destination: 'For',
+    sender: 'Sender',
+  },
+  denied: 'Denied',
+  filters: { state: 'State', allStates: 'All states' },
+  empty: {
+    title: 'No messages',
+    none: 'Messages appear here when they are reserved, sent or denied.',
+    filtered: 'No message matches these filters. Denied ones are kept for some days, by default 7.',
+    older: 'No older messages',
+    searching: 'None found so far',
+  },
+  searched: (at: ReactNode) => <>Searched back to {at}. “Older” goes on from there.</>,
+  exporting: {
+    button: 'Export CSV',
+    running: (count: number) => `${messagesOf(count)} read…`,
+    done: (count: number, until: string | null) =>
+      until === null
+        ? `${messagesOf(count)} exported.`
+        : `The newest ${messagesOf(count)} exported, back to ${formatTimestamp(until)}. For older ones, choose an earlier end.`,
+    cancel: 'Stop the export',
+  },
+}
