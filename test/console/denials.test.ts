@@ -274,7 +274,7 @@ test('pages through denials, and says how many the log left out', async () => {
   await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
 })
 
-test('sent and denied messages of all users are one list, which opens each, filters and is exported', async () => {
+test('sent and denied messages of all users are one list, which opens each, filters, is searched by day and exported', async () => {
   await allow({ user_id: 20, limit: 5 })
   clock.now += 1_000
   const body = { user_id: 20, id: 'to-france', units: 2, country: 'FR', message_type: 'otp' }
@@ -298,6 +298,16 @@ test('sent and denied messages of all users are one list, which opens each, filt
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await soon(async () => (await shown())[0]).toBe('to-france')
 
+  // The day is one of the browser's time zone, an hour ahead of UTC.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('France Sunday')
+  await page.getByRole('option', { name: 'Messages to France on Sunday, 15 March 2026' }).waitFor()
+  await page.keyboard.press('Enter')
+  await soon(shown).toEqual(['to-france', 'exhausted'])
+  expect(new URL(page.url()).search).toBe(
+    '?country=FR&from=2026-03-14T23%3A00%3A00.000Z&to=2026-03-15T23%3A00%3A00.000Z',
+  )
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByLabel('Country').fill('+1')
   await page.keyboard.press('Enter')
   await page.getByText('Choose one country, such as Germany, DE or +49').waitFor()

@@ -1,4 +1,4 @@
-/** The list of all messages: two lists of the service as one. */
+/** The list of all messages: two lists of the service as one, and the words with which the search finds a day of it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NO_FILTERS } from '../../console/src/model/denial-filters.ts'
@@ -13,6 +13,7 @@ import {
   placeOf,
   placeText,
 } from '../../console/src/model/messages.ts'
+import { spokenDays } from '../../console/src/model/spoken-days.ts'
 import type { DenialRecord } from '../../src/contract/denials.ts'
 import type { ReservationRecord } from '../../src/contract/reservations.ts'
 import { formatTimestamp } from '../../src/domain/time.ts'
@@ -181,3 +182,31 @@ test('a file has the same columns for both kinds of messages', () => {
     sender: 'gateway',
   })
 })
+
+test.each<[string, string, string]>([
+  ['France last Tuesday', '2026-11-24', 'France'],
+  ['france tuesday', '2026-11-24', 'france'],
+  ['last Tuesday, France', '2026-11-24', 'France'],
+  ['messages to United States on Monday', '2026-11-23', 'United States'],
+  ['on Monday to FR', '2026-11-23', 'FR'],
+  ['FR today', '2026-11-27', 'FR'],
+  ['yesterday +33', '2026-11-26', '+33'],
+  // That day is a Friday.
+  ['France Friday', '2026-11-27', 'France'],
+  ['France last Friday', '2026-11-20', 'France'],
+  ['France Sat', '2026-11-21', 'France'],
+  ['Frankreich letzten Dienstag', '2026-11-24', 'Frankreich'],
+  ['letzten Dienstag nach Frankreich', '2026-11-24', 'Frankreich'],
+  ['Nachrichten nach Österreich am Mi', '2026-11-25', 'Österreich'],
+  ['DE vorgestern', '2026-11-25', 'DE'],
+  ['gestern', '2026-11-26', ''],
+])('"%s" is %s and "%s"', (text, day, rest) => {
+  expect(spokenDays(text, '2026-11-27')).toContainEqual({ day, rest })
+})
+
+test.each(['', 'France', 'last', 'France last', 'France last week', 'last France', 'Tuesdays', 'on', '2 days ago'])(
+  '"%s" says no day',
+  text => {
+    expect(spokenDays(text, '2026-11-27')).toEqual([])
+  },
+)

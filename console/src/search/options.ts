@@ -1,10 +1,12 @@
 import { RESERVATION_STATE_LABELS, STATUS_LABELS } from '../components/badge.tsx'
 import { type IconName, isIconName } from '../components/icon.tsx'
 import { quotaName } from '../components/quota-labels.ts'
-import { formatTimestamp } from '../formats.ts'
+import { countryName, formatTimestamp, formatWeekday } from '../formats.ts'
 import { blockUrl, messageUrl, type NamedUser, userText } from '../model/addresses.ts'
 import { countriesLike, dialedCountryLabel } from '../model/countries.ts'
 import { denialsUrl } from '../model/denial-filters.ts'
+import { addDays, dayOf, startOfDay } from '../model/local-time.ts'
+import { spokenDays } from '../model/spoken-days.ts'
 import { destinationOf } from '../model/webhook.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
@@ -55,7 +57,10 @@ export function groupsFor(
     { label: groups.pages, options: matching(pageOptions(pages)) },
     { label: groups.actions, options: matching(actionOptions(caller)) },
     ...(found === undefined || text === '' ? [] : hitGroups(found, caller)),
-    { label: groups.countries, options: countries.flatMap(code => countryOptions(code, caller)) },
+    {
+      label: groups.countries,
+      options: [...dayOptions(text), ...countries.flatMap(code => countryOptions(code, caller))],
+    },
   ]
   return all.filter(({ options, note }) => options.length > 0 || note !== undefined)
 }
@@ -98,6 +103,21 @@ function actionOptions(caller: Caller): Option[] {
     ...languages,
     { key: 'sign out', icon: 'signOut', label: texts.shell.account.signOut, target: signOut },
   ]
+}
+
+/** The messages to a country on a day, as in "France last Tuesday". The day is one of the user's time zone. */
+function dayOptions(text: string): Option[] {
+  const today = dayOf(new Date().toISOString())
+  return spokenDays(text, today).flatMap(({ day, rest }) => {
+    const [from, to] = [startOfDay(day), startOfDay(addDays(day, 1))]
+    return countriesLike(rest)
+      .slice(0, MAX_COUNTRIES)
+      .map((country): Option => {
+        const target = `/messages?${new URLSearchParams({ country, from, to })}`
+        const label = texts.search.countries.messagesOn(countryName(country), formatWeekday(from))
+        return { key: target, icon: 'message', label, target }
+      })
+  })
 }
 
 /** What is known of messages to a country, and the way to a block of it. */

@@ -31,6 +31,7 @@ export const search: typeof english = {
   countries: {
     sendersTo: name => `Wer sendet nach ${name}?`,
     denialsTo: name => `Abgelehnte Nachrichten nach ${name}`,
+    messagesOn: (name, day) => `Nachrichten nach ${name} am ${day}`,
     quotasFor: name => `Kontingente für ${name}`,
     block: name => `${name} für einen Benutzer sperren …`,
   },

@@ -31,6 +31,7 @@ export const search = {
   countries: {
     sendersTo: (name: string) => `Who sends to ${name}?`,
     denialsTo: (name: string) => `Denied messages to ${name}`,
+    messagesOn: (name: string, day: string) => `Messages to ${name} on ${day}`,
     quotasFor: (name: string) => `Quotas for ${name}`,
     block: (name: string) => `Block ${name} for a user…`,
   },
