@@ -55,6 +55,11 @@ declare module '*/found-messages.module.css' {
   export default classes
 }
 
+declare module '*/histogram.module.css' {
+  const classes: Readonly<Record<'axis' | 'bar' | 'bars' | 'denied' | 'figure' | 'sent', string>>
+  export default classes
+}
+
 declare module '*/hourly-chart.module.css' {
   const classes: Readonly<Record<'axis' | 'before' | 'figure' | 'hour' | 'hours' | 'legend' | 'legendOf' | 'now', string>>
   export default classes

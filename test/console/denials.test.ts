@@ -308,6 +308,16 @@ test('sent and denied messages of all users are one list, which opens each, filt
     '?country=FR&from=2026-03-14T23%3A00%3A00.000Z&to=2026-03-15T23%3A00%3A00.000Z',
   )
   await page.getByRole('button', { name: 'Clear filters' }).click()
+  const bars = page.getByRole('img', { name: 'By time: 1 sent' })
+  await bars.locator('[title^="From 15 Mar 2026, 14:00: 1 sent, "]').click()
+  await soon(() => Promise.resolve(new URL(page.url()).search)).toBe(
+    '?from=2026-03-15T13%3A00%3A00.000Z&to=2026-03-15T13%3A15%3A00.000Z',
+  )
+  await soon(async () => (await shown()).filter(id => /^(?:later|to-france|burst-29)$/.test(id))).toEqual([
+    'to-france',
+    'later',
+  ])
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByLabel('Country').fill('+1')
   await page.keyboard.press('Enter')
   await page.getByText('Choose one country, such as Germany, DE or +49').waitFor()

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NO_FILTERS } from '../../console/src/model/denial-filters.ts'
+import { histogramPeriod, timeOfBars } from '../../console/src/model/message-histogram.ts'
 import {
   CSV_COLUMNS,
   csvValues,
@@ -16,7 +17,7 @@ import {
 import { spokenDays } from '../../console/src/model/spoken-days.ts'
 import type { DenialRecord } from '../../src/contract/denials.ts'
 import type { ReservationRecord } from '../../src/contract/reservations.ts'
-import { formatTimestamp } from '../../src/domain/time.ts'
+import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 
 const AT = Date.parse('2026-03-10T12:00:00.000Z')
 
@@ -151,6 +152,34 @@ test('filters select from the lists that know them', () => {
     expect(listsOf({ ...none, ...filter })).toEqual({ sent: false, denied: true })
     expect(listsOf({ ...none, ...filter, state: 'refunded' })).toEqual({ sent: false, denied: false })
   }
+})
+
+test('the time of the filters has bars, and a drag over some chooses theirs', () => {
+  const none = { state: null, ...NO_FILTERS }
+  const now = new Date(AT + 5 * 60_000)
+  const hours = (from: number, to: number) => ({
+    from: formatTimestamp(AT + from * HOUR_MS),
+    to: formatTimestamp(AT + to * HOUR_MS),
+  })
+  expect(histogramPeriod(none, now)).toEqual({ ...hours(-24, 0.25), interval: 'hour' })
+  expect(histogramPeriod({ ...none, ...hours(-50.1, 0) }, now)).toEqual({ ...hours(-50.25, 0), interval: 'hour' })
+  // What is to come has no bars.
+  expect(histogramPeriod({ ...none, ...hours(-24 * 7, 24) }, now)).toEqual({ ...hours(-24 * 7, 0.25), interval: 'day' })
+  expect(histogramPeriod({ ...none, ...hours(-24 * 400, 0) }, now)).toMatchObject({ interval: 'week' })
+  for (const filter of [
+    { sender: 's' },
+    { id: 'm1' },
+    { without: 'country' },
+    { state: 'refunded' },
+    hours(1, 2),
+  ] as const)
+    expect(histogramPeriod({ ...none, ...filter }, now)).toBe(null)
+
+  const bars = [-2, -1, 0].map(hour => ({ start: hours(hour, 0).from, end: hours(0, hour + 1).to, sent: 1, denied: 0 }))
+  expect(timeOfBars(bars, [1, 0], none)).toEqual(hours(-2, 0))
+  expect(timeOfBars(bars, [2, 2], { ...none, ...hours(-1.5, 0.1) })).toEqual(hours(0, 0.1))
+  expect(timeOfBars(bars, [0, 0], { ...none, ...hours(-1.5, 0.1) })).toEqual(hours(-1.5, -1))
+  expect(timeOfBars([], [0, 0], none)).toBe(null)
 })
 
 test('a file has the same columns for both kinds of messages', () => {

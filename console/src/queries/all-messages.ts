@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { csvLine } from '../../../src/domain/csv.ts'
 import type { RequestOptions } from '../api/http.ts'
 import type { Api } from '../api/types.ts'
+import { LOCAL_ZONE } from '../formats.ts'
+import type { Bar, HistogramPeriod } from '../model/message-histogram.ts'
 import {
   CSV_COLUMNS,
   csvValues,
@@ -85,6 +87,27 @@ function sentQuery({ state, user_id, country, message_type, sender, from }: Mess
 /** The filters of the list of denials. */
 function deniedQuery({ state: _state, to: _to, ...filters }: MessageFilters): Query {
   return filters
+}
+
+/** How many messages were sent and denied in each stretch of a period, as far as usage counts what the filters select. */
+export function histogramQuery(filters: MessageFilters, period: HistogramPeriod | null) {
+  const { user_id, country, message_type, reason } = filters
+  const lists = listsOf(filters)
+  const query = { ...period, user_id, country, message_type, time_zone: LOCAL_ZONE }
+  return queryOptions({
+    queryKey: ['usage', 'histogram', query, reason, lists],
+    queryFn: async ({ signal }): Promise<Bar[]> => {
+      const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
+      return items.map(({ start, end, committed, denied, denied_by_reason }) => ({
+        start,
+        end,
+        sent: lists.sent ? committed.messages : 0,
+        denied: lists.denied ? (reason === null ? denied : denied_by_reason[reason]).messages : 0,
+      }))
+    },
+    enabled: period !== null,
+    placeholderData: keepPreviousData,
+  })
 }
 
 /* ── Export ─────────────────────────────────────────────────────────────────────────────────────────────────────── */

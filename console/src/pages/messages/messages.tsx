@@ -25,6 +25,7 @@ import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { FoundMessages } from './found-messages.tsx'
+import { Histogram } from './histogram.tsx'
 import { MessageTable } from './message-table.tsx'
 
 const STATE_LABELS = { ...texts.components.reservationStates, denied: texts.messages.denied }
@@ -59,6 +60,7 @@ export default function Messages() {
       </DenialFilterFields>
       {state.id !== null && <FoundMessages id={state.id} />}
       <KnownFilters readers={MESSAGE_FILTERS}>
+        <Histogram filters={state} onTime={select} />
         <Loaded query={list} loading={<Loading rows={12} height={32} />}>
           {({ rows, next, searchedUntil }) => (
             <>

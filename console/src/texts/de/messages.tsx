@@ -27,6 +27,11 @@ export const messages: typeof english = {
     searching: 'Bisher keine gefunden',
   },
   searched: at => <>Durchsucht bis {at}. „Ältere“ geht von dort weiter.</>,
+  histogram: {
+    chart: (sent, denied) => `Nach Zeit: ${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,
+    bar: (start, sent, denied) => `Ab ${start}: ${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,
+    hint: 'Über die Balken ziehen, um eine Zeit zu wählen',
+  },
   exporting: {
     button: 'CSV exportieren',
     running: count => `${messagesOf(count)} gelesen …`,

@@ -28,6 +28,13 @@ export const messages = {
     searching: 'None found so far',
   },
   searched: (at: ReactNode) => <>Searched back to {at}. “Older” goes on from there.</>,
+  /** Bars above the list. */
+  histogram: {
+    chart: (sent: number, denied: number) => `By time: ${formatUnits(sent)} sent, ${formatUnits(denied)} denied`,
+    bar: (start: string, sent: number, denied: number) =>
+      `From ${start}: ${formatUnits(sent)} sent, ${formatUnits(denied)} denied`,
+    hint: 'Drag over the bars to choose a time',
+  },
   exporting: {
     button: 'Export CSV',
     running: (count: number) => `${messagesOf(count)} read…`,

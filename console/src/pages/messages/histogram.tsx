@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { type PointerEvent, useState } from 'react'
+import { formatTimestamp } from '../../formats.ts'
+import { histogramPeriod, timeOfBars } from '../../model/message-histogram.ts'
+import type { MessageFilters } from '../../model/messages.ts'
+import { histogramQuery } from '../../queries/all-messages.ts'
+import { texts } from '../../texts/texts.ts'
+import classes from './histogram.module.css'
+
+interface HistogramProps {
+  filters: MessageFilters
+  onTime: (time: Pick<MessageFilters, 'from' | 'to'>) => void
+}
+
+/** Sent and denied messages by time. A drag over bars chooses their time; the fields of the filters do the same by keyboard. */
+export function Histogram({ filters, onTime }: HistogramProps) {
+  const period = histogramPeriod(filters, new Date())
+  const { data: bars } = useQuery(histogramQuery(filters, period))
+  const [dragged, setDragged] = useState<readonly [number, number] | null>(null)
+  // Where usage cannot tell, as of too many rows, the list has no histogram.
+  if (period === null || bars === undefined || bars.length < 2) return null
+  const { histogram } = texts.messages
+  const totalOf = (count: 'sent' | 'denied') => bars.reduce((total, bar) => total + bar[count], 0)
+  const most = Math.max(1, ...bars.map(({ sent, denied }) => sent + denied))
+  const isDragged = (index: number) =>
+    dragged !== null && index >= Math.min(...dragged) && index <= Math.max(...dragged)
+
+  const barAt = ({ currentTarget, clientX }: PointerEvent) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    return Math.max(0, Math.min(bars.length - 1, Math.floor(((clientX - left) / width) * bars.length)))
+  }
+  const apply = () => {
+    const time = dragged && timeOfBars(bars, dragged, filters)
+    setDragged(null)
+    if (time !== null) onTime(time)
+  }
+  return (
+    <figure className={classes.figure}>
+      <div
+        className={classes.bars}
+        role="img"
+        aria-label={histogram.chart(totalOf('sent'), totalOf('denied'))}
+        onPointerDown={event => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setDragged([barAt(event), barAt(event)])
+        }}
+        onPointerMove={event => dragged !== null && setDragged([dragged[0], barAt(event)])}
+        onPointerUp={apply}
+        onPointerCancel={() => setDragged(null)}
+      >
+        {bars.map((bar, index) => (
+          <div
+            key={bar.start}
+            className={classes.bar}
+            title={histogram.bar(formatTimestamp(bar.start), bar.sent, bar.denied)}
+            data-dragged={isDragged(index) || undefined}
+          >
+            <span className={classes.denied} style={{ height: `${(bar.denied / most) * 100}%` }} />
+            <span className={classes.sent} style={{ height: `${(bar.sent / most) * 100}%` }} />
+          </div>
+        ))}
+      </div>
+      <figcaption className={classes.axis}>
+        <span>{formatTimestamp(period.from)}</span>
+        <span>{histogram.hint}</span>
+        <span>{formatTimestamp(period.to)}</span>
+      </figcaption>
+    </figure>
+  )
+}
