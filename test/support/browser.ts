@@ -52,12 +52,14 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const url = await listen(service, ports.pop() ?? 0)
   port = Number(new URL(url).port)
   const browser = await sharedChromium()
+  // A page reads it once, so that the next service at the same port must say the same.
+  const { body: config } = await service.app.inject('/console/config.json')
 
   return {
     ...service,
     url,
     async visit(path, { token = service.adminToken, now, expectedErrors, viewport = WIDE, load, ...options } = {}) {
-      const kind = JSON.stringify([url, { ...LOCALE, ...options }, now === undefined])
+      const kind = JSON.stringify([url, config, { ...LOCALE, ...options }, now === undefined])
       const open = load === true || token === null ? undefined : left.take(kind)
       const page = open ?? cleared.take(kind) ?? (await newPage(browser, options))
       const problems = problemsOf(page, expectedErrors)

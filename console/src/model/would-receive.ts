@@ -7,7 +7,7 @@ type Event = Api['Event']
 type Settings = Pick<Api['Webhook'], 'types' | 'user_ids' | 'only_when_low'>
 
 /** Whether the settings take an event, as the service decides it. */
-export function takes({ types, user_ids, only_when_low: low }: Settings, event: Event): boolean {
+function takes({ types, user_ids, only_when_low: low }: Settings, event: Event): boolean {
   if (types !== null && !types.includes(event.type)) return false
   if (user_ids !== null && (event.user_id === null || !user_ids.includes(event.user_id))) return false
   return low === null || event.type !== 'quota.threshold_reached' || isLow(low, event.data)

@@ -336,7 +336,8 @@ const BEGINNING: readonly Call[] = [
       ttl_seconds: 604_800,
     }),
   ),
-  ...['m-13', 'm-14'].map(id => jsonCall('/api/sms/sender/quota/consume', 'sender', { user_id: 7, id, units: 2 })),
+  ...['m-13', 'm-14'].map(id => jsonCall('/api/sms/sender/quota/consume', 'sender', { user_id: 7, id, units: 20_000 })),
+  jsonCall('/api/sms/sender/quota/refund', 'sender', { user_id: 7, id: 'm-14', units: 1 }),
   jsonCall('/api/sms/sender/quota/reserve', 'sender', { user_id: 7, id: 'm-12', units: 999_999_999 }),
   // With the one that a call makes, as many as a user may have open: to be approved, declined and taken back.
   ...[1, 2].map(units => jsonCall('/api/sms/quota/requests', 'user 7', { units, until: null, reason: 'a branch' })),
