@@ -221,7 +221,7 @@ export const webhooks: typeof english = {
   },
   creation: {
     title: 'Neuer Webhook',
-    about: 'Neue Ereignisse werden signiert und an die URL gesendet.',
+    about: 'Neue Ereignisse gehen an ein Programm, einen Kanal, an Adressen oder an Benutzer.',
     submit: 'Webhook anlegen',
     cancel: 'Abbrechen',
     created: 'Webhook angelegt',

@@ -215,7 +215,7 @@ export const webhooks = {
   },
   creation: {
     title: 'New webhook',
-    about: 'New events are signed and posted to your URL.',
+    about: 'New events are sent to a program, a channel, addresses or users.',
     submit: 'Create webhook',
     cancel: 'Cancel',
     created: 'Webhook created',
