@@ -6,6 +6,9 @@ export const MINUTE_MS = 60_000
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
+/** A generous bound on how much the clocks of processes differ. A stored time that lies further ahead was written by a clock that was. */
+export const CLOCK_MARGIN_MS = MINUTE_MS
+
 /** The first and the last timestamp that a request may name. RFC 3339 has no years of five digits. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
 export const LATEST = Date.parse('9999-12-31T23:59:59.999Z')

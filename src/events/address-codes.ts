@@ -8,12 +8,18 @@ export type CodePurpose = 'confirm' | 'stop'
 
 type Named = Pick<UserAddress, 'user_id' | 'serial'>
 
+/** Where the links of a user, or to an address, are counted. */
+export interface LinkCounter {
+  shard: Shard
+  digest: Uint8Array
+}
+
 export interface AddressCodes {
   codeOf(purpose: CodePurpose, address: Named): string
   /** The address that a code names; undefined: it is none of the service's for this purpose. */
   read(purpose: CodePurpose, code: string): Named | undefined
   /** What names an address, or a user, where links are counted. */
-  counterOf(counted: string): { shard: Shard; digest: Uint8Array }
+  counterOf(counted: string): LinkCounter
 }
 
 /** @param valueKey the service's key that hashes what it does not store */

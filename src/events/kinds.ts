@@ -81,13 +81,13 @@ export function createKinds({
       const attempt = await userMail.send(`${id}.${webhookId}`, to, (language, stopUrl) =>
         messageOf(events, { language, webhookId, isDigest: digest !== null, publicUrl, names, own: { stopUrl } }),
       )
-      const { delivered, response_code, isRefused = false, left } = attempt
+      const { delivered, response_code, isRefused = false, isContentRefused = false, left } = attempt
       if (isRefused) await onRefused(to)
-      // Administrators read the error.
-      const error = attempt.error?.replaceAll(to.address, 'the user') ?? null
-      // A server that refuses one address works.
-      const isTakenForSome = isRefused || left !== undefined
-      return { delivered, response_code, error, isRefused, isTakenForSome }
+      // Administrators read the error, and the address is the user's own affair.
+      const isOfAddress = isRefused || left !== undefined
+      const error = isOfAddress ? `not taken for the user (${response_code})` : attempt.error
+      // A server that refuses one address, or what one message says, works.
+      return { delivered, response_code, error, isRefused, isTakenForSome: isOfAddress || isContentRefused }
     },
   }
 }

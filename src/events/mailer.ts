@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { isLoopback } from '../config/parse.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import type { EmailContent } from '../messages/formats.ts'
@@ -55,9 +56,9 @@ export function createMailer({ url, from }: MailOptions): Mailer {
           headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.any([closing.signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]),
         })
-        return taken(codeIn(response), refusalsIn(rejectedErrors))
+        return taken(codeIn(response), refusalsIn(rejectedErrors, recipients))
       } catch (error) {
-        return refused(error)
+        return refused(error, recipients)
       }
     },
     close() {
@@ -97,10 +98,19 @@ async function openTransport(url: string) {
 interface Refusal {
   address: string
   code: number
+  /** RFC 3463: what it concerns, such as `1.1`, a mailbox that does not exist. Null: the server does not say. */
+  concerns: string | null
 }
 
-/** RFC 5321: after 4yz the same may succeed later, after 5yz it cannot. */
-const isForGood = ({ code }: Refusal) => code >= 500
+/** RFC 5321: the mailbox is not there, or its name is not allowed. */
+const OF_MAILBOX = new Set([550, 551, 553])
+
+/**
+ * Whether the mailbox is the reason, which does not pass. Servers answer their own troubles, or those of the sender, with 5yz as well: a relay
+ * that is denied, a quota that is used up, a sender on a list. After those, and after 4yz, the same may succeed later.
+ */
+const isForGood = ({ code, concerns }: Refusal) =>
+  code >= 500 && (concerns === null ? OF_MAILBOX.has(code) : /^(?:1\.\d+|2\.1)$/.test(concerns))
 
 function taken(code: number, refusals: readonly Refusal[]): Attempt {
   const outcome = { response_code: code, error: textOf(refusals) }
@@ -110,9 +120,9 @@ function taken(code: number, refusals: readonly Refusal[]): Attempt {
     : { delivered: false, ...outcome, left, isTakenForSome: true }
 }
 
-function refused(error: unknown): Attempt {
+function refused(error: unknown, recipients: readonly string[]): Attempt {
   const fields = typeof error === 'object' && error !== null ? error : {}
-  const refusals = 'rejectedErrors' in fields ? refusalsIn(fields.rejectedErrors) : []
+  const refusals = 'rejectedErrors' in fields ? refusalsIn(fields.rejectedErrors, recipients) : []
   const [first] = refusals
   if (first !== undefined) {
     const left = refusals.filter(refusal => !isForGood(refusal)).map(({ address }) => address)
@@ -123,18 +133,30 @@ function refused(error: unknown): Attempt {
   // A code of the library or of Node.js, and nothing that the server sent.
   const reason = 'code' in fields && typeof fields.code === 'string' ? fields.code : 'unknown'
   const what = code === null ? 'the message could not be sent' : 'the server did not take the message'
-  return { delivered: false, response_code: code, error: `${what}: ${reason}` }
+  const isContentRefused = code !== null && code >= 500 && 'command' in fields && fields.command === 'DATA'
+  return { delivered: false, response_code: code, error: `${what}: ${reason}`, isContentRefused }
 }
 
-function refusalsIn(errors: unknown): Refusal[] {
+/** @param recipients as the message names them: the library writes some in another way */
+function refusalsIn(errors: unknown, recipients: readonly string[]): Refusal[] {
   if (!Array.isArray(errors)) return []
   return errors.flatMap((error: unknown) => {
     if (typeof error !== 'object' || error === null) return []
     const address = 'recipient' in error && typeof error.recipient === 'string' ? error.recipient : undefined
     // A server that closes the connection instead of an answer has decided nothing.
     const code = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : 421
-    return address === undefined ? [] : [{ address, code }]
+    const response = 'response' in error && typeof error.response === 'string' ? error.response : ''
+    const concerns = /^5\d\d[ -]5\.(\d{1,3}\.\d{1,3})(?!\d)/.exec(response)?.[1] ?? null
+    if (address === undefined) return []
+    return [{ address: recipients.find(one => spellingOf(one) === spellingOf(address)) ?? address, code, concerns }]
   })
+}
+
+/** One spelling of an address: the library quotes local parts, and writes domains as URLs have them. */
+function spellingOf(address: string): string {
+  const at = address.lastIndexOf('@')
+  const [local, domain] = [address.slice(0, at).replaceAll(/["\\]/g, ''), address.slice(at + 1)]
+  return `${local}@${domainToASCII(domain) || domain.toLowerCase()}`
 }
 
 function textOf(refusals: readonly Refusal[]): string | null {

@@ -214,6 +214,72 @@ test('another address replaces the one before at once, and its links', async () 
   expect(await mine(someUser, 'DELETE')).toMatchObject({ status: 204 })
 })
 
+test('a server that refuses everything for a while costs no user the address', async () => {
+  const users = Array.from({ length: 3 }, someone)
+  for (const user of users) await confirmed(user)
+  const replies = ['554 Relay access denied', '550 5.7.1 Relay access denied', '550 5.4.5 Daily sending quota exceeded']
+  for (const [index, user] of users.entries()) {
+    server.refused.set(`user-${user}@mail.example`, replies[index] ?? '')
+    await allow({ user_id: user, limit: 10 })
+  }
+  await dispatch()
+  expect(mails()).toEqual([])
+  server.refused.clear()
+  clock.now += 2 * MINUTE_MS
+  await dispatch()
+  expect(mails()).toHaveLength(users.length)
+  for (const user of users) {
+    expect((await mine(user, 'GET')).body.status).toBe('confirmed')
+    expect(await deliveriesOf(user)).toEqual([{ status: 'delivered', error: null }])
+  }
+})
+
+test('administrators do not read an address in an error, however the library writes it', async () => {
+  const user = someone()
+  await confirmed(user, 'Ann.Smith@Mail.Example')
+  server.refused.set('Ann.Smith@mail.example', 550)
+  await allow({ user_id: user, limit: 10 })
+  await dispatch()
+  server.refused.clear()
+  expect(await deliveriesOf(user)).toEqual([{ status: 'failed', error: 'not taken for the user (550)' }])
+})
+
+test('a message that is refused for its content does not stop those of others', async () => {
+  const [user, other] = [someone(), someone()]
+  await confirmed(user)
+  await confirmed(other)
+  await allow({ user_id: user, limit: 10 })
+  server.dataCode = 554
+  for (let n = 0; n < 40; n++) {
+    await dispatch()
+    clock.now += 2 * HOUR_MS
+  }
+  server.dataCode = undefined
+  expect(await findWebhook(db, made.body.id)).toMatchObject({ enabled: true, failing_since: null })
+})
+
+test('links that did not go out are not counted', async () => {
+  const user = someone()
+  server.refused.set('later@mail.example', 451)
+  for (let n = 0; n < 4; n++) expect((await mine(user, 'PUT', { email: 'later@mail.example' })).status).toBe(503)
+  server.refused.clear()
+  expect(await mine(user, 'PUT', { email: 'later@mail.example' })).toMatchObject({ status: 200 })
+  mails()
+})
+
+test('a digest of users is one message a day for each', async () => {
+  const user = someone()
+  const email = await confirmed(user)
+  expect((await call('PUT', WEBHOOK, { body: { digest: { hour: 9, time_zone: 'UTC' } } })).status).toBe(200)
+  for (const limit of [10, 20]) await allow({ user_id: user, limit })
+  await dispatch()
+  expect(mails()).toEqual([])
+  clock.now += DAY_MS
+  await dispatch()
+  expect(mails()).toMatchObject([{ to: email, text: expect.stringContaining('2') }])
+  expect((await call('PUT', WEBHOOK, { body: { digest: null } })).status).toBe(200)
+})
+
 test('a clock that was ahead when an address was confirmed keeps no message back', async () => {
   const user = someone()
   clock.now += 30 * DAY_MS

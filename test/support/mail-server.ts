@@ -17,20 +17,24 @@ export interface MailServer {
   readonly mails: Mail[]
   /** Whether it answers each connection with 421. */
   isDown: boolean
-  /** The codes of addresses that it refuses. */
-  readonly refused: Map<string, number>
+  /** The codes of addresses that it refuses, or whole replies, such as `550 5.7.1 Relay access denied`. */
+  readonly refused: Map<string, number | string>
   /** The code with which it refuses messages; undefined: it takes them. */
   dataCode: number | undefined
 }
 
-const replyOf = (code: number) => Object.assign(new Error('as the test says'), { responseCode: code })
+function replyOf(reply: number | string) {
+  const [code, text] =
+    typeof reply === 'number' ? [reply, 'as the test says'] : [Number(reply.slice(0, 3)), reply.slice(4)]
+  return Object.assign(new Error(text), { responseCode: code })
+}
 
 /** Call this where tests are declared. */
 export async function createMailServer(): Promise<MailServer> {
   const state = {
     mails: [] as Mail[],
     isDown: false,
-    refused: new Map<string, number>(),
+    refused: new Map<string, number | string>(),
     dataCode: undefined as number | undefined,
   }
   const server = new SMTPServer({

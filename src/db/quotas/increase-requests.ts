@@ -2,7 +2,7 @@
 import { MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import type { IncreaseRequest, RequestAction, RequestStatus } from '../../domain/increase-request.ts'
 import { type Shard, shardOf, shardOfQuota } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { runPerCitusShard } from '../cluster/parts.ts'
 import type { Database, Queryable, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
@@ -78,7 +78,13 @@ export async function countRequests(
              (select count(*) from (
                select created_at from increase_request where shard = $1 and user_id = $2 order by id desc limit $3
              ) newest where created_at > $4 and created_at <= $5) as made`,
-    values: [shardOf(userId), userId, MAX_REQUESTS_PER_DAY, timestampParam(now - DAY_MS), timestampParam(now)],
+    values: [
+      shardOf(userId),
+      userId,
+      MAX_REQUESTS_PER_DAY,
+      timestampParam(now - DAY_MS),
+      timestampParam(now + CLOCK_MARGIN_MS),
+    ],
   })
   return row ?? { open: 0, made: 0 }
 }

@@ -1,6 +1,6 @@
 /** Where users have messages about their own events sent to, and who changed that. */
 import { type Shard, shardOf } from '../../domain/shard.ts'
-import { type EpochMs, HOUR_MS } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS } from '../../domain/time.ts'
 import {
   type AddressAction,
   auditedAddressOf,
@@ -90,11 +90,19 @@ export async function countLink(tx: Transaction, shard: Shard, digest: Uint8Arra
   const counted = await tx.query({
     text: sql`insert into link_count as c (shard, digest, sent, since) values ($1, $2, 1, $3)
            on conflict (shard, digest) do update set
-             sent = case when c.since > $4 and c.since <= $3 then c.sent + 1 else 1 end,
-             since = case when c.since > $4 and c.since <= $3 then c.since else $3 end
-           where c.sent < $5 or c.since <= $4 or c.since > $3 returning 1`,
-    values: [shard, digest, timestampParam(now), before, MAX_LINKS_PER_HOUR],
+             sent = case when c.since > $4 and c.since <= $6 then c.sent + 1 else 1 end,
+             since = case when c.since > $4 and c.since <= $6 then c.since else $3 end
+           where c.sent < $5 or c.since <= $4 or c.since > $6 returning 1`,
+    values: [shard, digest, timestampParam(now), before, MAX_LINKS_PER_HOUR, timestampParam(now + CLOCK_MARGIN_MS)],
   })
   await tx.query({ text: sql`delete from link_count where shard = $1 and since <= $2`, values: [shard, before] })
   return counted.length > 0
+}
+
+/** Takes a link back that was counted and did not go out. */
+export async function uncountLink(db: Queryable, shard: Shard, digest: Uint8Array): Promise<void> {
+  await db.query({
+    text: sql`update link_count set sent = sent - 1 where shard = $1 and digest = $2 and sent > 0`,
+    values: [shard, digest],
+  })
 }

@@ -1,6 +1,6 @@
 /** Rows of deliveries: claimed, and settled. `fan-out.ts` writes them, `webhook-upkeep.ts` removes them. */
 import type { EventKey } from '../../domain/event.ts'
-import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { type DeliveryStatus, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
@@ -46,6 +46,8 @@ export interface Attempt {
   isTakenForSome?: boolean
   /** The server refused each address for good. */
   isRefused?: boolean
+  /** The server took the address, and refused the message for its content. */
+  isContentRefused?: boolean
 }
 
 /** The state in which an attempt leaves its delivery. `nextAttemptAt` is null unless the status is `pending`. */
@@ -65,10 +67,10 @@ export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhoo
       text: sql`select w.id, c.positions, c.restart_from is not null as is_restarting,
                exists (select 1 from webhook_delivery d where d.shard = w.shard and d.webhook_id = w.id
                        and d.status = 'pending' and d.next_attempt_at <= $1) as is_due,
-                 coalesce(c.messages_since > $2 and c.messages_since <= $1, false) as is_same_minute, c.messages
+                 coalesce(c.messages_since > $2 and c.messages_since <= $3, false) as is_same_minute, c.messages
              from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
              where ${IS_ENABLED} order by w.id`,
-      values: [timestampParam(now), timestampParam(now - MINUTE_MS)],
+      values: [now, now - MINUTE_MS, now + CLOCK_MARGIN_MS].map(at => timestampParam(at)),
     })
     return rows.map(({ is_same_minute, messages, is_due, ...webhook }) => {
       const mustWait = is_same_minute && messages >= MAX_MESSAGES_PER_MINUTE

@@ -4,7 +4,7 @@
  */
 import { dueAt } from '../../domain/digest.ts'
 import { type Shard, shardFrom } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time.ts'
 import type { Webhook } from '../../domain/webhook.ts'
 import type { Database, SqlValue, Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
@@ -146,9 +146,6 @@ export interface RedeliverySpan {
   last: number
 }
 
-/** Clocks of processes differ a little, so a shard's events are nearly in the order of time: by less than this. */
-const CLOCK_MARGIN_MS = 60_000
-
 /**
  * Finds the beginning and the end, in each shard, of a redelivery of all events since a time: at the webhook's cursor,
  * because fan-out delivers the events after it. Undefined if there is no such webhook.
@@ -160,6 +157,7 @@ export async function findRedelivery(db: Database, id: number, since: EpochMs): 
     values: [shardOfWebhook(id), id],
   })
   if (cursor === undefined) return undefined
+  // Clocks of processes differ, so a shard's events are nearly in the order of time.
   const firsts = await findFirstSince(db, cursor.positions, since - CLOCK_MARGIN_MS)
   return cursor.positions.flatMap((last, index) => {
     const first = firsts[index] ?? last + 1

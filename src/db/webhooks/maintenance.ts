@@ -5,7 +5,7 @@
 import { LONGEST_WAIT_MS } from '../../domain/backoff.ts'
 import { dueAt } from '../../domain/digest.ts'
 import type { EventKey } from '../../domain/event.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs } from '../../domain/time.ts'
 import { type Digest, ROTATION_OVERLAP_MS } from '../../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql, sqlInteger } from '../connection/sql.ts'
@@ -78,9 +78,6 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
     return hasMore
   })
 }
-
-/** A generous bound on how much the clocks of processes differ. */
-const CLOCK_MARGIN_MS = 60_000
 
 /** Deliveries of a page that are taken back. */
 const TAKEN_BACK = 5_000

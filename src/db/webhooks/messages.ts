@@ -1,6 +1,6 @@
 /** Deliveries that become messages to people: claimed with a bound on messages per minute, over all processes. */
 import { type EventKey, eventIdOf } from '../../domain/event.ts'
-import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { MAX_EVENTS_OF_MESSAGE, MAX_MESSAGES_PER_MINUTE } from '../../domain/webhook.ts'
 import type { Database, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
@@ -36,8 +36,7 @@ export function claimMessages(db: Database, id: number, now: EpochMs, leaseUntil
     })
     if (cursor === undefined) return NONE
     const since = cursor.messages_since
-    // One that lies ahead was written by a clock that was.
-    const begins = since === null || since > now || now - since >= MINUTE_MS
+    const begins = since === null || since > now + CLOCK_MARGIN_MS || now - since >= MINUTE_MS
     const sent = begins ? 0 : cursor.messages
     const [due] = await tx.query<{ count: number }>({
       name: 'delivery-count-due',

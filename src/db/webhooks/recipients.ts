@@ -1,6 +1,6 @@
 /** The addresses of users, as messages about their own events need them. `src/db/users/addresses.ts` sets them. */
 import { shardOf } from '../../domain/shard.ts'
-import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import type { UserAddress } from '../../domain/user-address.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Transaction } from '../connection/database.ts'
@@ -42,8 +42,7 @@ export async function takeTurns(tx: Transaction, userIds: readonly number[], now
     }),
   )
   const turns = rows.map(({ messaged_at: last, confirmed_at, ...recipient }): Turn => {
-    // One that lies ahead was written by a clock that was.
-    const mustWait = last !== null && last <= now && now - last < BETWEEN_MESSAGES_MS
+    const mustWait = last !== null && last <= now + CLOCK_MARGIN_MS && now - last < BETWEEN_MESSAGES_MS
     return { recipient, confirmed_at, next_at: mustWait ? last + BETWEEN_MESSAGES_MS : null }
   })
   const taken = turns.flatMap(({ recipient, next_at }) => (next_at === null ? [recipient.user_id] : []))

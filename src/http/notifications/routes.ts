@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { confirmAddress, setUserAddress, withdrawAddress } from '../../admin/user-address.ts'
 import { NotificationCodeParams, NotificationCodeReq, NotificationsReq } from '../../contract/notifications.ts'
 import { NoQuery } from '../../contract/schemas.ts'
-import { findAddress } from '../../db/users/addresses.ts'
+import { findAddress, uncountLink } from '../../db/users/addresses.ts'
 import { findProfile } from '../../db/users/profiles.ts'
 import { markRefused } from '../../db/webhooks/recipients.ts'
 import { sendsToUsers } from '../../db/webhooks/webhooks.ts'
@@ -12,6 +12,7 @@ import type { EpochMs } from '../../domain/time.ts'
 import { addressViewOf, type UserAddress } from '../../domain/user-address.ts'
 import { SERVICE_ACTOR } from '../../domain/webhook.ts'
 import { Problem } from '../../errors.ts'
+import type { LinkCounter } from '../../events/address-codes.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
@@ -54,15 +55,16 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
       const draft = { user_id, address, language, serial: randomInt(1, MAX_SERIAL) }
       const counters = [`user ${user_id}`, `address ${address.toLowerCase()}`].map(addressCodes.counterOf)
       const set = setOrThrow(await setUserAddress(db, draft, counters, authorOf(request, now())))
-      if (set.mustConfirm) await sendLink({ ...set.address, address })
+      if (set.mustConfirm) await sendLink({ ...set.address, address }, counters)
       return readView(user_id)
     },
   })
 
-  async function sendLink(address: UserAddress & { address: string }): Promise<void> {
+  async function sendLink(address: UserAddress & { address: string }, counters: readonly LinkCounter[]): Promise<void> {
     const sent = await webhooks.userMail?.sendLink(address)
     if (sent === undefined || sent.delivered) return
     if (sent.isRefused === true) return markRefused(db, address, now())
+    for (const { shard, digest } of counters) await uncountLink(db, shard, digest)
     const detail = 'The mail server did not take the message. Repeat the call later.'
     throw new Problem('unavailable', detail, { retryAfterSeconds: 60 })
   }

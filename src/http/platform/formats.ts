@@ -28,8 +28,11 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
   },
   'email-address': {
     accepts: 'an e-mail address such as "team@example.com", of ASCII letters',
-    // A plain address of RFC 5321, without quoted parts: nothing in it can be a second address or a header.
-    check: text => /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d-]{2,63}$/i.test(text),
+    // A plain address of RFC 5321, without quoted parts: nothing in it can be a second address or a header. Its host is a name, and no IP address.
+    check: text =>
+      /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?=[a-z\d-]*[a-z])[a-z\d][a-z\d-]{0,61}[a-z\d]$/i.test(
+        text,
+      ),
   },
   // PostgreSQL cannot store NUL, and a lone surrogate is not a character.
   text: {
