@@ -18,6 +18,10 @@ const quota = Type.Object({
   remaining: nullable(count),
   window_end: nullable(Type.String()),
   time_zone: Type.String(),
+  // Absent in events of earlier versions.
+  kind: Type.Optional(Type.String()),
+  countries: Type.Optional(nullable(Type.Array(Type.String()))),
+  message_types: Type.Optional(nullable(Type.Array(Type.String()))),
 })
 /** Absent in events of builds that did not write it. */
 const sendable = Type.Object({

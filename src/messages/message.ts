@@ -1,6 +1,6 @@
 /** Makes messages for people of events: what happened, whose it is, the figures, and what to do. */
 import { Temporal } from 'temporal-polyfill'
-import { INTERNATIONAL } from '../domain/country.ts'
+import { exceptionsOf, INTERNATIONAL } from '../domain/country.ts'
 import { isOwnEventType, type OwnEventType } from '../domain/event.ts'
 import { UNSEEN } from '../domain/principal-name.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -175,13 +175,25 @@ function wordsFor({ user_id }: MessageEvent, context: MessageContext): Words {
   return { user, ...localeOf(context.language) }
 }
 
-const localeOf = (language: MessageLanguage): Pick<Words, 'number' | 'country'> => ({
-  number: value => new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(value),
-  country: code =>
-    code === INTERNATIONAL
-      ? TEXTS[language].international
-      : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
-})
+/** Countries that are named. Of more, their number says as much. */
+const MAX_NAMED = 3
+
+function localeOf(language: MessageLanguage): Omit<Words, 'user'> {
+  const { international, allBut, manyCountries } = TEXTS[language]
+  const number = (value: number) => new Intl.NumberFormat(language, { maximumFractionDigits: 0 }).format(value)
+  const names = new Intl.DisplayNames(language, { type: 'region' })
+  const country = (code: string) => (code === INTERNATIONAL ? international : (names.of(code) ?? code))
+  const list = (words: readonly string[]) => new Intl.ListFormat(language).format(words)
+  const named = (codes: readonly string[]) =>
+    codes.length > MAX_NAMED ? manyCountries(number(codes.length)) : list(codes.map(country))
+  return {
+    ...{ number, country, list },
+    countries(codes) {
+      const others = exceptionsOf(codes)
+      return others === null || others.length === 0 ? named(codes) : allBut(named(others))
+    },
+  }
+}
 
 function written(value: NonNullable<Fact[1]>, language: MessageLanguage): string {
   if (typeof value === 'string') return value

@@ -1,16 +1,16 @@
 /** The texts of messages in German. */
 import type { DataOf, QuotaFacts, RequestFacts } from './facts.ts'
-import type { OwnTexts, Texts, Words } from './texts.ts'
+import { type OwnTexts, scopeOf, type Texts, type Words } from './texts.ts'
 
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `Kontingent ${id}` : `„${name}“`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`
 
 function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string | null {
   if (sendable === undefined) return quota.remaining === null ? null : `${units(quota.remaining, words)} übrig`
-  const { country, message_type } = sendable
+  const { countries, types } = scopeOf({ quota, sendable })
   const places = [
-    country === null ? [] : `Ziel ${words.country(country)}`,
-    message_type === null ? [] : `Typ ${message_type}`,
+    countries === null ? [] : `Ziel ${words.countries(countries)}`,
+    types === null ? [] : `Typ ${words.list(types)}`,
   ].flat()
   const what = places.length === 0 ? 'Nachrichten' : `Nachrichten (${places.join(', ')})`
   return sendable.units === null ? `Kein Limit für ${what}` : `Noch ${units(sendable.units, words)} für ${what}`
@@ -57,7 +57,9 @@ const own: OwnTexts = {
     'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
-        ? 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Bitten Sie um mehr Einheiten, wenn Sie welche brauchen.'
+        ? quota.kind === 'cap'
+          ? 'Solche Nachrichten werden abgelehnt, bis die Grenze neu zählt.'
+          : 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Bitten Sie um mehr Einheiten, wenn Sie welche brauchen.'
         : 'Bitten Sie um mehr Einheiten, wenn diese nicht reichen.',
     'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
     'transfer.made': () => null,
@@ -85,6 +87,8 @@ export const german: Texts = {
   nameOfUser: id => `Benutzer ${id}`,
   allUsers: 'alle Benutzer',
   international: 'internationale Netze',
+  allBut: countries => `alle Länder außer ${countries}`,
+  manyCountries: count => `${count} Länder`,
   titles: {
     'quota.created': ({ quota }, { user }) => `Neu für ${user}: ${quotaName(quota)}`,
     'quota.updated': ({ quota }, { user }) => `Geändert für ${user}: ${quotaName(quota)}`,
@@ -124,8 +128,12 @@ export const german: Texts = {
     'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
-        ? 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Erhöhen Sie das Limit, oder geben Sie Einheiten dazu.'
-        : 'Erhöhen Sie das Limit, oder geben Sie Einheiten dazu, bevor es aufgebraucht ist.',
+        ? quota.kind === 'cap'
+          ? 'Solche Nachrichten werden abgelehnt, bis die Grenze neu zählt. Erhöhen Sie die Grenze, wenn sie gehen sollen.'
+          : 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt. Erhöhen Sie das Limit, oder geben Sie Einheiten dazu.'
+        : quota.kind === 'cap'
+          ? 'Erhöhen Sie die Grenze, bevor sie aufgebraucht ist, wenn mehr gehen soll.'
+          : 'Erhöhen Sie das Limit, oder geben Sie Einheiten dazu, bevor es aufgebraucht ist.',
     'quota.expired': () => 'Nachrichten, die kein anderes Kontingent bezahlt, werden abgelehnt.',
     'reservation.expired': () => 'Der Sender hat Einheiten reserviert und nicht gemeldet, was daraus geworden ist.',
     'transfer.made': () => null,

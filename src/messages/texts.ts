@@ -8,6 +8,9 @@ export interface Words {
   readonly user: string
   number(value: number): string
   country(code: string): string
+  /** What most countries but a few, some countries, or many are. */
+  countries(codes: readonly string[]): string
+  list(words: readonly string[]): string
 }
 
 /** The texts for a user about the user's own events. */
@@ -30,6 +33,8 @@ export interface Texts {
   readonly allUsers: string
   /** What the country of international networks is called. */
   readonly international: string
+  readonly allBut: (countries: string) => string
+  readonly manyCountries: (count: string) => string
   /** What happened, as a line. */
   readonly titles: { readonly [Name in MessageType]: (data: DataOf<Name>, words: Words) => string }
   /** What to do. Null: nothing. */
@@ -54,13 +59,22 @@ export interface Texts {
 const quotaName = ({ id, name }: QuotaFacts) => (name === null ? `quota ${id}` : `“${name}”`)
 const units = (count: number, { number }: Words) => `${number(count)} ${count === 1 ? 'unit' : 'units'}`
 
+/** The messages that the quota is for. An event that does not say so names the first country and type. */
+export function scopeOf({ quota, sendable }: Pick<DataOf<'quota.threshold_reached'>, 'quota' | 'sendable'>) {
+  const only = (first: string | null | undefined) => (first == null ? null : [first])
+  return {
+    countries: quota.countries ?? only(sendable?.country),
+    types: quota.message_types ?? only(sendable?.message_type),
+  }
+}
+
 /** What the user can still send, which other quotas pay for, too. An event that does not say it has what its quota has left. */
 function leftOf({ quota, sendable }: DataOf<'quota.threshold_reached'>, words: Words): string | null {
   if (sendable === undefined) return quota.remaining === null ? null : `${units(quota.remaining, words)} left`
-  const { country, message_type } = sendable
+  const { countries, types } = scopeOf({ quota, sendable })
   const places = [
-    country === null ? [] : `to ${words.country(country)}`,
-    message_type === null ? [] : `of type ${message_type}`,
+    countries === null ? [] : `to ${words.countries(countries)}`,
+    types === null ? [] : `of type ${words.list(types)}`,
   ]
   const what = ['messages', ...places.flat()].join(' ')
   return sendable.units === null ? `No limit on ${what}` : `${units(sendable.units, words)} left for ${what}`
@@ -109,7 +123,9 @@ const own: OwnTexts = {
     'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
-        ? 'Messages that no other quota pays are denied. Ask for more units if you need them.'
+        ? quota.kind === 'cap'
+          ? 'Such messages are denied until the limit counts anew.'
+          : 'Messages that no other quota pays are denied. Ask for more units if you need them.'
         : 'Ask for more units if these will not be enough.',
     'quota.expired': () => 'Messages that no other quota pays are denied.',
     'transfer.made': () => null,
@@ -137,6 +153,8 @@ export const english: Texts = {
   nameOfUser: id => `user ${id}`,
   allUsers: 'all users',
   international: 'international networks',
+  allBut: countries => `all countries but ${countries}`,
+  manyCountries: count => `${count} countries`,
   titles: {
     'quota.created': ({ quota }, { user }) => `New quota ${quotaName(quota)} for ${user}`,
     'quota.updated': ({ quota }, { user }) => `Quota ${quotaName(quota)} of ${user} was changed`,
@@ -177,8 +195,12 @@ export const english: Texts = {
     'quota.deleted': () => null,
     'quota.threshold_reached': ({ quota }) =>
       quota.remaining === 0
-        ? 'Messages that no other quota pays are denied. Raise the limit, or give units.'
-        : 'Raise the limit, or give units, before it is used up.',
+        ? quota.kind === 'cap'
+          ? 'Such messages are denied until the cap counts anew. Raise the cap if they should go.'
+          : 'Messages that no other quota pays are denied. Raise the limit, or give units.'
+        : quota.kind === 'cap'
+          ? 'Raise the cap before it is used up if more should go.'
+          : 'Raise the limit, or give units, before it is used up.',
     'quota.expired': () => 'Messages that no other quota pays are denied.',
     'reservation.expired': () => 'The sender reserved units and did not say what became of them.',
     'transfer.made': () => null,

@@ -1,5 +1,6 @@
 /** An event of each type, as messages show it: made by the functions that emit them. */
 import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
+import { othersThan } from '../../src/domain/country.ts'
 import type { EventData } from '../../src/domain/event.ts'
 import { type IncreaseRequest, requestViewOf } from '../../src/domain/increase-request.ts'
 import { type Pause, pauseViewOf } from '../../src/domain/pause.ts'
@@ -102,6 +103,16 @@ export const SAMPLES: { [Name in MessageType]: (Name extends keyof EventData ? E
       quota: quotaWith({ used: 1_000, name: null }),
       percent: 100,
       sendable: { units: 0, country: 'FR', message_type: 'otp' },
+    },
+    {
+      quota: quotaWith({ kind: 'cap', name: 'Abroad', countries: [...othersThan(['DE'])] }),
+      percent: 80,
+      sendable: { units: 20, country: '001', message_type: null },
+    },
+    {
+      quota: quotaWith({ kind: 'cap', countries: ['ES', 'FR'], message_types: ['otp'] }),
+      percent: 80,
+      sendable: { units: 1, country: 'ES', message_type: 'otp' },
     },
     { quota: quotaWith({ limit: null }), percent: 80, sendable: { units: null, country: null, message_type: null } },
   ],
