@@ -2646,7 +2646,7 @@ export type ProfileReq = {
   readonly ref?: string | null
   /** What people call the user. */
   readonly name?: string | null
-  /** Where messages to the user go. */
+  /** For your own systems. The service writes to a user only at an address that the user confirms (`/api/sms/quota/notifications`), and offers this one for it. */
   readonly email?: string | null
   /** The language of messages. */
   readonly language?: string | null
@@ -2661,7 +2661,7 @@ export type UserProfile = {
   readonly ref: string | null
   /** What people call the user. */
   readonly name: string | null
-  /** Where messages to the user go. */
+  /** For your own systems. The service writes to a user only at an address that the user confirms (`/api/sms/quota/notifications`), and offers this one for it. */
   readonly email: string | null
   /** The language of messages. */
   readonly language: string | null

@@ -82,7 +82,11 @@ const profileFields = {
     examples: ['customer-1042'],
   }),
   name: nullable(text(120, { minLength: 1 }), { description: 'What people call the user.', examples: ['Example Ltd'] }),
-  email: nullable(patterned('email'), { description: 'Where messages to the user go.', examples: [null] }),
+  email: nullable(patterned('email'), {
+    description:
+      'For your own systems. The service writes to a user only at an address that the user confirms (`/api/sms/quota/notifications`), and offers this one for it.',
+    examples: [null],
+  }),
   language: nullable(patterned('language'), { description: 'The language of messages.', examples: ['en'] }),
   time_zone: nullable(timeZone(), {
     description: 'The time zone of times that people read.',

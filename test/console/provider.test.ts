@@ -120,6 +120,7 @@ test('only the page that exchanges the code may call the provider', async () => 
   expect((await site.app.inject('/console/config.json')).json()).toEqual({
     oidc: { issuer: provider.issuer, client_id: CLIENT_ID, scope: 'openid' },
     segments: { split: 'graphemes', referenceBits: 8, shiftTables: [] },
+    contact: { text: null, url: null },
   })
 })
 

@@ -126,6 +126,7 @@ function sampleOf(schema: TSchema): unknown {
     '+4915112345678',
     'P1M',
     'evt_1_1',
+    `7.1.${'a'.repeat(43)}`,
   ]
   return (
     samples.find(sample => Value.Check(pattern === undefined ? { type, format } : { type, pattern }, sample)) ?? 'a'

@@ -97,7 +97,7 @@ function Created({ webhook }: { webhook: Api['WebhookWithSecret'] }) {
         {webhook.secret !== null && <Secret secret={webhook.secret} />}
         <TestEvent id={webhook.id} />
         <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" underline="always">
-          {creation.goOn}
+          {webhook.secret === null ? creation.goOnWithout : creation.goOn}
         </Anchor>
       </div>
     </>

@@ -27,7 +27,8 @@ export const users: typeof english = {
     aboutFields: {
       ref: 'Die ID im eigenen System, etwa eine UUID oder Kontonummer. Aufrufe können den Benutzer so nennen. Sie kann einmal gesetzt werden.',
       name: 'Wie Menschen den Benutzer nennen, neben der ID in Listen und auf Seiten der Konsole.',
-      email: 'Wohin Mitteilungen an den Benutzer gehen.',
+      email:
+        'Für eigene Systeme. Der Dienst schreibt Benutzern nur an eine Adresse, die sie unter „Meine Kontingente“ bestätigen, und schlägt ihnen diese vor.',
       language: 'Der Mitteilungen an den Benutzer, etwa en, de oder pt-BR.',
       time_zone: 'Der Zeiten in Mitteilungen an den Benutzer.',
     },

@@ -142,7 +142,8 @@ export const webhooks: typeof english = {
     allUsers: 'Alle Benutzer, und Ereignisse ohne Benutzer',
     someUsers: 'Nur diese Benutzer',
     whichUsers: 'Welche Benutzer',
-    aboutUsers: 'Bis zu 100, mit einer ID oder dem Anfang einer Referenz oder eines Namens.',
+    aboutUsers:
+      'Bis zu 100, mit einer ID oder dem Anfang einer Referenz oder eines Namens. Die Mitteilungen sind für das eigene Team: Kunden bekommen ihre über „Benutzer selbst“.',
     onlyWhenLow: 'Warnschwellen nur, wenn wenig übrig ist',
     aboutLow: 'Es zählt, was der Benutzer aus allen Kontingenten noch senden kann. Eine der beiden Angaben genügt.',
     lowUnits: 'Weniger Einheiten als',
@@ -226,6 +227,7 @@ export const webhooks: typeof english = {
     cancel: 'Abbrechen',
     created: 'Webhook angelegt',
     goOn: 'Das Geheimnis ist kopiert. Weiter zum Webhook',
+    goOnWithout: 'Weiter zum Webhook',
   },
   secret: {
     copyNow: 'Das Geheimnis jetzt kopieren. Es wird nicht noch einmal angezeigt.',

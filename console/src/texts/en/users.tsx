@@ -26,7 +26,8 @@ export const users = {
     aboutFields: {
       ref: 'The id in your own system, such as a UUID or an account number. Calls can name the user by it. It can be set once.',
       name: 'What people call the user, beside the id in lists and on pages of the console.',
-      email: 'Where messages to the user go.',
+      email:
+        'For your own systems. The service writes to users only at an address that they confirm under “My quotas”, and offers them this one.',
       language: 'Of messages to the user, such as en, de or pt-BR.',
       time_zone: 'Of times in messages to the user.',
     },

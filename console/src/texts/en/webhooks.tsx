@@ -137,7 +137,8 @@ export const webhooks = {
     allUsers: 'All users, and events of no user',
     someUsers: 'Only these users',
     whichUsers: 'Which users',
-    aboutUsers: 'Up to 100, by an id or the beginning of a reference or a name.',
+    aboutUsers:
+      'Up to 100, by an id or the beginning of a reference or a name. The messages are for your team: customers get their own by “Users themselves”.',
     onlyWhenLow: 'Thresholds only when little is left',
     aboutLow: 'What the user can still send by all quotas counts. One of the two is enough.',
     lowUnits: 'Fewer units than',
@@ -220,6 +221,7 @@ export const webhooks = {
     cancel: 'Cancel',
     created: 'Webhook created',
     goOn: 'I copied the secret. Go to the webhook',
+    goOnWithout: 'Go to the webhook',
   },
   secret: {
     copyNow: 'Copy the secret now. It is not shown again.',
