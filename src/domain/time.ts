@@ -7,7 +7,7 @@ export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 /** A generous bound on how much the clocks of processes differ. A stored time that lies further ahead was written by a clock that was. */
-export const CLOCK_MARGIN_MS = MINUTE_MS
+export const CLOCK_MARGIN_MS = 60_000
 
 /** The first and the last timestamp that a request may name. RFC 3339 has no years of five digits. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
