@@ -231,6 +231,8 @@ export type QuotaSummary = {
     /** When it could be granted, as far as time alone decides; null if waiting does not help. */
     readonly retryAt: string | null
   } | null
+  /** What the user, who never had a quota, gets with the first message, which `check` knows; null: nothing. */
+  readonly defaultPlan: { readonly id: number; readonly name: string; readonly version: number } | null
   /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, if nothing bounds the units, or if it is not computed: all windows until then, of caps by the hour for example, are too many. */
   readonly availableUntil: { readonly at: string; readonly units: number } | null
   /** The answers to messages that name a country or message type which quotas list: `available` and `denial` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most 50 rows. */

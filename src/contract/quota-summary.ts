@@ -4,7 +4,7 @@ import { PERIODS } from '../domain/period.ts'
 import { COUNTS } from '../domain/quota-settings.ts'
 import { QUOTA_DENIAL_REASONS } from '../domain/reservation.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
-import { closed, cursorQuery, nextCursor, nullable, time, uint, userNames } from './schemas.ts'
+import { closed, cursorQuery, nextCursor, nullable, positive, time, uint, userNames } from './schemas.ts'
 
 /** What a user's quotas add up to, and which quotas are running out. */
 
@@ -59,6 +59,11 @@ export const QuotaSummary = Type.Object(
     denial: denial(
       'Why `check` would deny one unit without country and message type now; null if it would be granted. In observe mode, such messages are granted all the same.',
     ),
+    default_plan: nullable(Type.Object({ id: positive(), name: Type.String(), version: positive() }), {
+      description:
+        'What the user, who never had a quota, gets with the first message, which `check` knows; null: nothing.',
+      examples: [null],
+    }),
     available_until: unitsAt(
       uint(),
       'The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, if nothing bounds the units, or if it is not computed: all windows until then, of caps by the hour for example, are too many.',

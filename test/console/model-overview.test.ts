@@ -28,6 +28,7 @@ const SUMMARY: Summary = {
   as_of: NOW,
   available: 30,
   available_until: null,
+  default_plan: null,
   limit: 100,
   used: 70,
   reserved: 0,

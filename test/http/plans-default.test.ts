@@ -42,6 +42,8 @@ describe('a user who never had a quota', () => {
     ['consume', { force: true }],
   ])('gets the default plan with the first %s %o, which is decided on it', async (op, more) => {
     const user = newUser()
+    const summaryOf = async () => (await call('GET', `/api/sms/admin/quota/summary?user_id=${user}`)).body
+    expect((await summaryOf()).default_plan).toEqual({ id: plan.id, name: 'Basic', version: 1 })
     expect(await send(first, op, user, { units: 3, ...more })).toMatchObject({
       granted: true,
       replayed: false,
@@ -57,6 +59,7 @@ describe('a user who never had a quota', () => {
       { plan: { id: plan.id, version: 1, slot: 'daily' } },
     ])
     expect((await call('GET', `/api/sms/admin/users/${user}/plan`)).body).toMatchObject({ plan: { id: plan.id } })
+    expect(await summaryOf()).toMatchObject({ denial: null, default_plan: null })
     const audit = (await call('GET', `/api/sms/admin/audit?user_id=${user}`)).body.items
     expect(audit).toMatchObject([{ actor: 'sms-quota', request_id: 'default-plan' }, { action: 'created' }])
     // Nothing was denied on the way.

@@ -6,6 +6,8 @@ import type { Repeated } from '../../admin/idempotency.ts'
 import type { AlertsQuery } from '../../contract/quota-summary.ts'
 import type { AdminListQuery } from '../../contract/quotas.ts'
 import type { Database } from '../../db/connection/database.ts'
+import { findDefaultPlan } from '../../db/plans/plans.ts'
+import { newUsers } from '../../db/plans/users.ts'
 import { firstBelow, listAlerts } from '../../db/quotas/alerts.ts'
 import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quotas/lists.ts'
 import { quotasOfUser } from '../../db/quotas/quotas.ts'
@@ -31,7 +33,16 @@ export function taggedView(reply: FastifyReply, { quota, at }: Answered) {
 /** A user's summary as of `at`. */
 export async function summaryOf({ db, pauses }: Pick<RouteContext, 'db' | 'pauses'>, userId: number, at: EpochMs) {
   const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
-  return summarize(userId, quotas, expired, past, pausesOf(pauses.known, userId, at), at)
+  const default_plan = quotas.length === 0 && expired === 0 ? await planToCome(db, userId) : null
+  return { ...summarize(userId, quotas, expired, past, pausesOf(pauses.known, userId, at), at), default_plan }
+}
+
+/** The plan that a user who never had a quota gets with the first message. */
+async function planToCome(db: Database, userId: number) {
+  const plan = await findDefaultPlan(db)
+  if (plan === undefined || !(await newUsers(db, [userId])).has(userId)) return null
+  const { id, name, version } = plan
+  return { id, name, version }
 }
 
 /** A page of quotas as of `at`. @throws Problem `invalid_request` if parameters contradict each other, or the page is too deep */

@@ -54,13 +54,17 @@ export function Status({ summary, raises, user }: StatusProps) {
     mutationFn: ({ id }: Opening) => queryClient.fetchQuery(quotaQuery(id)),
     onSuccess: (quota, { name }) => setAction({ name, quota, isRemedy: true }),
   })
-  const tone = main.denial === null ? 'good' : startsLater(main) ? 'coming' : 'bad'
+  const { default_plan: toCome } = summary
+  const isComing = startsLater(main) || toCome !== null
+  const tone = main.denial === null ? 'good' : isComing ? 'coming' : 'bad'
   return (
     <div className={classes.status} data-tone={tone}>
-      <Icon name={main.denial === null ? 'message' : startsLater(main) ? 'clock' : 'denials'} size={24} />
+      <Icon name={main.denial === null ? 'message' : isComing ? 'clock' : 'denials'} size={24} />
       <div className={classes.text}>
         <p className={classes.headline}>
-          {isDenied(main) ? (
+          {toCome !== null ? (
+            texts.user.status.planToCome(user.isOwn, toCome.name)
+          ) : isDenied(main) ? (
             <Blocked answer={main} summary={summary} isOwn={user.isOwn} />
           ) : (
             <CanSend answer={main} summary={summary} isOwn={user.isOwn} isOnly={others.every(isDenied)} />
@@ -69,7 +73,9 @@ export function Status({ summary, raises, user }: StatusProps) {
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
         <Paused paused={summary.paused} user={user} />
         <RaisedCaps summary={summary} raises={raises} isOwn={user.isOwn} />
-        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />}
+        {isDenied(main) && toCome === null && (
+          <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />
+        )}
         <ErrorNotice variant="action" error={opening.error} />
         <p className={classes.about} role="status">
           {message}

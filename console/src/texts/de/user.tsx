@@ -46,6 +46,7 @@ export const user: typeof english = {
       const where = isOwn ? 'im Paket' : 'in den Paketen'
       return `${values.units(units)} ${units === 1 ? 'ist' : 'sind'} ${where} übrig.`
     },
+    planToCome: (_, plan) => `Mit der ersten Nachricht kommt der Tarif „${plan}“.`,
     blocked: (_, why) => `Gesperrt: ${why}.`,
     blockedUntil: (_, at, why) => (
       <>

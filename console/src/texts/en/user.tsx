@@ -50,6 +50,8 @@ export const user = {
     ),
     remain: (units: number, isOwn: boolean) =>
       `${values.units(units)} ${units === 1 ? 'remains' : 'remain'} in the ${isOwn ? 'package' : 'grants'}.`,
+    planToCome: (isOwn: boolean, plan: string) =>
+      `${isOwn ? 'You get' : 'Gets'} the plan “${plan}” with the first message.`,
     blocked: (isOwn: boolean, why: string) => `${isOwn ? 'You cannot send' : 'Blocked'}: ${why}.`,
     blockedUntil: (isOwn: boolean, at: ReactNode, why: string) => (
       <>
