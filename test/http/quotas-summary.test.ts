@@ -29,6 +29,7 @@ async function summaryOf(user: number) {
 }
 
 const NOTHING = {
+  default_plan: null,
   as_of: at(0),
   limit: 0,
   used: 0,
