@@ -6,9 +6,8 @@ import { destinationOf } from '../../src/domain/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
-const { countriesLike, countryOfText, countryOfZone, dialedCountryLabel, meantCountry } = await import(
-  join(PROJECT, 'console/src/model/countries.ts')
-)
+const { countriesLike, countryOfText, countryOfZone, countryOptions, dialedCountryLabel, matchingOptions } =
+  await import(join(PROJECT, 'console/src/model/countries.ts'))
 
 test('the calling codes are those of the numbering plan', async () => {
   const plan = join(PROJECT, 'node_modules/libphonenumber-js/metadata.min.json')
@@ -42,10 +41,21 @@ test('a country is found by its name, code, calling code and a number, as far as
   for (const text of ['', '234', 'xx', 'Atlantis']) expect(countriesLike(text)).toEqual([])
 })
 
-test('a search for one more country means what it says exactly, or the only one that it finds', () => {
-  for (const text of ['de', 'germ', 'Germany', ' +49']) expect(meantCountry(text, [])).toBe('DE')
-  for (const text of ['', 'united', 'Atlantis', '+1']) expect(meantCountry(text, [])).toBe(null)
-  expect(meantCountry('germ', ['DE'])).toBe(null)
+test('the first match of a text is the option that it most likely means', () => {
+  const first = (text: string) => matchingOptions(countryOptions(), text)[0]?.value
+  const meant = {
+    de: 'DE',
+    germ: 'DE',
+    ' Germany ': 'DE',
+    '+49': 'DE',
+    guinea: 'GN',
+    india: 'IN',
+    niger: 'NE',
+    ireland: 'IE',
+  }
+  expect(Object.keys(meant).map(first)).toEqual(Object.values(meant))
+  expect(matchingOptions(countryOptions(), 'united').length).toBeGreaterThan(2)
+  expect(matchingOptions(countryOptions(), 'Atlantis')).toEqual([])
 })
 
 test('a time zone tells the country, unless it belongs to none', () => {

@@ -1,10 +1,11 @@
-import { Button, MultiSelect, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Button, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { countryName, formatList } from '../formats.ts'
 import { countryOptions } from '../model/countries.ts'
 import { type PauseField, type PauseValues, pauseTerms, wrongFields } from '../model/pauses.ts'
 import { useMakePauses, usersOf } from '../queries/pauses.ts'
 import { texts } from '../texts/texts.ts'
+import { ChoicesField } from './choice-field.tsx'
 import { useDialogInput } from './dialog.tsx'
 import { ErrorNotice } from './error-notice.tsx'
 import { TextField } from './text-field.tsx'
@@ -84,17 +85,14 @@ interface DestinationProps {
 function Destination({ values, change, errorOf }: DestinationProps) {
   return (
     <>
-      <MultiSelect
+      <ChoicesField
         label={words.countries}
-        description={words.countriesAbout}
-        data={countryOptions(values.countries)}
+        about={words.countriesAbout}
+        options={countryOptions(values.countries)}
         value={values.countries}
-        onChange={chosen => change({ countries: chosen })}
+        onChange={chosen => change({ countries: [...chosen] })}
         error={errorOf('country')}
-        required
-        searchable
-        hidePickedOptions
-        limit={40}
+        isRequired
       />
       <TagsInput
         label={words.types}

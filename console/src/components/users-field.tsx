@@ -1,12 +1,13 @@
-import { MultiSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type NamedUser, userText } from '../model/addresses.ts'
+import type { Option } from '../model/countries.ts'
 import { searchedReceiver } from '../model/transfers.ts'
 import { uint } from '../model/url-parameters.ts'
 import { useNamedUsers } from '../queries/profile.ts'
 import { userSearchQuery } from '../queries/quotas.ts'
+import { ChoicesField } from './choice-field.tsx'
 import type { FieldProps } from './text-field.tsx'
 
 /** A pause in typing after which users are searched. */
@@ -20,36 +21,32 @@ export function UsersField({ label, about, value, onChange, error }: FieldProps<
   const typed = uint(text.trim())
   const chosen = useNamedUsers(value)
   const others = [
-    ...(searched === '' ? [] : (found.data?.users ?? [])),
-    // The service may know nothing of the user yet.
+    // First, because it is meant; and the service may know nothing of the user yet.
     ...(typed === null ? [] : [{ user_id: typed }]),
+    ...(searched === '' ? [] : (found.data?.users ?? [])),
   ]
+  const isSearched = searched === searchedReceiver(text) && found.isFetched && !found.isPlaceholderData
   return (
-    <MultiSelect
+    <ChoicesField
       label={label}
-      description={about}
-      data={optionsOf([...chosen, ...others])}
+      about={about}
+      options={optionsOf([...chosen, ...others])}
       // They are found by more than what is shown of them.
-      filter={({ options }) => options}
+      search={{ onType: setText, isFound: typed !== null || isSearched }}
       value={value.map(String)}
       onChange={users => onChange(users.map(Number))}
       error={error}
-      searchValue={text}
-      onSearchChange={setText}
-      // Enter takes one of the list, and saves nothing.
-      onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
-      searchable
-      hidePickedOptions
     />
   )
 }
 
 /** Each user once. */
-function optionsOf(users: readonly NamedUser[]): { value: string; label: string }[] {
+function optionsOf(users: readonly NamedUser[]): Option[] {
   const labels = new Map<string, string>()
   for (const user of users) {
     const id = String(user.user_id)
-    if (!labels.has(id)) labels.set(id, userText(user, id))
+    // The name may be known of one that was found only.
+    if ((labels.get(id) ?? id) === id) labels.set(id, userText(user, id))
   }
   return [...labels].map(([value, label]) => ({ value, label }))
 }

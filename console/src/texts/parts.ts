@@ -1,6 +1,7 @@
 /** A list of exports and not an object: a page then loads those parts that it uses. */
 export { breaker } from './en/breaker.tsx'
 export { changes } from './en/changes.tsx'
+export { choice } from './en/choice.ts'
 export { components } from './en/components.tsx'
 export { cost } from './en/cost.tsx'
 export { denials } from './en/denials.tsx'

@@ -1,8 +1,9 @@
-import { Button, Group, MultiSelect, Radio, Stack, TagsInput, Text } from '@mantine/core'
-import { type FormEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { Button, Group, Radio, Stack, TagsInput, Text } from '@mantine/core'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { DEFAULT_BUDGETS } from '../../../../src/domain/breaker.ts'
 import { BREAKER_MODES, MAX_BUDGET } from '../../../../src/domain/breaker-settings.ts'
 import { isOutdated } from '../../api/problem.ts'
+import { ChoicesField } from '../../components/choice-field.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { useFocusFirstError } from '../../components/form-errors.ts'
 import { Section } from '../../components/section.tsx'
@@ -167,11 +168,6 @@ function Budgets({ values, wrong, aboutOf, onChange }: FieldsProps) {
   )
 }
 
-/** Enter in a list of choices takes one of them, and saves nothing. */
-function keepEnter(event: KeyboardEvent): void {
-  if (event.key === 'Enter') event.preventDefault()
-}
-
 /** The types that are watched, and what always passes. */
 function Watched({ values, wrong, aboutOf, onChange }: FieldsProps) {
   const { message_types, pass_countries, pass_users } = values
@@ -186,16 +182,13 @@ function Watched({ values, wrong, aboutOf, onChange }: FieldsProps) {
         splitChars={[',', ' ']}
         acceptValueOnBlur
       />
-      <MultiSelect
+      <ChoicesField
         label={words.countries}
-        description={aboutOf('pass_countries')}
-        data={countryOptions(pass_countries)}
-        value={[...pass_countries]}
+        about={aboutOf('pass_countries')}
+        options={countryOptions(pass_countries)}
+        value={pass_countries}
         onChange={countries => onChange({ pass_countries: countries })}
-        onKeyDown={keepEnter}
-        searchable
-        hidePickedOptions
-        limit={40}
+        error={undefined}
       />
       <UsersField
         label={words.users}

@@ -1,10 +1,11 @@
-import { Button, Checkbox, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
-import { type KeyboardEvent, type ReactNode, useState } from 'react'
+import { Button, Checkbox, CloseButton, Input, TagsInput, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { exceptionsOf, othersThan } from '../../../../src/domain/country.ts'
+import { ChoiceField, ChoicesField } from '../../components/choice-field.tsx'
 import type { FieldErrors } from '../../components/form-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
-import { countryOptions, meantCountry } from '../../model/countries.ts'
+import { countryOptions } from '../../model/countries.ts'
 import { toTimestamp } from '../../model/local-time.ts'
 import type { FormValues, MetadataRow } from '../../model/quota-form.ts'
 import { texts } from '../../texts/texts.ts'
@@ -51,44 +52,22 @@ export function TimestampField({ label, about, value, onChange, error }: FieldPr
   )
 }
 
-/** Enter selects an option of an open list; without a match it must not submit the form. */
-function keepEnter(event: KeyboardEvent<HTMLInputElement>): void {
-  if (event.key === 'Enter' && event.currentTarget.getAttribute('aria-expanded') === 'true') event.preventDefault()
-}
-
 const ZONES = Intl.supportedValuesOf('timeZone')
 
 /** All time zones of the browser, with the user's own and the default first. */
-export function TimeZoneField({ label, about, value, onChange, error }: FieldProps<string>) {
-  const first = [...new Set([LOCAL_ZONE, 'UTC', value])]
-  const data = [
+export function TimeZoneField(props: FieldProps<string>) {
+  const first = [...new Set([LOCAL_ZONE, 'UTC', props.value])]
+  const groups = [
     { group: TEXTS.zonesSuggested, items: first },
     { group: TEXTS.zonesAll, items: ZONES.filter(zone => !first.includes(zone)) },
   ]
-  return (
-    <Select
-      label={label}
-      description={about}
-      data={data}
-      value={value}
-      onChange={zone => zone !== null && onChange(zone)}
-      error={error}
-      // Typing replaces the text, to start a new search.
-      onFocus={event => event.currentTarget.select()}
-      onKeyDown={keepEnter}
-      searchable
-      limit={60}
-      allowDeselect={false}
-      nothingFoundMessage={TEXTS.noZone}
-    />
-  )
+  return <ChoiceField {...props} groups={groups} />
 }
 
 /** The countries that a quota covers, picked one by one, or all but those that are picked. */
 export function CountriesField({ label, about, value, onChange, error }: FieldProps<string[]>) {
   // While no country is picked, nothing else tells: who replaces the only exception goes on with an exception.
   const [isExceptChosen, setExceptChosen] = useState(false)
-  const [search, setSearch] = useState('')
   const others = exceptionsOf(value)
   const isExcept = value.length === 0 ? isExceptChosen : others !== null
   const picked = [...(others ?? value)]
@@ -96,32 +75,17 @@ export function CountriesField({ label, about, value, onChange, error }: FieldPr
     setExceptChosen(except)
     onChange([...(except && next.length > 0 ? othersThan(next) : next)])
   }
-  function takeMeant(event: KeyboardEvent<HTMLInputElement>) {
-    keepEnter(event)
-    const meant = event.key === 'Enter' ? meantCountry(search, picked) : null
-    if (meant === null) return
-    setSearch('')
-    change([...picked, meant], isExcept)
-  }
-  // Includes codes of the quota that this version does not know.
-  const data = countryOptions(picked)
   return (
     <div>
-      <MultiSelect
+      <ChoicesField
         label={label}
-        description={about}
-        data={data}
+        about={about}
+        // Includes codes of the quota that this version does not know.
+        options={countryOptions(picked)}
         value={picked}
         onChange={next => change(next, isExcept)}
         error={error}
         placeholder={picked.length === 0 ? TEXTS.allCountries : ''}
-        onKeyDown={takeMeant}
-        searchable
-        searchValue={search}
-        onSearchChange={setSearch}
-        hidePickedOptions
-        limit={40}
-        nothingFoundMessage={TEXTS.noCountry}
       />
       <Checkbox
         mt="xs"
