@@ -303,6 +303,16 @@ test('the console asks the service in its queries only, and has one file for for
   expect(consoleFiles.filter(({ path }) => !allowed.test(path)).flatMap(file => linesWith(file, formats))).toEqual([])
 })
 
+/** Forms of pages and lists, and of the dialog that asks to sign in again, which cannot be closed. */
+const FORMS_OF_PAGES =
+  /\/(?:components\/(?:filter-fields|user\/(?:message-check|notifications-section))|pages\/(?:start|sign-in|plans|quota|webhooks|pauses|quotas)\/(?!.*dialog).+)\.tsx$/
+
+test('each form in a dialog keeps it open on Escape while it has input', () => {
+  const forms = consoleFiles.filter(({ text, path }) => /<form\b/.test(text) && !FORMS_OF_PAGES.test(path))
+  expect(forms.length).toBeGreaterThan(10)
+  expect(forms.filter(({ text }) => !/\buseDialogInput\(/.test(text)).map(({ path }) => path)).toEqual([])
+})
+
 test('the console renders no text as HTML', () => {
   const markup =
     /dangerouslySetInnerHTML|\.(?:inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function/

@@ -20,13 +20,14 @@ interface PauseFormProps {
 
 /** Pauses countries, for one user or for all: a pause for each. */
 export default function PauseForm({ initial, onDone }: PauseFormProps) {
-  const [values, setValues] = useState<PauseValues>({ ...EMPTY, ...initial })
+  const [first] = useState<PauseValues>({ ...EMPTY, ...initial })
+  const [values, setValues] = useState(first)
   const [isTried, setTried] = useState(false)
   const { who, countries } = values
   const making = useMakePauses(() => onDone(words.done(formatList(countries.map(countryName)))))
   const wrong = isTried ? wrongFields(values, Date.now()) : []
   const errorOf = (field: PauseField) => wrong.includes(field) && words.errors[field]
-  useDialogInput(values.user !== '' || values.reason !== '' || countries.length > 0)
+  useDialogInput(JSON.stringify(values) !== JSON.stringify(first))
 
   const change = (part: Partial<PauseValues>) => setValues({ ...values, ...part })
   async function submit(event: FormEvent) {

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { isLive } from '../../model/quota-status.ts'
 import { useSetEnabled } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
+import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
 
@@ -12,6 +13,7 @@ const TEXTS = texts.quota.suspend
 export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) {
   const needsConsent = quota.kind === 'cap' && isLive(quota)
   const [hasConsent, setConsent] = useState(false)
+  useDialogInput(hasConsent)
   const [error, setError] = useState<string>()
   const suspending = useSetEnabled(quota.id, () => {
     onDone(TEXTS.done[quota.kind])

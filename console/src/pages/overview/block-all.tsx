@@ -4,10 +4,13 @@ import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { BlockReason } from '../../components/block-reason.tsx'
 import classes from '../../components/data-table.module.css'
+import { useDialogInput } from '../../components/dialog.tsx'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import { refetchDependents } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { JobView } from '../quotas/jobs/job-view.tsx'
+
+const { blockAll } = texts.overviewParts.senders
 
 interface BlockAllProps {
   type: string
@@ -25,8 +28,10 @@ export function BlockAll({ type: name, users, isAll }: BlockAllProps) {
   const [lines, setLines] = useState<readonly ImportLine[] | null>(null)
   // Names the caps, so that one is made for each user however often the job is continued.
   const [reference] = useState(() => `block-${name}-${newIdempotencyKey()}`)
+  const [isDone, setDone] = useState(false)
+  // While it runs, as well: closed, it would stop after a step.
+  useDialogInput(isOpen && reason !== '' && !isDone)
   const queryClient = useQueryClient()
-  const { blockAll } = texts.overviewParts.senders
   const text = reason.trim()
 
   function submit(event: FormEvent) {
@@ -54,7 +59,10 @@ export function BlockAll({ type: name, users, isAll }: BlockAllProps) {
         job={importJob(lines, { isDryRun: false })}
         total={lines.length}
         reportName={`sms-quota-block-${name}`}
-        onEnd={() => void refetchDependents(queryClient)}
+        onEnd={isAllDone => {
+          setDone(isAllDone)
+          void refetchDependents(queryClient)
+        }}
       >
         {() => null}
       </JobView>

@@ -2,6 +2,7 @@ import { Anchor, Button, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import classes from '../../components/data-table.module.css'
+import { useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PauseReason } from '../../components/pause-form.tsx'
 import { countryName } from '../../formats.ts'
@@ -41,6 +42,7 @@ function PauseUsers({ country, users, onCancel }: Omit<PauseAllProps, 'isAll'> &
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
   const [done, setDone] = useState('')
+  useDialogInput(reason !== '' && done === '')
   const name = countryName(country)
   const making = useMakePauses(() => setDone(words.done(name, users.length)))
 
