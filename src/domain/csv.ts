@@ -79,12 +79,12 @@ function cellOf(value: unknown): string {
 
 const isPlainItem = (item: unknown) => (typeof item === 'string' ? /^(?!\[)\S+$/.test(item) : typeof item !== 'object')
 
-/** A line of CSV of values, with its line break. Numbers stay numbers; no text is a formula to a spreadsheet. */
+/** A line of CSV of values, with its line break. Numbers stay numbers, null is an empty cell; no text is a formula to a spreadsheet. */
 export function csvLine(values: readonly unknown[]): string {
-  return lineOf(values.map(cellOf))
+  return lineOf(values.map(value => cellOf(value ?? undefined)))
 }
 
-/** A line of values that are read again: an empty text is none that is left out. */
+/** A line of values that are read again: null and an empty text are none that is left out. */
 export function csvRecord(values: readonly unknown[]): string {
   return lineOf(values.map(value => (value === '' ? EMPTY : cellOf(value))))
 }

@@ -51,6 +51,9 @@ lines, ""quoted""",AT DE,50,{},null
   await service.call('PUT', '/api/sms/admin/users/8/profile', { body: { ref: 'k=8' } })
   const named = ['--format', 'csv', '--fields', 'user_ref,limit', '--filter', 'user_id=ref:k=8']
   expect((await run(['export', 'quotas', ...named])).stdout).toBe('user_ref,limit\nk=8,null\n')
+  // What no import reads has an empty cell for null.
+  const changes = ['export', 'audit', '--format', 'csv', '--fields', 'resource,action,before', '--filter', 'user_id=7']
+  expect((await run(changes)).stdout).toBe('resource,action,before\nquota,created,\n')
 })
 
 test('texts of others are no formulas in CSV, and come back as they were', async () => {

@@ -186,7 +186,7 @@ test('a file has the same columns for both kinds of messages', () => {
   const at = formatTimestamp(AT)
   const cellsOf = (message: Parameters<typeof csvValues>[0]) =>
     Object.fromEntries(
-      csvValues(message).flatMap((value, index) => (value === undefined ? [] : [[CSV_COLUMNS[index], value]])),
+      csvValues(message).flatMap((value, index) => (value === null ? [] : [[CSV_COLUMNS[index], value]])),
     )
   expect(cellsOf({ kind: 'sent', at, record: RESERVATION })).toEqual({
     at,

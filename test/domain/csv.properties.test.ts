@@ -101,7 +101,7 @@ test.each([
   ['a-b', 'a-b'],
   ['a, -b', '"a, -b"'],
   [-5, '-5'],
-  [null, 'null'],
+  [null, ''],
   ['null', "'null"],
   ['NULL', "'NULL"],
   ["'null", "''null"],

@@ -85,8 +85,7 @@ export function csvLineOf(change: Change, actorName: string | null): string {
     ...[limitIn(resource, before), limitIn(resource, after), differenceOf(change), reasonOf(change)],
     ...[changedFields(change).join(' '), request_id],
   ]
-  // An empty cell is nothing; the text "null" would be a name.
-  return csvLine(values.map(value => value ?? undefined))
+  return csvLine(values)
 }
 
 function limitIn(resource: Change['resource'], shown: Api['QuotaAsShown'] | null): number | 'unlimited' | null {

@@ -107,7 +107,7 @@ export const CSV_COLUMNS = [
   'sender',
 ] as const
 
-/** The values of a message in the columns of a file; undefined for an empty cell. */
+/** The values of a message in the columns of a file. */
 export function csvValues({ kind, at, record }: Message): unknown[] {
   const values: Readonly<Record<(typeof CSV_COLUMNS)[number], unknown>> = {
     at,
@@ -124,5 +124,5 @@ export function csvValues({ kind, at, record }: Message): unknown[] {
     message_type: record.message_type,
     sender: kind === 'sent' ? record.made_by : record.sender,
   }
-  return CSV_COLUMNS.map(column => values[column] ?? undefined)
+  return CSV_COLUMNS.map(column => values[column])
 }

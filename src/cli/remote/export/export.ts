@@ -6,7 +6,7 @@ import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
 import { ReservationRecord } from '../../../contract/reservations.ts'
-import { csvRecord } from '../../../domain/csv.ts'
+import { csvLine, csvRecord } from '../../../domain/csv.ts'
 import { REFERENCE } from '../../../domain/user-file.ts'
 import { linesOf } from '../../../http/platform/ndjson.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
@@ -65,7 +65,9 @@ function writerOf(args: Arguments, schema: TObject | undefined): (lines: Lines) 
       throw new UsageError(`--fields has no "${name}"; fields are ${all.map(one => one.name).join(', ')}`)
     return column
   })
-  if (format === 'csv') return lines => csvOf(lines, columns ?? all)
+  // Only a file of quotas is read again.
+  const lineOf = schema === SmsQuota ? csvRecord : csvLine
+  if (format === 'csv') return lines => csvOf(lines, columns ?? all, lineOf)
   if (format !== 'ndjson') throw new UsageError(`--format is ndjson or csv, not "${format}"`)
   if (columns !== undefined) throw new UsageError('--fields is for --format csv')
   return joined
@@ -75,9 +77,9 @@ async function* joined(lines: Lines): AsyncGenerator<string, void> {
   for await (const group of lines) yield group.map(line => `${safeJson(line)}\n`).join('')
 }
 
-async function* csvOf(lines: Lines, columns: ReturnType<typeof columnsOf>): AsyncGenerator<string, void> {
-  yield csvRecord(columns.map(({ name }) => name))
-  for await (const group of lines) yield group.map(line => csvLineOf(columns, recordIn(line))).join('')
+async function* csvOf(lines: Lines, columns: readonly Column[], lineOf: typeof csvLine): AsyncGenerator<string, void> {
+  yield lineOf(columns.map(({ name }) => name))
+  for await (const group of lines) yield group.map(line => lineOf(valuesOf(columns, recordIn(line)))).join('')
 }
 
 function recordIn(line: string): unknown {
@@ -126,9 +128,8 @@ function columnsOf(schema: RecordSchema, path: readonly string[] = []): Column[]
   })
 }
 
-/** A line of CSV of a record, with its line break. */
-function csvLineOf(columns: readonly Column[], record: unknown): string {
-  return csvRecord(columns.map(({ path }) => valueAt(record, path)))
+function valuesOf(columns: readonly Column[], record: unknown): unknown[] {
+  return columns.map(({ path }) => valueAt(record, path))
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {
