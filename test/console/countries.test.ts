@@ -6,8 +6,9 @@ import { destinationOf } from '../../src/domain/destination.ts'
 import { PROJECT } from '../support/paths.ts'
 
 // Imported dynamically, because its types need the DOM.
-const { countriesLike, countryOfText, countryOfZone, countryOptions, dialedCountryLabel, matchingOptions } =
-  await import(join(PROJECT, 'console/src/model/countries.ts'))
+const model = (file: string) => import(join(PROJECT, 'console/src/model', file))
+const { countriesLike, countryOfText, countryOfZone, countryOptions, dialedCountryLabel } = await model('countries.ts')
+const { matchingOptions } = await model('matching-options.ts')
 
 test('the calling codes are those of the numbering plan', async () => {
   const plan = join(PROJECT, 'node_modules/libphonenumber-js/metadata.min.json')

@@ -1,6 +1,6 @@
 import { MultiSelect, Select } from '@mantine/core'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { matchingOptions, type Option } from '../model/countries.ts'
+import { matchingOptions, type Option } from '../model/matching-options.ts'
 import { texts } from '../texts/texts.ts'
 import { focusFirstError } from './form-errors.ts'
 import type { FieldProps } from './text-field.tsx'

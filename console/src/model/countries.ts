@@ -3,11 +3,6 @@ import { countryLabel, countryName } from '../formats.ts'
 import { locale } from '../texts/language.ts'
 import { CALLING_CODES, callingCodeOf, countriesOfDigits } from './calling-codes.ts'
 
-export interface Option {
-  value: string
-  label: string
-}
-
 /** Name, code and calling code, where users search by each: "Nigeria (NG, +234)". */
 export function dialedCountryLabel(country: string): string {
   const code = callingCodeOf(country)
@@ -15,7 +10,7 @@ export function dialedCountryLabel(country: string): string {
 }
 
 /** The countries that quotas can be scoped to, with some more, by their names. */
-export function countryOptions(more: readonly string[] = []): Option[] {
+export function countryOptions(more: readonly string[] = []): { value: string; label: string }[] {
   return [...new Set([...COUNTRIES, ...more])]
     .map(value => ({ value, label: dialedCountryLabel(value) }))
     .toSorted((one, other) => one.label.localeCompare(other.label, locale))
@@ -30,19 +25,6 @@ export function countryOfText(text: string): string | null {
   const named = [...COUNTRIES].filter(isName)
   const [country, ...others] = named.length > 0 ? named : (dialed ?? [])
   return others.length === 0 ? (country ?? null) : null
-}
-
-/** The options that a text finds. Enter takes the first: “de” means Germany, not Bangladesh, and “guinea” not Equatorial Guinea. */
-export function matchingOptions(options: readonly Option[], text: string): Option[] {
-  const typed = text.trim().toLocaleLowerCase(locale)
-  const rankOf = ({ value, label }: Option) => {
-    const shown = label.toLocaleLowerCase(locale)
-    if (value.toLocaleLowerCase(locale) === typed) return 0
-    if (shown.startsWith(typed)) return 1
-    if (shown.split(/[\s(),]+/).includes(typed)) return 2
-    return shown.includes(typed) ? 3 : null
-  }
-  return [0, 1, 2, 3].flatMap(rank => options.filter(option => rankOf(option) === rank))
 }
 
 /** The country that a time zone belongs to; null for one of none, such as UTC, or where the platform does not say. */
