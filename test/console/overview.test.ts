@@ -5,7 +5,15 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, goTo, reopen, settled, startSite } from '../support/browser.ts'
+import {
+  expectAccessible,
+  expectAccessibleInEachLayout,
+  expectWidestColumn,
+  goTo,
+  reopen,
+  settled,
+  startSite,
+} from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -66,6 +74,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await page.clock.fastForward(3_000)
   const near = panel(page, 'Near their limit')
   await near.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
+  await expectWidestColumn(near, 'Quota')
   await today.getByText('800', { exact: true }).first().waitFor()
   const denied = panel(page, 'Denied in 24 hours')
   await denied.getByText('message, 500 units').waitFor()
@@ -169,6 +178,7 @@ test('shows what needs a decision, and leads to it', async () => {
   await again.getByRole('link', { name: 'User 4711' }).waitFor()
   const ending = panel(page, 'Ending this week')
   await ending.getByRole('row').filter({ hasText: 'Trial' }).getByText('820', { exact: true }).waitFor()
+  await expectWidestColumn(ending, 'Quota')
   await ending.getByText('1 extra grant, which was given for its period only.').waitFor()
   expect(await ending.getByRole('row').filter({ hasText: 'Gift' }).count()).toBe(0)
   expect(await ending.getByRole('link', { name: 'All that end' }).getAttribute('href')).toBe(

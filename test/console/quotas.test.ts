@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import {
   expectAccessible,
   expectAccessibleInEachLayout,
+  expectWidestColumn,
   goTo,
   RETRY_MS,
   reopen,
@@ -219,6 +220,7 @@ test('is accessible and fits 1280 and 360 px', async () => {
   // A cap, grants that end or are suspended, and others: more rows only take more time.
   const page = await site.visit(`${LIST}?user_id=0`)
   await untilListed(page, [45, 40, 35, 30, 25, 20, 15, 10, 5])
+  await expectWidestColumn(page.getByRole('table'), 'Quota')
   await expectAccessibleInEachLayout(page.getByRole('table'))
 })
 

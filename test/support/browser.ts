@@ -393,6 +393,15 @@ export async function expectAccessibleInEachLayout(
   await useColorScheme(page, 'light')
 }
 
+/** Checks which column of a table is the widest. */
+export async function expectWidestColumn(table: Locator, heading: string): Promise<void> {
+  const heads = await table
+    .getByRole('columnheader')
+    .evaluateAll(elements => elements.map(({ textContent, clientWidth }) => ({ heading: textContent, clientWidth })))
+  const [widest] = heads.toSorted((one, other) => other.clientWidth - one.clientWidth)
+  expect(widest?.heading, JSON.stringify(heads)).toContain(heading)
+}
+
 /** Checks horizontal scrolling at 360 px and at 1280 px, where the texts of another language are all that axe has not seen. Leaves the page wide. */
 export async function expectFits(page: Page): Promise<void> {
   for (const viewport of [{ width: 360, height: 800 }, WIDE]) {
