@@ -24,6 +24,8 @@ export interface PageEntry {
 /** Those who may create and change quotas and webhooks. */
 const admins = (caller: Caller) => may(caller, 'change')
 const users = ({ user_id }: Caller) => user_id !== null
+/** Staff without quotas of their own, who find the page in the menu of the account. */
+const othersOnly = (caller: Caller) => readsAllUsers(caller) && !users(caller)
 
 type Load<Component> = () => Promise<{ default: Component }>
 
@@ -45,6 +47,7 @@ const denials = () => import('./components/denials/denials.tsx')
 const message = () => import('./pages/message/message-page.tsx')
 const changes = () => import('./pages/user/changes.tsx')
 const transfers = () => import('./pages/user/transfers.tsx')
+const cost = lazy(() => import('./pages/cost/cost.tsx'))
 const profile = () => import('./pages/user/profile.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
@@ -58,6 +61,34 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/overview/overview.tsx')),
   },
   { path: '/start', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/start/start.tsx')) },
+  {
+    path: '/users',
+    label: texts.shell.pages.users,
+    icon: 'users',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/users/users.tsx')),
+  },
+  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, overview) },
+  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
+  { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
+  { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
+  { path: '/users/:id/transfers', isFor: readsAllUsers, Page: framed(user, transfers) },
+  { path: '/users/:id/changes', isFor: readsAllUsers, Page: framed(user, changes) },
+  { path: '/users/:id/profile', isFor: readsAllUsers, Page: framed(user, profile) },
+  {
+    path: '/requests',
+    label: texts.shell.pages.requests,
+    icon: 'requests',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/requests/requests.tsx')),
+  },
+  {
+    path: '/messages',
+    label: texts.shell.pages.messages,
+    icon: 'message',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/messages/messages.tsx')),
+  },
   {
     path: '/quotas',
     label: texts.shell.pages.quotas,
@@ -98,13 +129,6 @@ export const PAGES: readonly PageEntry[] = [
     Page: framed(plan, () => import('./pages/plans/history.tsx')),
   },
   {
-    path: '/messages',
-    label: texts.shell.pages.messages,
-    icon: 'message',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/messages/messages.tsx')),
-  },
-  {
     path: '/pauses',
     label: texts.shell.pages.pauses,
     icon: 'pause',
@@ -118,26 +142,12 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/pauses/breaker.tsx')),
   },
   {
-    path: '/requests',
-    label: texts.shell.pages.requests,
-    icon: 'requests',
+    path: '/changes',
+    label: texts.shell.pages.changes,
+    icon: 'clock',
     isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/requests/requests.tsx')),
+    Page: lazy(() => import('./pages/changes/changes.tsx')),
   },
-  {
-    path: '/users',
-    label: texts.shell.pages.users,
-    icon: 'users',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/users/users.tsx')),
-  },
-  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, overview) },
-  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
-  { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
-  { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
-  { path: '/users/:id/transfers', isFor: readsAllUsers, Page: framed(user, transfers) },
-  { path: '/users/:id/changes', isFor: readsAllUsers, Page: framed(user, changes) },
-  { path: '/users/:id/profile', isFor: readsAllUsers, Page: framed(user, profile) },
   {
     path: '/webhooks',
     label: texts.shell.pages.webhooks,
@@ -163,13 +173,6 @@ export const PAGES: readonly PageEntry[] = [
     Page: framed(webhook, () => import('./pages/webhooks/history.tsx')),
   },
   {
-    path: '/changes',
-    label: texts.shell.pages.changes,
-    icon: 'clock',
-    isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/changes/changes.tsx')),
-  },
-  {
     path: '/mine',
     label: texts.shell.pages.mine,
     icon: 'mine',
@@ -190,6 +193,7 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'cost',
     shape: 'form',
     isFor: users,
-    Page: lazy(() => import('./pages/cost/cost.tsx')),
+    Page: cost,
   },
+  { path: '/cost', shape: 'form', isFor: othersOnly, Page: cost },
 ]

@@ -44,7 +44,7 @@ test('an administrator replays the past with other settings, switches the breake
     examples: [{ user_id: 7, messages: 120 }],
   })
   const page = await site.visit('/pauses', { now: clock.now })
-  await page.getByRole('navigation', { name: 'Paused destinations' }).getByRole('link', { name: 'Breaker' }).click()
+  await page.getByRole('navigation', { name: 'Rules' }).getByRole('link', { name: 'Breaker' }).click()
   await page.getByText('3 had feedback in the last 24 hours, and 1 had none').waitFor()
   await page.getByRole('link', { name: 'Ann (7)' }).waitFor()
 

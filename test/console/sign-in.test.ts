@@ -155,16 +155,21 @@ test('shows each role its pages, also without a user id', async () => {
   }
   const titles = [
     'Overview',
+    'Customers',
+    'Requests',
+    'Messages',
     'Quotas',
     'Plans',
-    'Messages',
-    'Paused destinations',
-    'Requests',
-    'Users',
-    'Webhooks',
+    'Rules',
     'Changes',
+    'Webhooks & alerts',
   ]
   expect(await links.allTextContents()).toEqual(titles)
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Message cost' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Message cost' }).waitFor()
+  await page.getByRole('region', { name: 'Units' }).waitFor()
+  expect(await page.getByRole('region', { name: 'What you can send now' }).count()).toBe(0)
 })
 
 test('leads administrators of an empty service to the first message', async () => {

@@ -1,5 +1,7 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core'
+import { Link } from 'wouter'
 import { Icon } from '../components/icon.tsx'
+import { readsAllUsers } from '../session/rights.ts'
 import { type Caller, signOut } from '../session/session.ts'
 import { chooseLanguage, LANGUAGE_TAGS, LANGUAGES, language } from '../texts/language.ts'
 import { texts } from '../texts/texts.ts'
@@ -40,6 +42,11 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
         <Languages />
         <ColorSchemes />
         <Menu.Divider />
+        {caller.user_id === null && readsAllUsers(caller) && (
+          <Menu.Item component={Link} href="/cost" leftSection={<Icon name="cost" />}>
+            {texts.shell.pages.cost}
+          </Menu.Item>
+        )}
         <Menu.Item component="a" href="/docs" leftSection={<Icon name="docs" />}>
           {account.docs}
         </Menu.Item>

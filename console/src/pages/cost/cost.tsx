@@ -151,10 +151,14 @@ interface MessageProps {
   country: Destination['country']
 }
 
-/** The available units of the user, and how many messages of this cost they allow. */
-function RemainingUnits({ units, country }: MessageProps) {
+/** Nothing for staff without quotas of their own. */
+function RemainingUnits(message: MessageProps) {
   const { user_id } = useCaller()
-  if (user_id === null) throw new Error('the page needs a caller with a user id')
+  return user_id !== null && <UnitsOf user_id={user_id} {...message} />
+}
+
+/** The available units of the user, and how many messages of this cost they allow. */
+function UnitsOf({ user_id, ...message }: MessageProps & { user_id: number }) {
   const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
   return (
     <section className={classes.card} aria-label={texts.cost.available.title}>
@@ -166,7 +170,7 @@ function RemainingUnits({ units, country }: MessageProps) {
           <ErrorNotice variant="load" error={summary.error} onRetry={summary.refetch} />
         )
       ) : (
-        <Available summary={summary.data} units={units} country={country} />
+        <Available summary={summary.data} {...message} />
       )}
     </section>
   )

@@ -46,7 +46,7 @@ export function Blocked() {
       aside={
         <Group gap="md">
           <Anchor component={Link} href="/pauses" size="sm">
-            {texts.shell.pages.pauses}
+            {blocked.paused}
           </Anchor>
           <Anchor component={Link} href="/quotas?status=exhausted" size="sm">
             {blocked.exhaustedQuotas}

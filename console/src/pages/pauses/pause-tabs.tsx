@@ -5,10 +5,10 @@ import { texts } from '../../texts/texts.ts'
 /** What is paused, and the breaker that pauses by itself. */
 export function PauseTabs() {
   const [location] = useLocation()
-  const { label, pauses, breaker } = texts.pauses.tabs
+  const { pauses, breaker } = texts.pauses.tabs
   const tabs = [
     { label: pauses, href: '/pauses' },
     { label: breaker, href: '/pauses/breaker' },
   ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
-  return <TabNav label={label} tabs={tabs} />
+  return <TabNav label={texts.shell.pages.pauses} tabs={tabs} />
 }

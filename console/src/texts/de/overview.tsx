@@ -24,6 +24,7 @@ export const overview: typeof english = {
     about:
       'Benutzer mit einer abgelehnten Nachricht in der letzten Stunde und Benutzer mit einem aufgebrauchten Kontingent. Alle 20 Sekunden wird geprüft, ob sie wieder senden können.',
     bound: 'Unter den letzten 100 Ablehnungen und den letzten 20 aufgebrauchten Kontingenten.',
+    paused: 'Angehaltene Ziele',
     exhaustedQuotas: 'Alle aufgebrauchten Kontingente',
     none: 'Niemand ist blockiert',
     noneElse: 'Niemand ist blockiert, außer mit Absicht',

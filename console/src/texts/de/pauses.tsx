@@ -8,7 +8,7 @@ export const pauses: typeof english = {
   title: 'Angehaltene Ziele',
   about:
     'Nachrichten in diese Länder werden abgelehnt, welche Kontingente ein Benutzer auch hat. Das gilt nach höchstens zwei Sekunden.',
-  tabs: { label: 'Angehaltene Ziele', pauses: 'Ziele', breaker: 'Sicherung' },
+  tabs: { pauses: 'Ziele', breaker: 'Sicherung' },
   make: 'Ziel anhalten…',
   show: 'Anzeigen',
   shown: { active: 'Jetzt angehalten', over: 'Abgelaufen oder freigegeben', all: 'Alle' },

@@ -1,7 +1,7 @@
 import type { users as english } from '../en/users.tsx'
 
 export const users: typeof english = {
-  title: 'Benutzer',
+  title: 'Kunden',
   about:
     'Benutzer, die ein Kontingent oder einen Verbrauch haben oder hatten. Neue erscheinen mit dem ersten Kontingent oder der ersten Nachricht.',
   search: 'ID, Referenz oder Name',

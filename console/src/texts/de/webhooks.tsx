@@ -3,7 +3,7 @@ import type { webhooks as english } from '../en/webhooks.tsx'
 
 export const webhooks: typeof english = {
   list: {
-    title: 'Webhooks',
+    title: 'Webhooks & Warnungen',
     about: 'Ereignisse gehen an Menschen, per E-Mail, Slack und Teams, und an andere Systeme.',
     create: 'Neuer Webhook',
     none: 'Noch keine Webhooks',

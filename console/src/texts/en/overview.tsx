@@ -27,6 +27,7 @@ export const overview = {
     about:
       'Users with a denied message in the last hour, and users with an exhausted quota. Every 20 seconds it is checked whether they can send again.',
     bound: 'Among the latest 100 denials and the latest 20 exhausted quotas.',
+    paused: 'Paused destinations',
     exhaustedQuotas: 'All exhausted quotas',
     none: 'No user is blocked',
     noneElse: 'No other user is blocked',

@@ -8,7 +8,7 @@ export const pauses = {
   title: 'Paused destinations',
   about:
     'Messages to these countries are denied, whichever quotas a user has. A pause takes effect within two seconds.',
-  tabs: { label: 'Paused destinations', pauses: 'Pauses', breaker: 'Breaker' },
+  tabs: { pauses: 'Pauses', breaker: 'Breaker' },
   make: 'Pause a destination…',
   show: 'Show',
   shown: { active: 'Paused now', over: 'Ended or lifted', all: 'All' },

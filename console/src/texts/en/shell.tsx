@@ -11,13 +11,13 @@ export const shell = {
     quotas: 'Quotas',
     plans: 'Plans',
     messages: 'Messages',
-    pauses: 'Paused destinations',
+    pauses: 'Rules',
     requests: 'Requests',
-    webhooks: 'Webhooks',
+    webhooks: 'Webhooks & alerts',
     changes: 'Changes',
     mine: 'My quotas',
     cost: 'Message cost',
-    users: 'Users',
+    users: 'Customers',
   },
   /** Before the frame is there. */
   opening: {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 /** The directory of users, and the profile of one. */
 export const users = {
-  title: 'Users',
+  title: 'Customers',
   about: 'Users who have, or had, a quota or usage. A new user appears here with the first quota or message.',
   search: 'Id, reference or name',
   searchHint: 'Begins with…',

@@ -5,7 +5,7 @@ import { formatExactPercent, formatUnits } from '../../formats.ts'
 /** Webhooks and their deliveries. */
 export const webhooks = {
   list: {
-    title: 'Webhooks',
+    title: 'Webhooks & alerts',
     about: 'Events go to people, by e-mail, Slack and Teams, and to other systems.',
     create: 'New webhook',
     none: 'No webhooks yet',
