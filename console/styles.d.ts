@@ -66,7 +66,7 @@ declare module '*/hourly-chart.module.css' {
 }
 
 declare module '*/import.module.css' {
-  const classes: Readonly<Record<'drop' | 'long', string>>
+  const classes: Readonly<Record<'drop' | 'help' | 'long', string>>
   export default classes
 }
 

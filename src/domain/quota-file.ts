@@ -51,7 +51,7 @@ const COLUMNS = {
   // The id of a plan, its name, or what an export has.
   plan: orNull({ type: 'object' }),
 } satisfies Record<keyof QuotaIdentity | SettingName, FieldSchema> & Record<string, FieldSchema>
-type ColumnName = keyof typeof COLUMNS
+export type ColumnName = keyof typeof COLUMNS
 
 /** What an export has, and an import does not set. */
 export const EXPORTED_ONLY = [

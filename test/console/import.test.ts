@@ -316,14 +316,24 @@ test('an import of units is undone for the users who have not used any, and can 
   ])
 })
 
+const WOULD_CREATE_TWO = '2 of 2 · 2 would be created · 0 would be updated · 0 unchanged · 0 failed'
+
 test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {
+  const slots = [{ slot: 'monthly', limit: 5, period: 'month' }]
+  await site.call('POST', '/api/sms/admin/plans', { body: { name: 'Of a file', slots } })
   const page = await site.visit('/quotas/import')
+  await page.getByText('Columns of quotas, with examples').click()
+  await page.getByRole('row', { name: 'alert_at 80 100 Percents of use' }).waitFor()
+  await expectAccessibleInEachLayout(page.getByRole('main'))
+  await choose(page, 'template.csv', (await downloadReport(page, 'Download a template')).join('\n'))
+  await page.getByText(WOULD_CREATE_TWO).waitFor()
+  await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(
     page,
     'quotas.csv',
     '\uFEFFuser_id;external_ref;limit;period\r\n200;N-1;1000;month\r\n201;"N;2";many;monthly\r\n',
   )
-  await page.getByText('2 of 2 · 1 created · 0 updated · 0 unchanged · 1 failed').waitFor()
+  await page.getByText('2 of 2 · 1 would be created · 0 would be updated · 0 unchanged · 1 failed').waitFor()
   await page.getByRole('row', { name: 'Line 3, column limit' }).waitFor()
   await page.getByRole('row', { name: 'Line 3, column period must be one of ' }).waitFor()
   expect(await limits(200)).toEqual([])
@@ -341,8 +351,6 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await choose(page, 'exported.csv', exported)
   await page.getByText('All quotas already are as the file says.').waitFor()
 
-  const slots = [{ slot: 'monthly', limit: 5, period: 'month' }]
-  await site.call('POST', '/api/sms/admin/plans', { body: { name: 'Of a file', slots } })
   const choosePlans = async () => {
     await page.getByRole('button', { name: 'Choose another file' }).click()
     await choose(page, 'plans.csv', 'user_id,plan\n202,Of a file\n203,Of a file\n')
@@ -353,6 +361,17 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await choosePlans()
   await page.getByText('All users already have these plans.').waitFor()
 
+  // A list of ids alone can get a plan, too.
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await choose(page, 'ids.csv', '203\n204\n')
+  await page.getByRole('button', { name: 'Give a plan' }).click()
+  await page.getByLabel('Plan').selectOption('Of a file, version 1')
+  await expectAccessibleInEachLayout(page.getByRole('main'))
+  await page.getByRole('button', { name: 'Check (changes nothing)' }).click()
+  await page.getByRole('button', { name: 'Give a plan to 1 user' }).click()
+  await page.getByText('Done.').waitFor()
+  expect(await limits(204)).toEqual([5])
+
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await choose(page, 'wrong.csv', 'a,"b\n')
   await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()
@@ -362,7 +381,7 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await page.getByRole('alert').filter({ hasText: 'Line 2 is not UTF-8. Save the file as “CSV UTF-8”' }).waitFor()
   await expectAccessible(page.getByRole('main'))
   await page.getByLabel('Saved as').selectOption('windows-1252')
-  await page.getByText('2 of 2 · 2 created · 0 updated · 0 unchanged · 0 failed').waitFor()
+  await page.getByText(WOULD_CREATE_TWO).waitFor()
   await page
     .getByRole('row', {
       name: 'Line 4 It is about the same quota, or the plan of the same user, as an earlier line: line 2.',

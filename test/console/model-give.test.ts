@@ -11,10 +11,12 @@ import {
   withGiftsOf,
   withoutEarlier,
 } from '../../console/src/model/give-plan.ts'
-import { readRows } from '../../console/src/model/import-rows.ts'
+import { COLUMN_EXAMPLES, COLUMN_NAMES, quotaTemplate } from '../../console/src/model/import-help.ts'
+import { isOfUsersAlone, planLines, readRows } from '../../console/src/model/import-rows.ts'
 import { zonedTime } from '../../console/src/model/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { CsvError, parseCsv } from '../../src/domain/csv-rows.ts'
+import { QUOTA_COLUMNS, readQuotaRow } from '../../src/domain/quota-file.ts'
 import { QUOTA } from './quota-fixture.ts'
 
 const MONTHLY: SmsQuota = { ...QUOTA, limit: 1_000, remaining: 1_000, period: 'month', time_zone: 'Europe/Berlin' }
@@ -186,6 +188,54 @@ test('a file of plans is for the import, and one of users with a plan of their o
   })
   expect(read('user_id,plan,external_ref,limit\n7,Basic,,\n8,,a,5\n')).toMatchObject({ of: 'both' })
   expect(read('user_id,plan,units\n7,Basic,5\n')).toMatchObject({ about: 'users', users: [{ user_id: 7, units: 5 }] })
+})
+
+test('the help has an example of each column, which the import reads as the column means it', () => {
+  expect(COLUMN_NAMES).toEqual(QUOTA_COLUMNS)
+  expect(
+    readQuotaRow(
+      COLUMN_NAMES,
+      COLUMN_NAMES.map(name => COLUMN_EXAMPLES[name]),
+    ),
+  ).toMatchObject({
+    value: {
+      id: 4711,
+      user_id: 1042,
+      limit: 1000,
+      countries: ['DE', 'AT'],
+      message_types: ['otp'],
+      alert_at: [80, 100],
+      enabled: true,
+      metadata: { contract: 'K-1' },
+      allow_below_usage: true,
+      plan: 'Basic',
+    },
+  })
+})
+
+test('the template is a file of two new quotas', () => {
+  const content = read(quotaTemplate())
+  expect(content).toMatchObject({ about: 'quotas', of: 'quotas', failures: [], lines: [{ line: 2 }, { line: 3 }] })
+  const quotas = 'lines' in content ? content.lines.map(({ json }) => JSON.parse(json)) : []
+  expect(quotas).toMatchObject([
+    { user_id: 1042, kind: 'grant', external_ref: 'contract-1042', alert_at: [80, 100], metadata: { contract: 'K-1' } },
+    { user_id: 1042, kind: 'cap', external_ref: 'abroad-1042', countries: ['FR', 'ES'] },
+  ])
+})
+
+test.each([
+  ['1042\n7\n', true],
+  ['customer,company\n1042,Example Ltd\nada,\n', true],
+  ['customer,units\n1042,5\n', false],
+  ['customer\nada\n', false],
+])('whether the users of %j can get a plan: %s', (text, can) => {
+  const content = read(text)
+  expect('users' in content && isOfUsersAlone(content.users)).toBe(can)
+})
+
+test('a plan for the users of a list is what a file of plans says', () => {
+  const [list, file] = [read('customer\n1042\n7\n'), read('user_id,plan\n1042,3\n7,3\n')]
+  expect('users' in list && planLines(list.users, 3)).toEqual('lines' in file && file.lines)
 })
 
 test('users of a file, with their units, and lines that name none', () => {

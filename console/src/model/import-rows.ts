@@ -53,6 +53,16 @@ export function readRows(rows: readonly CsvRow[]): FileContent {
   return isEmpty ? { about: 'nothing', problem: { reason: 'noRows' } } : { about: 'users', users, failures: bad }
 }
 
+/** Whether a list says who, and not how much: its users can get a plan in place of units. */
+export function isOfUsersAlone(users: readonly UserLine[]): boolean {
+  return users.length > 0 && users.every(({ units }) => units === null)
+}
+
+/** The lines of a file that gives each user the plan. */
+export function planLines(users: readonly UserLine[], plan: number): { line: number; json: string }[] {
+  return users.map(({ line, user_id }) => ({ line, json: JSON.stringify({ user_id, plan }) }))
+}
+
 /** A list of users may have ids and plans of its own, but then it has other columns. */
 function isAboutQuotas(names: readonly string[]): boolean {
   const has = (...needed: string[]) => needed.every(name => names.includes(name))

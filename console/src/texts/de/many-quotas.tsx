@@ -112,6 +112,10 @@ export const manyQuotas: typeof english = {
       unchanged: count => `${formatUnits(count)} unverändert`,
       failed: count => `${formatUnits(count)} fehlgeschlagen`,
     },
+    would: {
+      created: count => `${formatUnits(count)} ${count === 1 ? 'würde' : 'würden'} angelegt`,
+      updated: count => `${formatUnits(count)} ${count === 1 ? 'würde' : 'würden'} aktualisiert`,
+    },
     failures: 'Was sich nicht ändern lässt',
     place: 'Wo',
     reason: 'Warum',
@@ -136,10 +140,6 @@ export const manyQuotas: typeof english = {
     about: 'Kontingente, die angelegt und geändert werden, und Benutzer, die einen Tarif oder mehr Einheiten bekommen.',
     drop: 'Eine CSV-Datei hier ablegen oder auswählen',
     choose: 'Datei auswählen',
-    quotasHint:
-      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Eine exportierte Datei ändert die Kontingente, die sie mit id nennt. Um Benutzern Tarife zu geben: Die Spalten sind user_id (oder user_ref) und plan, mit dem Namen oder der id des Tarifs. Vorher wird geprüft.',
-    usersHint: (users, units) =>
-      `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Wie viele Einheiten, wie lange und warum, wird danach gefragt, und vor jeder Änderung kommt eine Vorschau. Zum Beispiel:`,
     tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
     notUtf8: line =>
       `Zeile ${line} ist nicht UTF-8. Die Datei als „CSV UTF-8“ speichern oder unten wählen, wie sie gespeichert wurde.`,

@@ -108,6 +108,10 @@ export const manyQuotas = {
       unchanged: (count: number) => `${formatUnits(count)} unchanged`,
       failed: (count: number) => `${formatUnits(count)} failed`,
     },
+    would: {
+      created: (count: number) => `${formatUnits(count)} would be created`,
+      updated: (count: number) => `${formatUnits(count)} would be updated`,
+    },
     failures: 'What cannot be changed',
     place: 'Where',
     reason: 'Why',
@@ -133,10 +137,6 @@ export const manyQuotas = {
     about: 'Quotas to create and update, and users who get a plan or more units.',
     drop: 'Drop a CSV file here, or choose one',
     choose: 'Choose a file',
-    quotasHint:
-      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. An exported file changes the quotas that it names by id. To give users plans, use the columns user_id (or user_ref) and plan, with the name or the id of the plan. A check comes first.',
-    usersHint: (users: string, units: string) =>
-      `To give users more units, use a column of user ids with one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. How many units, for how long and why is asked next, and a preview comes before anything changes. For example:`,
     tooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB. Use the command sms-quota import.`,
     notUtf8: (line: number) =>
       `Line ${line} is not UTF-8. Save the file as “CSV UTF-8”, or choose below how it was saved.`,

@@ -1,18 +1,24 @@
 import { Button, Code, FileButton, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { CsvError, parseCsv } from '../../../../../src/domain/csv-rows.ts'
 import { textOfFile, unreadableLine } from '../../../../../src/domain/file-text.ts'
+import type { ColumnName } from '../../../../../src/domain/quota-file.ts'
 import { UNIT_NAMES, USER_NAMES } from '../../../../../src/domain/user-file.ts'
+import { type Column, DataTable } from '../../../components/data-table.tsx'
+import { saveFile } from '../../../components/download.ts'
 import { Icon } from '../../../components/icon.tsx'
 import { PageTitle } from '../../../components/page-title.tsx'
-import { type FileContent, readRows } from '../../../model/import-rows.ts'
+import { COLUMN_EXAMPLES, COLUMN_NAMES, quotaTemplate } from '../../../model/import-help.ts'
+import { type FileContent, isOfUsersAlone, readRows } from '../../../model/import-rows.ts'
 import { texts } from '../../../texts/texts.ts'
 import { GiveUnits } from './give-units.tsx'
 import { problemText } from './give-words.ts'
 import classes from './import.module.css'
 import { QuotaImport } from './quota-import.tsx'
 
+const words = texts.importHelp
+const GivePlan = lazy(() => import('./give-plan.tsx'))
 const { importing } = texts.manyQuotas
 
 /** The largest file that is read into the page: some 100,000 quotas. */
@@ -53,9 +59,27 @@ export default function ImportPage() {
               {importing.another}
             </Button>
           </Group>
-          {file.content.about === 'quotas' ? <QuotaImport {...file.content} /> : <GiveUnits {...file.content} />}
+          {file.content.about === 'quotas' ? <QuotaImport {...file.content} /> : <OfUsers {...file.content} />}
         </Stack>
       )}
+    </>
+  )
+}
+
+type UsersContent = Extract<FileContent, { about: 'users' }>
+
+/** Users get units; those of a list that says nothing else can get a plan. */
+function OfUsers(content: Pick<UsersContent, 'users' | 'failures'>) {
+  const [what, setWhat] = useState<'units' | 'plan'>('units')
+  const other = what === 'units' ? 'plan' : 'units'
+  return (
+    <>
+      {isOfUsersAlone(content.users) && (
+        <Button variant="light" w="fit-content" onClick={() => setWhat(other)}>
+          {words[other]}
+        </Button>
+      )}
+      <Suspense>{what === 'units' ? <GiveUnits {...content} /> : <GivePlan {...content} />}</Suspense>
     </>
   )
 }
@@ -128,17 +152,31 @@ function FileField({ problem, inEncoding, onFile }: FileFieldProps) {
         />
       )}
       <Text size="sm" c="dimmed">
-        {importing.usersHint(USER_NAMES.join(', '), UNIT_NAMES.join(', '))}
+        {words.users(USER_NAMES.join(', '), UNIT_NAMES.join(', '))}
       </Text>
       <Code block ta="start">
         {EXAMPLE}
       </Code>
       <Text size="sm" c="dimmed">
-        {importing.quotasHint}
+        {words.quotas}
       </Text>
+      <Button variant="default" onClick={() => saveFile('sms-quota-template.csv', [quotaTemplate()])}>
+        {words.template}
+      </Button>
+      <details className={classes.help}>
+        <summary>{words.columns}</summary>
+        <DataTable label={words.columns} columns={HELP_COLUMNS} rows={COLUMN_NAMES} keyOf={name => name} />
+      </details>
     </section>
   )
 }
+
+const { head, aboutColumns } = words
+const HELP_COLUMNS: readonly Column<ColumnName>[] = [
+  { label: head.column, cell: name => <Code>{name}</Code> },
+  { label: head.example, cell: name => <Code>{COLUMN_EXAMPLES[name]}</Code> },
+  { label: head.about, cell: name => aboutColumns[name] },
+]
 
 async function contentOf(file: File, encoding: string | undefined): Promise<Content> {
   if (file.size > MAX_MEGABYTES * 1_000_000) return { about: 'unreadable', problem: importing.tooLarge(MAX_MEGABYTES) }

@@ -35,7 +35,8 @@ const { jobs } = texts.manyQuotas
 
 /** Runs a job and shows how far it is, what failed and why. It can be stopped and continued. */
 export function JobView({ job, total, reportName, onEnd = () => {}, children, ...more }: JobViewProps) {
-  const { isDryRun = false, summary, report = totalsReport } = more
+  const { isDryRun = false, summary, report } = more
+  const words = isDryRun ? { ...jobs.counts, ...jobs.would } : jobs.counts
   const { state, progress, error, pause, resume } = useJob(job, NOTHING_DONE, onEnd)
   const { done, failed, failures } = progress
   const isBusy = state === 'running' || state === 'waiting'
@@ -51,7 +52,7 @@ export function JobView({ job, total, reportName, onEnd = () => {}, children, ..
         aria-label={jobs.progress(done, total)}
       />
       {summary === undefined ? (
-        <Counts progress={progress} total={total} />
+        <Counts progress={progress} total={total} words={words} />
       ) : (
         <Text size="sm">{summary(progress)}</Text>
       )}
@@ -67,7 +68,10 @@ export function JobView({ job, total, reportName, onEnd = () => {}, children, ..
         )}
         {(state === 'paused' || state === 'failed') && <Button onClick={resume}>{jobs.continue}</Button>}
         {!isBusy && (
-          <Button variant="default" onClick={() => saveFile(`${reportName}.csv`, [report(progress)])}>
+          <Button
+            variant="default"
+            onClick={() => saveFile(`${reportName}.csv`, [report?.(progress) ?? totalsReport(progress, words)])}
+          >
             {jobs.report}
           </Button>
         )}
@@ -79,11 +83,18 @@ export function JobView({ job, total, reportName, onEnd = () => {}, children, ..
 
 const COUNT_NAMES: readonly CountName[] = ['created', 'updated', 'changed', 'unchanged']
 
-function Counts({ progress: { done, counts, failed }, total }: { progress: Progress; total: number }) {
-  const parts = COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [jobs.counts[name](counts[name])]))
+type CountWords = typeof jobs.counts
+
+/** How many were, or would be, created, changed and so on. */
+function countsText({ counts, failed }: Progress, words: CountWords): string {
+  const parts = COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [words[name](counts[name])]))
+  return [...parts, words.failed(failed)].join(' · ')
+}
+
+function Counts({ progress, total, words }: { progress: Progress; total: number; words: CountWords }) {
   return (
     <Text size="sm">
-      {jobs.progress(done, total)} · {[...parts, jobs.counts.failed(failed)].join(' · ')}
+      {jobs.progress(progress.done, total)} · {countsText(progress, words)}
     </Text>
   )
 }
@@ -184,14 +195,10 @@ export function ShowMore({ hidden, onMore, isLoading = false }: ShowMoreProps) {
 }
 
 /** The result and all listed failures as CSV. */
-function totalsReport({ done, counts, failed, failures }: Progress): string {
-  const totals = [
-    ...COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [jobs.counts[name](counts[name])])),
-    jobs.counts.failed(failed),
-  ]
+function totalsReport(progress: Progress, words: CountWords): string {
   return [
     csvLine([jobs.place, jobs.reason]),
-    ...failures.map(failure => csvLine([failure.place, whyOf(failure)])),
-    csvLine([jobs.total(done), totals.join(' · ')]),
+    ...progress.failures.map(failure => csvLine([failure.place, whyOf(failure)])),
+    csvLine([jobs.total(progress.done), countsText(progress, words)]),
   ].join('')
 }

@@ -1,0 +1,87 @@
+import { Anchor, Button, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
+import type { Api } from '../../../api/types.ts'
+import { Loaded, Loading } from '../../../components/loaded.tsx'
+import { planLines } from '../../../model/import-rows.ts'
+import { givablePlansQuery } from '../../../queries/plans.ts'
+import { texts } from '../../../texts/texts.ts'
+import { LeftOut } from './give-preview.tsx'
+import { QuotaImport } from './quota-import.tsx'
+
+const words = texts.importHelp
+
+interface GivePlanProps {
+  users: readonly UserLine[]
+  /** Lines that name no user. */
+  failures: readonly BadLine[]
+}
+
+/** Gives each user of a list the same plan, as a file with a column of plans does. */
+export default function GivePlan({ users, failures }: GivePlanProps) {
+  const plans = useQuery(givablePlansQuery())
+  const [chosen, setChosen] = useState<Api['Plan'] | null>(null)
+  return (
+    <Stack gap="md">
+      <Title order={2} size="h4">
+        {words.planFor(users.length)}
+      </Title>
+      <LeftOut left={failures} />
+      {chosen === null ? (
+        <Loaded query={plans} loading={<Loading rows={2} height={36} />}>
+          {found =>
+            found.length === 0 ? (
+              <Text size="sm">
+                {words.noPlans}{' '}
+                <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
+                  {words.newPlan}
+                </Anchor>
+              </Text>
+            ) : (
+              <PlanForm plans={found} onChoose={setChosen} />
+            )
+          }
+        </Loaded>
+      ) : (
+        <>
+          <Text size="sm">{words.version(chosen.name, chosen.version)}</Text>
+          <QuotaImport lines={planLines(users, chosen.id)} of="plans" failures={[]} />
+          <Button variant="default" w="fit-content" onClick={() => setChosen(null)}>
+            {texts.manyQuotas.bulk.back}
+          </Button>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function PlanForm({ plans, onChoose }: { plans: readonly Api['Plan'][]; onChoose: (plan: Api['Plan']) => void }) {
+  const [id, setId] = useState('')
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const plan = plans.find(one => String(one.id) === id)
+    if (plan !== undefined) onChoose(plan)
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw="32rem">
+        <NativeSelect
+          label={words.planLabel}
+          description={words.aboutPlan}
+          required
+          value={id}
+          data={[
+            { value: '', label: words.choosePlan },
+            ...plans.map(plan => ({ value: String(plan.id), label: words.version(plan.name, plan.version) })),
+          ]}
+          onChange={event => setId(event.currentTarget.value)}
+        />
+        <Button type="submit" w="fit-content">
+          {words.check}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
