@@ -1,5 +1,5 @@
 import { MultiSelect, Select } from '@mantine/core'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { matchingOptions, type Option } from '../model/matching-options.ts'
 import { texts } from '../texts/texts.ts'
 import { focusFirstError } from './form-errors.ts'
@@ -88,7 +88,8 @@ function useTyped(isFound = true, onType?: (text: string) => void) {
   const [isLeft, setLeft] = useState(false)
   const matched = isFound && text !== null ? text : ''
   const [shown, setShown] = useState('')
-  useEffect(() => setShown(matched), [matched])
+  // Before the next key, which may delete the text.
+  useLayoutEffect(() => setShown(matched), [matched])
   useEffect(() => {
     const form = input.current?.form
     if (!isLeft || !form) return
