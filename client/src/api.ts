@@ -4346,7 +4346,7 @@ export interface Api<Options> {
       readonly pauseId?: number
       /** Only changes of this request for more units. */
       readonly increaseRequestId?: number
-      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none. */
+      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant that no plan and no transfer gave. An import of new grants is among them. */
       readonly raised?: 'true'
       /** Changed at this time or later. */
       readonly from?: string
@@ -4473,7 +4473,7 @@ export interface Api<Options> {
       readonly pauseId?: number
       /** Only changes of this request for more units. */
       readonly increaseRequestId?: number
-      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none. */
+      /** Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant that no plan and no transfer gave. An import of new grants is among them. */
       readonly raised?: 'true'
       /** Changed at this time or later. */
       readonly from?: string

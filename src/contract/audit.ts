@@ -76,7 +76,7 @@ export const AuditQuery = Type.Object(
     raised: Type.Optional(
       Type.Enum(['true'], {
         description:
-          'Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant of extra units. A transfer raises none.',
+          'Only changes of quotas that raised a limit: `limit` and `overage_limit` allow more together than before, or the change added a grant that no plan and no transfer gave. An import of new grants is among them.',
       }),
     ),
     from: Type.Optional(time({ description: 'Changed at this time or later.' })),

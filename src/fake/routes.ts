@@ -147,7 +147,7 @@ function adminRoutes(ledger: Ledger, now: () => EpochMs, once: Once): Route[] {
       path: pathOf(`${ADMIN}/summary`),
       handle({ query }) {
         const { user_id } = readSummary(Object.fromEntries(query)) as SummaryQuery
-        return { status: 200, body: { ...ledger.summary(user_id), ...NAMELESS } }
+        return { status: 200, body: { ...ledger.summary(user_id), ...NAMELESS, default_plan: null } }
       },
     },
     { method: 'GET', path: pathOf(one), handle: (_call, parameters) => shown(ledger.find(idOf(parameters))) },

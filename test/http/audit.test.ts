@@ -153,16 +153,16 @@ describe('filters select', () => {
     [`to=${at(2)}`, of(8)],
     [`from=${at(2)}&to=${at(4)}`, of(6, 7)],
     ['user_id=9', []],
-    [`raised=true&to=${at(11)}`, of(5)],
+    [`raised=true&to=${at(11)}`, of(5, 7, 8)],
     [`raised=true&resource=webhook&to=${at(11)}`, []],
-    [`raised=true&quota_id=${quota.id}&to=${at(11)}`, of(5)],
+    [`raised=true&quota_id=${quota.id}&to=${at(11)}`, of(5, 8)],
   ])('%s', async (query, expected) => {
     expect((await walk(`&${query}`)).map(nameOf)).toEqual(expected)
     expect((await walk(`&${query}`, 1)).map(nameOf)).toEqual(expected)
   })
 })
 
-test('a limit is raised by more units, by none any more, by overage and by extra units, and by no other change', async () => {
+test('a limit is raised by more units, by none any more, by overage and by a new grant, and by no other change', async () => {
   const { id } = await change('POST', '/quota', { body: { user_id: 60, name: 'Raised', limit: 100 } })
   const put = (body: object) => change('PUT', `/quota/${id}`, { body })
   const extra = { user_id: 60, limit: 20, metadata: { extends_quota: String(id), reason: 'Campaign' } }
@@ -186,6 +186,7 @@ test('a limit is raised by more units, by none any more, by overage and by extra
     [110, null, 0],
     [100, 100, 30],
     [100, 150, 0],
+    [undefined, 100, 0],
   ])
   expect(await walk('&user_id=60&raised=true', 1)).toEqual(raised)
 })

@@ -79,7 +79,8 @@ test('the audit comes newest first, as the list shows it', async () => {
   const { body } = await call('GET', '/api/sms/admin/audit?page_size=200')
   expect(changes.slice(0, 200)).toEqual(body.items)
   expect(usersOf(await exported('audit', '?user_id=7&action=created'))).toEqual([7])
-  expect(await exported('audit', '?raised=true')).toEqual([])
+  expect(await exported('audit', '?raised=true&action=updated')).toEqual([])
+  expect(usersOf(await exported('audit', '?raised=true'))).toEqual(everyUser)
 })
 
 test('usage comes as it is kept, of all users, of one, or of a period', async () => {

@@ -1,7 +1,6 @@
 import type { IncreaseRequest } from '../../../src/contract/increase-requests.ts'
 import { AUDITED_RESOURCES } from '../../../src/domain/audit.ts'
 import { csvLine } from '../../../src/domain/csv.ts'
-import { isExtra } from '../../../src/domain/extra-grant.ts'
 import { isDeepEqual, SETTING_NAMES } from '../../../src/domain/quota-settings.ts'
 import type { Api } from '../api/types.ts'
 import { subject } from './denial-filters.ts'
@@ -39,10 +38,13 @@ const allowedBy = ({ limit, overage_limit = 0 }: Api['QuotaAsShown']) => (limit 
  * How many units more a quota allows by a change, fewer if negative; null: as many, or a number in place of no limit. The list's filter
  * for raised limits selects those that allow more.
  */
-export function differenceOf({ resource, action, before, after }: Change): number | 'unlimited' | null {
+export function differenceOf({ resource, action, transfer_id, before, after }: Change): number | 'unlimited' | null {
   if (resource !== 'quota') return null
   const current: Api['QuotaAsShown'] = after ?? {}
-  if (action === 'created') return isExtra({ metadata: current.metadata ?? {} }) ? (current.limit ?? null) : null
+  if (action === 'created') {
+    const isGiven = current.kind === 'grant' && current.plan == null && transfer_id === null
+    return isGiven ? (current.limit ?? 'unlimited') : null
+  }
   if (action !== 'updated') return null
   const [from, to] = [allowedBy(before ?? {}), allowedBy(current)]
   if (from === null || from === to) return null

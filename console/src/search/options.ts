@@ -22,6 +22,8 @@ export interface Option {
   key: string
   icon: IconName
   label: string
+  /** Other words that find it. */
+  words?: string | undefined
   about?: string
   /** Where it leads, or what it does. */
   target: string | (() => void)
@@ -50,7 +52,8 @@ export function groupsFor(
 ): OptionGroup[] {
   const { groups } = texts.search
   const here = text.toLocaleLowerCase()
-  const matching = (options: Option[]) => options.filter(({ label }) => label.toLocaleLowerCase().includes(here))
+  const matching = (options: Option[]) =>
+    options.filter(({ label, words = '' }) => `${label} ${words}`.toLocaleLowerCase().includes(here))
   const countries = countriesLike(text).slice(0, MAX_COUNTRIES)
   const all = [
     ...(text === '' ? [{ label: groups.recent, options: recentOptions(caller) }] : []),
@@ -75,9 +78,11 @@ function recentOptions({ subject }: Caller): Option[] {
   }))
 }
 
+const WORDS: Readonly<Record<string, string>> = texts.search.words
+
 function pageOptions(pages: readonly PageEntry[]): Option[] {
   return pages.flatMap(({ path, label, icon }) =>
-    label === undefined ? [] : [{ key: path, icon: icon ?? 'docs', label, target: path }],
+    label === undefined ? [] : [{ key: path, icon: icon ?? 'docs', label, words: WORDS[path], target: path }],
   )
 }
 

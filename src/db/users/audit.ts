@@ -298,10 +298,10 @@ function boundsOf({ resource }: Source, after: AuditKey): SqlValue[] {
 const allowedBy = (quota: Sql) =>
   sql`((${quota} ->> 'limit')::bigint + coalesce((${quota} ->> 'overage_limit')::bigint, 0))`
 
-/** More is allowed than before, where null is unlimited, or extra units were given, by a grant that says whose they extend. */
+/** More is allowed than before, where null is unlimited, or a grant was given, by no plan and no transfer: these have a history of their own. */
 const RAISED = sql`case action
     when 'updated' then before ->> 'limit' is not null and coalesce(${allowedBy(sql`after`)} > ${allowedBy(sql`before`)}, true)
-    when 'created' then jsonb_exists(after -> 'metadata', 'extends_quota')
+    when 'created' then after ->> 'kind' = 'grant' and transfer_id is null and coalesce(after -> 'plan', 'null') = 'null'
     else false end`
 
 /** The conditions that are read from the rows. Those that an index has found hold anyway. */

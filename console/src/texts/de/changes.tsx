@@ -81,7 +81,7 @@ export const changes: typeof english = {
     to: 'Bis',
     clear: 'Filter zurücksetzen',
   },
-  aboutRaised: 'Limits, die mehr erlauben als vorher, und Kontingente mit zusätzlichen Einheiten.',
+  aboutRaised: 'Limits, die mehr erlauben als vorher, und Kontingente, die kein Tarif und keine Übertragung gab.',
   exporting: {
     button: 'CSV exportieren',
     running: count => `${counted(count)} exportiert …`,

@@ -201,7 +201,8 @@ export const quota: typeof english = {
     timeHint: (utc, distance, zone) => `${distance} · ${utc} · eigene Zeitzone: ${zone}`,
     scopeGroup: 'Geltungsbereich',
     allMessages: 'Alle Nachrichten',
-    countriesAbout: 'Gilt nur für Nachrichten in diese Länder. Leer lassen für alle.',
+    countriesAbout:
+      'Gilt nur für Nachrichten in diese Länder. Leer lassen für alle. Eine Nachricht, deren Land der Sender nicht nennt, geht in keines davon.',
     allCountries: 'Alle Länder',
     exceptThese: 'Alle Länder außer diesen',
     typesAbout: 'Gilt nur für diese Typen, zum Beispiel otp oder marketing. Leer lassen für alle.',

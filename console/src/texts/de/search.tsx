@@ -9,6 +9,14 @@ export const search: typeof english = {
   results: count => (count === 1 ? '1 Ergebnis' : `${formatUnits(count)} Ergebnisse`),
   nothing: 'Nichts gefunden. Gesucht wird nach dem Anfang einer ID, eines Namens oder einer Referenz.',
   more: 'Es gibt mehr Treffer. Eine längere Eingabe findet sie.',
+  words: {
+    '/webhooks': 'Slack, Teams, E-Mail, Benachrichtigungen, Mitteilungen',
+    '/pauses': 'angehaltene Ziele, Sicherung, Pumpen',
+    '/messages': 'Ablehnungen, Reservierungen, gesendet',
+    '/users': 'Benutzer, Konten',
+    '/changes': 'Protokoll, Verlauf, erhöhte Limits',
+    '/requests': 'mehr Einheiten, bewilligen',
+  },
   groups: {
     recent: 'Zuletzt geöffnet',
     pages: 'Seiten',

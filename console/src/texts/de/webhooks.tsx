@@ -172,7 +172,8 @@ export const webhooks: typeof english = {
     'quota.created': 'Ein Kontingent wurde angelegt.',
     'quota.updated': 'Ein Kontingent wurde geändert, zum Beispiel sein Limit.',
     'quota.deleted': 'Ein Kontingent wurde gelöscht.',
-    'quota.threshold_reached': 'Ein Kontingent hat eine seiner Warnschwellen erreicht.',
+    'quota.threshold_reached':
+      'Ein Kontingent hat eine seiner Warnschwellen erreicht: 80 % und 100 %, wenn es keine anderen hat.',
     'quota.expired': 'Ein Kontingent ist abgelaufen.',
     'reservation.expired': 'Eine Reservierung ist abgelaufen; ihre Einheiten wurden freigegeben oder bestätigt.',
     'transfer.made': 'Einheiten wurden an einen anderen Benutzer übertragen.',

@@ -83,7 +83,7 @@ export const changes = {
     to: 'To',
     clear: 'Clear filters',
   },
-  aboutRaised: 'Limits that allow more than before, and grants of extra units.',
+  aboutRaised: 'Limits that allow more than before, and grants that no plan and no transfer gave.',
   exporting: {
     button: 'Export CSV',
     running: (count: number) => `${counted(count)} exported…`,

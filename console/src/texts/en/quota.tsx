@@ -197,7 +197,8 @@ export const quota = {
     timeHint: (utc: string, distance: string, zone: string) => `${distance} · ${utc} · your time zone: ${zone}`,
     scopeGroup: 'Scope',
     allMessages: 'All messages',
-    countriesAbout: 'Limits the quota to messages to these countries. Leave empty for all.',
+    countriesAbout:
+      'Limits the quota to messages to these countries. Leave empty for all. A message whose country the sender does not say is to none of them.',
     allCountries: 'All countries',
     exceptThese: 'All countries except these',
     typesAbout: 'Limits the quota to these types, such as otp or marketing. Leave empty for all.',

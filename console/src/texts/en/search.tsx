@@ -9,6 +9,15 @@ export const search = {
   results: (count: number) => (count === 1 ? '1 result' : `${formatUnits(count)} results`),
   nothing: 'Nothing found. The search finds what an id, a name or a reference begins with.',
   more: 'There are more. Type more to find them.',
+  /** What else people call a page, by its path. */
+  words: {
+    '/webhooks': 'Slack, Teams, e-mail, email, notifications, notify',
+    '/pauses': 'paused destinations, breaker, pumping',
+    '/messages': 'denials, reservations, sent',
+    '/users': 'users, accounts',
+    '/changes': 'audit, history, limits raised',
+    '/requests': 'more units, approve',
+  },
   groups: {
     recent: 'Recent',
     pages: 'Pages',

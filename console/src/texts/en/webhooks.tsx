@@ -168,7 +168,7 @@ export const webhooks = {
     'quota.created': 'A quota was created.',
     'quota.updated': 'A quota was changed, for example its limit.',
     'quota.deleted': 'A quota was deleted.',
-    'quota.threshold_reached': 'A quota reached one of its alert thresholds.',
+    'quota.threshold_reached': 'A quota reached one of its alert thresholds: 80% and 100%, unless it has others.',
     'quota.expired': 'A quota expired.',
     'reservation.expired': 'A reservation expired, and its units were released or committed.',
     'transfer.made': 'Units of a user became a grant of another one.',
