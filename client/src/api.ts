@@ -3056,7 +3056,7 @@ export type CreateWebhookReq = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
-  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
   readonly digest?: {
     /** The hour of the day. */ readonly hour: number
     /** The IANA time zone of the hour. */
@@ -3102,7 +3102,7 @@ export type UpdateWebhookReq = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
-  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
   readonly digest?: {
     /** The hour of the day. */ readonly hour: number
     /** The IANA time zone of the hour. */
@@ -3140,7 +3140,7 @@ export type Webhook = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
-  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
   readonly digest: {
     /** The hour of the day. */ readonly hour: number
     /** The IANA time zone of the hour. */
@@ -3181,7 +3181,7 @@ export type WebhookWithSecret = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
-  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
   readonly digest: {
     /** The hour of the day. */ readonly hour: number
     /** The IANA time zone of the hour. */
@@ -3279,7 +3279,7 @@ export type WebhookAsShown = {
     /** Less than this share of `quota.limit` of the event is little. */
     readonly share?: number
   } | null
-  /** Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
+  /** Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once. */
   readonly digest?: {
     /** The hour of the day. */ readonly hour: number
     /** The IANA time zone of the hour. */

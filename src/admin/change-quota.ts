@@ -4,20 +4,12 @@ import { nextQuotaId } from '../db/quotas/quotas.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import { EXTRA_NAME } from '../domain/extra-grant.ts'
-import { grantToIncrease } from '../domain/increase-request.ts'
-import {
-  changeQuota,
-  type Quota,
-  type QuotaChange,
-  type QuotaPatch,
-  roll,
-  shownWindowEnd,
-  unknownIn,
-} from '../domain/quota.ts'
+import { changeQuota, type Quota, type QuotaChange, type QuotaPatch, shownWindowEnd } from '../domain/quota.ts'
 import type { Author } from './author.ts'
 import { quotaOf } from './create-quota.ts'
 import { addExtra, type NotGiven } from './give-units.ts'
 import { once, type Repeated } from './idempotency.ts'
+import { findGrant } from './increase-requests.ts'
 import { type KnownQuota, lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
 import { recordChange, recordChanges } from './record-change.ts'
 import { createUserChanges } from './user-changes.ts'
@@ -90,13 +82,13 @@ async function addForWindow(
 ): Promise<Updated> {
   if (known.outcome !== 'known') return known
   const stored = [known.quota, ...known.others]
-  const [cause] = stored.map(unknownIn).filter(unknown => unknown !== null)
-  if (cause !== undefined) return { outcome: 'unknown_value', cause }
-  const { user_id } = known.quota
+  const { id: quotaId, user_id } = known.quota
   if ((await usersBeingErased(tx, [user_id])).size > 0) return { outcome: 'being_erased' }
-  const quota = grantToIncrease([roll(known.quota, author.now).quota], known.quota.id, author.now)
-  if (quota === undefined || quota.period === null)
+  const found = findGrant(stored, quotaId, author.now)
+  if ('outcome' in found && found.outcome === 'unknown_value') return found
+  if ('outcome' in found || found.quota.period === null)
     return invalid('/until', 'needs a live grant with a period and a limit')
+  const { quota } = found
   if (delta < 0) return invalid('/delta', 'must be positive with `until`')
   const user = createUserChanges(stored, author.now)
   const id = await nextQuotaId(tx, user_id)

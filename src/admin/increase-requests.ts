@@ -230,7 +230,8 @@ function inThePast(): NotIncreased {
   return { outcome: 'invalid', issues: [{ path: '/until', message: 'must be in the future' }] }
 }
 
-function findGrant(
+/** The grant that is to get units, in its window of `now`. */
+export function findGrant(
   stored: readonly Quota[],
   quotaId: number | null,
   now: EpochMs,

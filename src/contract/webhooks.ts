@@ -74,7 +74,7 @@ const settings = {
     ),
     {
       description:
-        'Of `slack`, `teams` and `email`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once.',
+        'Of `slack`, `teams`, `email` and `users`: once a day, at this hour, one message counts all events since the last one and lists ten. A day without events has none. Tests and what is sent again by a call go out at once, retries as ever. Another digest moves what waits; null: it goes out now, and events from then on at once.',
       examples: [null],
     },
   ),

@@ -258,13 +258,20 @@ test('a message that is refused for its content does not stop those of others', 
   expect(await findWebhook(db, made.body.id)).toMatchObject({ enabled: true, failing_since: null })
 })
 
-test('links that did not go out are not counted', async () => {
+test('links that did not go out are not counted, but for those of a user who asks without end', async () => {
   const user = someone()
   server.refused.set('later@mail.example', 451)
   for (let n = 0; n < 4; n++) expect((await mine(user, 'PUT', { email: 'later@mail.example' })).status).toBe(503)
   server.refused.clear()
   expect(await mine(user, 'PUT', { email: 'later@mail.example' })).toMatchObject({ status: 200 })
   mails()
+
+  const other = someone()
+  server.refused.set('never@mail.example', 451)
+  const statuses = []
+  for (let n = 0; n < 20; n++) statuses.push((await mine(other, 'PUT', { email: 'never@mail.example' })).status)
+  server.refused.clear()
+  expect(statuses.at(-1)).toBe(429)
 })
 
 test('a digest of users is one message a day for each', async () => {

@@ -16,15 +16,23 @@ import type { LinkCounter } from '../../events/address-codes.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
+import { createRoom } from '../platform/rate-limiter.ts'
 import { change, get } from '../platform/routes.ts'
 import { authorOf } from '../quotas/requests.ts'
 import { changedOrThrow, isOff, namedOrThrow, setOrThrow } from './responses.ts'
+
+/**
+ * Links of all users that did not go out and are not counted. Those beyond are: else a user could have the service ask the mail server without
+ * end, by an address that it refuses each time.
+ */
+const MAX_UNSENT_PER_MINUTE = 10
 
 /** `randomInt` gives no larger numbers. */
 const MAX_SERIAL = 2 ** 48 - 1
 
 /** Where a user's messages go: `/api/sms/quota/notifications`. */
 export function notificationRoutes(server: FastifyInstance, { db, now, webhooks, addressCodes }: RouteContext): void {
+  const unsent = createRoom(MAX_UNSENT_PER_MINUTE)
   const isOn = async () => (await sendsToUsers(db)) && webhooks.userMail !== null
 
   async function readView(userId: number) {
@@ -64,7 +72,7 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
     const sent = await webhooks.userMail?.sendLink(address)
     if (sent === undefined || sent.delivered) return
     if (sent.isRefused === true) return markRefused(db, address, now())
-    for (const { shard, digest } of counters) await uncountLink(db, shard, digest)
+    if (unsent.take()) for (const { shard, digest } of counters) await uncountLink(db, shard, digest)
     const detail = 'The mail server did not take the message. Repeat the call later.'
     throw new Problem('unavailable', detail, { retryAfterSeconds: 60 })
   }
