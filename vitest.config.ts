@@ -2,6 +2,7 @@ import { readFileSync, statfsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { filesByNeed } from './test/support/projects.ts'
+import { results } from './test/support/results.ts'
 import { slowest } from './test/support/slowest.ts'
 
 /** What has to run before the tests of each need. */
@@ -82,8 +83,6 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     watch: false,
     // The last one is what .ci/run counts.
-    reporters: process.env.CI
-      ? ['default', slowest, ['json', { outputFile: 'test-results.json' }]]
-      : ['default', slowest],
+    reporters: process.env.CI ? ['default', slowest, results('test-results.txt')] : ['default', slowest],
   },
 })

@@ -63,7 +63,7 @@ interface Place {
 export async function createBench(database: Promise<FreshDatabase> = freshDatabase()): Promise<Bench> {
   const { db, url } = await database
   const cluster = await findCluster(db)
-  shards = cluster?.lanes[0]?.buckets ?? shards
+  shards = cluster?.lanes[0]?.buckets ?? SHARDS
   const clock = { now: START }
   // What a test opens ends with it: the server of the tests has few connections, and other files use them, too.
   let closing: (() => Promise<void>)[] = []
@@ -146,15 +146,22 @@ function storeBehind(network: Network, { url, cluster }: { url: string; cluster:
   return { url, cluster: { lanes, findPlacements: async () => lanes } }
 }
 
-let lastUser = 1_000
+const FIRST_USER = 1_001
+let nextUser = FIRST_USER
+/** The file that uses them. Each begins anew, because a user's id decides on the shard, and workers run files in no fixed order. */
+let file: string | undefined
 /** The shards of the first lane: users of one lane share batches. */
 let shards: readonly number[] = SHARDS
 
 /** A user that no other test uses; of the given shard, if any. Users of a file share batches, on a cluster, too. */
 export function someone(shard?: number): number {
-  do lastUser += 1
-  while (!(shard === undefined ? shards.includes(shardOf(lastUser)) : shardOf(lastUser) === shard))
-  return lastUser
+  const { testPath } = expect.getState()
+  if (testPath !== file) nextUser = FIRST_USER
+  file = testPath
+  let user: number
+  do user = nextUser++
+  while (!(shard === undefined ? shards.includes(shardOf(user)) : shardOf(user) === shard))
+  return user
 }
 
 /** Two users of different shards. */
