@@ -100,6 +100,8 @@ test('n extensions by one unit are one by n units, from any end, in any zone', (
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 1, max: 14 }),
       (end, zone, unit, step, times) => {
+        // Samoa had no 30 December 2011: a day later than the 29th is the 31st, and so is a day later than that.
+        fc.pre(zone !== 'Pacific/Apia' || end >= at('2012-01-01'))
         const quota = ends(end, zone)
         let stepped = quota
         for (let n = 0; n < times; n++) stepped = extended(stepped, `P${step}${unit}`)
