@@ -34,6 +34,8 @@ export interface Run {
 function createCounts(days: number) {
   const minutes = { sent: new Int32Array(days * 1_440), verified: new Int32Array(days * 1_440) }
   const quarters = { sent: new Int32Array(days * 96), verified: new Int32Array(days * 96) }
+  /** Codes that were sent before each quarter, and verified in it or later: where quarters end and minutes begin, nothing counts them as verified. */
+  const late = new Int32Array(days * 96)
   const minuteOf = (at: EpochMs) => Math.floor((at - FIRST_DAY) / MINUTE_MS)
   const quarterOf = (at: EpochMs) => Math.floor((at - FIRST_DAY) / USAGE_BUCKET_MS)
   const add = (counts: Int32Array, index: number) => {
@@ -56,7 +58,9 @@ function createCounts(days: number) {
     verify({ at, verifiedAt }: Code) {
       add(minutes.verified, minuteOf(at))
       add(quarters.verified, quarterOf(verifiedAt))
+      for (let quarter = quarterOf(at) + 1; quarter <= quarterOf(verifiedAt); quarter++) add(late, quarter)
     },
+    late: (now: EpochMs) => late[quarterOf(usageBucketOf(now - HOUR_MS))] ?? 0,
     /** The last hour by the minute, from the beginning of a quarter on, and before that by the quarter. */
     recent(now: EpochMs): Slot[] {
       const cut = usageBucketOf(now - HOUR_MS)
@@ -132,6 +136,13 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
     return known.history
   }
 
+  /** Whether a budget can be exceeded: at most so much is counted, and at least so much is allowed. Most of the time nothing has to be measured. */
+  function mayExceed(now: EpochMs, history: History): boolean {
+    const day = Math.max(budgets.day, budgets.share * history.day)
+    const hourOrFlight = Math.min(Math.max(budgets.hour, day / 6), Math.max(budgets.flight, history.quarter))
+    return open.hour.count(now) > hourOrFlight || open.day.count(now) + counts.late(now) > day
+  }
+
   function judgeAt(now: EpochMs): void {
     const last = run.pauses.at(-1) ?? null
     if (last !== null && now < last.until) return
@@ -140,7 +151,9 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
     const isSuspicious =
       open.hour.count(now) > Math.min(budgets.hour, budgets.flight) || (isDayDue && open.day.count(now) > budgets.day)
     if (!isSuspicious) return
-    const evidence = judge(measure(counts.recent(now), now), historyAt(now), budgets)
+    const history = historyAt(now)
+    if (!mayExceed(now, history)) return
+    const evidence = judge(measure(counts.recent(now), now), history, budgets)
     if (evidence !== null) run.pauses.push({ from: now, until: now + pauseMsOf(last, now), evidence })
   }
 
