@@ -2589,6 +2589,125 @@ export type TopUsers = {
   }>
 }
 
+/** A user whose messages are denied, or soon will be, by the most urgent reason. */
+export type AtRisk = {
+  readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
+  readonly risk: 'blocked' | 'near' | 'running_out' | 'ending'
+  /** Of users who are blocked: why. */
+  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused' | null
+  /** The quota that blocks, is near its limit or ends; null: it is of no quota in particular. */
+  readonly quota: { readonly id: number; readonly kind: 'grant' | 'cap'; readonly name: string | null } | null
+  /** Of a quota near its limit: what is used or reserved. */
+  readonly percent: number | null
+  /** Units that can be sent now: of the messages that the quota counts, else of those without country and type. null: nothing bounds it. */
+  readonly sendable: number | null
+  /** When messages can be sent again, the window resets, the units run out, or the quota ends. null: never, or not known. */
+  readonly at: string | null
+}
+
+/** Whether all is well: counts, the first rows of each list, and the usage of today. Each part is read by itself, within bounds, and null if that failed. */
+export type Overview = {
+  /** Parts may be up to 10 seconds older. All callers get the same. */ readonly asOf: string
+  /** Why the service is not ready, as `/readyz` says it; null: it is. */
+  readonly notReady: string | null
+  /** The parts that are null, because they could not be read, or not in time. */
+  readonly unread: ReadonlyArray<{
+    readonly part: 'pauses' | 'breaker' | 'webhooks' | 'customers' | 'requests' | 'destinations' | 'usage' | 'events'
+    readonly reason: 'failed' | 'timed_out'
+  }>
+  readonly pauses: { readonly count: number; readonly items: ReadonlyArray<Pause> } | null
+  readonly breaker: {
+    /** Pauses that the breaker made in the last 24 hours. */ readonly tripped: number
+    /** What it only observed in the last 24 hours. */
+    readonly observed: number
+    /** Whether there may be more: the service looked at a bounded number. */
+    readonly isMore: boolean
+    readonly items: ReadonlyArray<Pause>
+  } | null
+  readonly webhooks: {
+    /** Webhooks whose deliveries fail, or that were disabled because they did. */ readonly failing: number
+    readonly items: ReadonlyArray<Webhook>
+  } | null
+  readonly customers: {
+    /** Users whose messages are denied now, and not on purpose, by a pause or a cap of 0. */ readonly blocked: number
+    /** Users with a quota that has reached an alert, and has units left. */
+    readonly near: number
+    /** Users whose units run out within 7 days at their daily rate, of the 100 who sent most. */
+    readonly runningOut: number
+    /** Users with a grant in use that ends within 7 days. */
+    readonly ending: number
+    /** Whether there may be more: the service looked at a bounded number. */
+    readonly isMore: boolean
+    readonly items: ReadonlyArray<AtRisk>
+  } | null
+  readonly requests: {
+    /** Requests for more units that wait for a decision. */ readonly open: number
+    /** Whether there may be more: the service looked at a bounded number. */
+    readonly isMore: boolean
+    readonly items: ReadonlyArray<IncreaseRequest>
+  } | null
+  readonly destinations: {
+    /** Countries to which at least 20 units, and 3 times as many as on an average day of the week before, were asked for in the last 24 hours. */
+    readonly unusual: number
+    readonly items: ReadonlyArray<{
+      readonly country: string
+      readonly asked: number
+      readonly denied: number
+      readonly usual: number
+    }>
+  } | null
+  readonly usage: {
+    readonly timeZone: string
+    /** Of all users, today. */
+    readonly total: {
+      /** Committed, at the time of the commit. A message counts with its first unit. */
+      readonly committed: { readonly units: number; readonly messages: number }
+      /** Messages whose code was entered, at the time of the feedback. Each reservation counts once. */
+      readonly verifiedMessages: number
+      /** Given back, at the time of the refund. Not subtracted from `committed`. */
+      readonly refunded: { readonly units: number; readonly messages: number }
+      /** The part of `committed` that no grant paid for. */
+      readonly unfunded: { readonly units: number; readonly messages: number }
+      /** Asked for with `reserve` or `consume` and denied. Each attempt counts. */
+      readonly denied: { readonly units: number; readonly messages: number }
+      /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
+      readonly deniedByReason: {
+        /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+        /** The destination was paused. */
+        readonly destinationPaused: { readonly units: number; readonly messages: number }
+        /** A cap had no room. */
+        readonly capReached: { readonly units: number; readonly messages: number }
+        /** The grants had too few units. */
+        readonly quotaExhausted: { readonly units: number; readonly messages: number }
+      }
+    }
+    /** Units committed yesterday until this time of day. */
+    readonly before: { readonly until: string; readonly sent: number }
+    /** By the hour, without gaps. */
+    readonly today: ReadonlyArray<{
+      readonly start: string
+      /** Units committed. */
+      readonly sent: number
+      /** Units denied. Each attempt counts. */
+      readonly denied: number
+    }>
+    /** By the hour, without gaps. */
+    readonly yesterday: ReadonlyArray<{
+      readonly start: string
+      /** Units committed. */
+      readonly sent: number
+      /** Units denied. Each attempt counts. */
+      readonly denied: number
+    }>
+  } | null
+  /** The latest of the feed, oldest first. */
+  readonly events: ReadonlyArray<Event> | null
+}
+
 /** A user who has, or had, a quota, a reservation or usage. */
 export type UserEntry = {
   readonly userId: number
@@ -4483,6 +4602,17 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<AuditPage>
   /**
+   * Is all well?.
+   *
+   * What is not well, what needs a decision, the usage of today and the latest events, in one answer. What could not be read is null, and named in `unread`.
+   */
+  readOverview(
+    input?: {
+      /** The IANA time zone in which today and its hours begin. */ readonly timeZone?: string
+    },
+    options?: Options,
+  ): Promise<Overview>
+  /**
    * Read the names of actors and senders.
    *
    * The `name` of each subject: the one in its newest token, of the tokens with a name and a role. It is stored shortly after the token is first used. Nothing is decided by it. Subjects without a name are left out.
@@ -4947,6 +5077,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'to',
     ],
   },
+  readOverview: { method: 'GET', path: '/api/sms/admin/overview', query: ['timeZone'] },
   listNames: { method: 'GET', path: '/api/sms/admin/names', query: ['subject'] },
   listWebhooks: { method: 'GET', path: '/api/sms/admin/webhooks' },
   createWebhook: { method: 'POST', path: '/api/sms/admin/webhooks', hasBody: true, takesKey: true },

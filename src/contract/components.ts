@@ -12,6 +12,7 @@ import { IMPORT_COMPONENTS } from './import.ts'
 import { INCREASE_REQUEST_COMPONENTS } from './increase-requests.ts'
 import { NAME_COMPONENTS } from './names.ts'
 import { NOTIFICATION_COMPONENTS } from './notifications.ts'
+import { OVERVIEW_COMPONENTS } from './overview.ts'
 import { PAUSE_COMPONENTS } from './pauses.ts'
 import { PLAN_COMPONENTS } from './plans.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
@@ -49,6 +50,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...RESERVATION_COMPONENTS,
   ...DENIAL_COMPONENTS,
   ...USAGE_COMPONENTS,
+  ...OVERVIEW_COMPONENTS,
   ...USER_COMPONENTS,
   ...SEARCH_COMPONENTS,
   ...EVENT_COMPONENTS,

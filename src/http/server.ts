@@ -19,6 +19,7 @@ import { adminRequestRoutes, userRequestRoutes } from './increase-requests/route
 import { notificationLinkRoutes, notificationRoutes } from './notifications/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { pauseRoutes } from './pauses/routes.ts'
 import { rollOutRoutes } from './plans/roll-out-routes.ts'
 import { planHistoryRoutes, planRoutes } from './plans/routes.ts'
@@ -105,6 +106,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', access: 'read', namesUsers: false, routes: [eventRoutes] },
   { prefix: '/api/sms/admin/audit', access: 'read', routes: [auditRoutes] },
+  { prefix: '/api/sms/admin/overview', access: 'read', namesUsers: false, routes: [overviewRoutes] },
   { prefix: '/api/sms/admin/names', access: 'read', routes: [nameRoutes] },
   { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
   { prefix: '/api/sms/sender/quota', access: 'send', routes: [senderRoutes] },

@@ -11,6 +11,7 @@ import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
 import type { INCREASE_REQUEST_COMPONENTS } from '../../../src/contract/increase-requests.ts'
 import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
 import type { NOTIFICATION_COMPONENTS } from '../../../src/contract/notifications.ts'
+import type { OVERVIEW_COMPONENTS } from '../../../src/contract/overview.ts'
 import type { PAUSE_COMPONENTS } from '../../../src/contract/pauses.ts'
 import type { PLAN_COMPONENTS } from '../../../src/contract/plans.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
@@ -44,6 +45,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
   typeof TRANSFER_COMPONENTS &
   typeof USAGE_COMPONENTS &
+  typeof OVERVIEW_COMPONENTS &
   typeof DENIAL_COMPONENTS &
   typeof CALLER_COMPONENTS &
   typeof NAME_COMPONENTS &

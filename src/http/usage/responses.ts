@@ -133,7 +133,8 @@ const ZERO: UsageSums = {
   destination_paused_messages: 0,
 }
 
-function totalOf(rows: readonly UsageSums[]): UsageSums {
+/** The sum of rows. */
+export function totalOf(rows: readonly UsageSums[]): UsageSums {
   const total = { ...ZERO }
   for (const row of rows) {
     for (const name of Object.keys(ZERO) as (keyof UsageSums)[]) total[name] += row[name]
