@@ -26,7 +26,7 @@ declare module '*/cost.module.css' {
 }
 
 declare module '*/data-table.module.css' {
-  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'narrow' | 'panel' | 'plain' | 'quota' | 'records' | 'share' | 'withAction', string>>
+  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'narrow' | 'panel' | 'plain' | 'records' | 'share' | 'withAction', string>>
   export default classes
 }
 
@@ -61,12 +61,17 @@ declare module '*/histogram.module.css' {
 }
 
 declare module '*/hourly-chart.module.css' {
-  const classes: Readonly<Record<'axis' | 'before' | 'figure' | 'hour' | 'hours' | 'legend' | 'legendOf' | 'now', string>>
+  const classes: Readonly<Record<'axis' | 'before' | 'denied' | 'figure' | 'hour' | 'hours' | 'legend' | 'now' | 'said' | 'sent', string>>
   export default classes
 }
 
 declare module '*/import.module.css' {
   const classes: Readonly<Record<'drop' | 'help' | 'long', string>>
+  export default classes
+}
+
+declare module '*/info.module.css' {
+  const classes: Readonly<Record<'info', string>>
   export default classes
 }
 
@@ -106,7 +111,7 @@ declare module '*/notice.module.css' {
 }
 
 declare module '*/overview.module.css' {
-  const classes: Readonly<Record<'about' | 'again' | 'column' | 'detail' | 'details' | 'latest' | 'page' | 'pauses' | 'today' | 'value' | 'warning' | 'webhooks', string>>
+  const classes: Readonly<Record<'about' | 'column' | 'detail' | 'details' | 'page' | 'placeholder' | 'rows' | 'strip' | 'tables' | 'today' | 'traffic' | 'value', string>>
   export default classes
 }
 

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import {
   type Approval,
   approvalOf,
-  askersOf,
   canDecline,
   draftOf,
   durationsOf,
@@ -72,12 +71,6 @@ test('an approval of units for good can give them an end, and a refusal says onl
   const input = { ...fullApproval(forGood), until: '2026-03-21T00:00' }
   expect(approvalOf(input, forGood)).toEqual({ until: new Date('2026-03-21T00:00').toISOString() })
   expect(noteOf(input)).toEqual({})
-})
-
-test('users who ask are counted once, and there may be more of them', () => {
-  const page = { items: [REQUEST, { ...REQUEST, id: 321 }, { ...REQUEST, user_id: 8 }], page_size: 3 }
-  expect(askersOf({ ...page, next_cursor: null })).toEqual({ count: 2, isMore: false })
-  expect(askersOf({ ...page, next_cursor: 'x' })).toEqual({ count: 2, isMore: true })
 })
 
 test('who gives a bounded number of units declines no more', () => {

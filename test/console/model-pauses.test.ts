@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import {
   codesOf,
   holdsFor,
-  observedSince,
   type PauseValues,
   pausedUsersOf,
   pauseTerms,
@@ -62,16 +61,6 @@ test.each([
   const figures = { young: 30, unverified_hour: 19.7, unverified_day: 50, verified_quarter: 1, verified_hour: 4 }
   const evidence = { budget, counted: 1, allowed: 1, ...figures, verified_day: 9, usual_day: 0, usual_quarter: 0 }
   expect(codesOf(evidence)).toEqual(codes)
-})
-
-test('what was observed in a day is counted, as far as the ten that are listed tell', () => {
-  const day = NOW - 86_400_000
-  const at = (ms: number, observed: boolean) => ({ created_at: new Date(ms).toISOString(), observed })
-  const some = [at(NOW, true), at(NOW, false), at(day, true), at(day - 1, true)]
-  expect(observedSince(some, day)).toEqual({ pauses: [some[0], some[2]], isMore: false })
-  const ten = Array.from({ length: 10 }, () => at(NOW, true))
-  expect(observedSince(ten, day)).toEqual({ pauses: ten, isMore: true })
-  expect(observedSince([...ten.slice(1), at(day - 1, true)], day).isMore).toBe(false)
 })
 
 test('a country is paused for a user by a pause of all types only', () => {

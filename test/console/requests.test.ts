@@ -74,7 +74,7 @@ test('a user asks for 500 more, an administrator approves 300 from the link, and
   await asking.getByRole('button', { name: 'Close' }).last().click()
 
   await goTo(page, '/overview', site.adminToken)
-  await page.getByRole('link', { name: '1 user asks for more units' }).click()
+  await page.getByRole('link', { name: '1 request waits' }).click()
   const row = page.getByRole('row').filter({ hasText: 'Acme (71)' })
   await row.getByRole('button', { name: 'Approve 20 units for Acme (71)' }).waitFor()
   await goTo(page, `/users/${user_id}`)

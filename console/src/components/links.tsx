@@ -1,12 +1,10 @@
 import { Anchor } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import type { ViewedUser } from '../model/addresses.ts'
 import { messageUrl } from '../model/addresses.ts'
 import { useQuotaNames } from '../queries/user.ts'
 import { texts } from '../texts/texts.ts'
-import classes from './data-table.module.css'
 import { Kind } from './kind.tsx'
 import { KIND_LABELS } from './quota-labels.ts'
 
@@ -33,27 +31,6 @@ export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
         <bdi>{name ?? id}</bdi>
       </Anchor>
     </Kind>
-  )
-}
-
-interface QuotaNameProps {
-  quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'>
-  /** What can be done to the quota. */
-  actions?: ReactNode
-}
-
-/** The kind of a quota and its name or number, as a link. */
-export function QuotaName({ quota: { id, kind, name }, actions }: QuotaNameProps) {
-  return (
-    <div className={classes.quota}>
-      <Kind kind={kind}>
-        {KIND_LABELS[kind]}{' '}
-        <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600}>
-          <bdi>{name ?? id}</bdi>
-        </Anchor>
-      </Kind>
-      {actions}
-    </div>
   )
 }
 

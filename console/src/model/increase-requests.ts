@@ -74,11 +74,6 @@ export function noteOf({ note }: Pick<Approval, 'note'>): { note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() }
 }
 
-/** How many users have open requests. @param isMore whether further requests were not read */
-export function askersOf({ items, next_cursor }: Api['IncreaseRequestPage']): { count: number; isMore: boolean } {
-  return { count: new Set(items.map(({ user_id }) => user_id)).size, isMore: next_cursor !== null }
-}
-
 /** Whether a caller may decline a request: those who give at most `bound` units decline no more than they could give. */
 export function canDecline({ units }: Pick<IncreaseRequest, 'units'>, bound: number | null): boolean {
   return bound === null || units <= bound

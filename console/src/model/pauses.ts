@@ -17,21 +17,6 @@ export function codesOf(evidence: Evidence): { period: Evidence['budget']; codes
   return { period, codes: entered + Math.round(others), entered }
 }
 
-/** What the breaker only observed since a time, and whether there may be more than are listed. */
-export function observedSince<P extends Pick<Pause, 'created_at' | 'observed'>>(
-  latest: readonly P[],
-  since: number,
-): { pauses: P[]; isMore: boolean } {
-  const recent = latest.filter(({ created_at }) => Date.parse(created_at) >= since)
-  return {
-    pauses: recent.filter(({ observed }) => observed),
-    isMore: recent.length === latest.length && latest.length === MAX_LATEST,
-  }
-}
-
-/** What the service lists of the breaker's pauses beside its settings. */
-const MAX_LATEST = 10
-
 /** What is typed into the form of pauses. */
 export interface PauseValues {
   who: 'one' | 'all'

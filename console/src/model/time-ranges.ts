@@ -15,18 +15,6 @@ export function daysUntilNow(daysBack: number, now: Date): TimeRange {
   return timeRange(midnight(now, -daysBack), quarterAfter(now))
 }
 
-export function yesterday(now: Date): TimeRange {
-  return timeRange(midnight(now, -1), midnight(now))
-}
-
-/** Yesterday until the same wall-clock time as now. */
-export function yesterdayUntilNow(now: Date): TimeRange {
-  const end = quarterAfter(now)
-  const until = new Date(end)
-  until.setDate(end.getDate() - 1)
-  return timeRange(midnight(now, -1), until)
-}
-
 /** The last 24 hours, from the start of their first hour. */
 export function lastDay(now: Date): TimeRange {
   const from = new Date(now.getTime() - 23 * HOUR_MS)

@@ -1,3 +1,4 @@
+import { isUnusual, USUAL_DAYS } from '../../../src/domain/unusual-traffic.ts'
 import type { Api } from '../api/types.ts'
 import type { NamedUser } from './addresses.ts'
 import { isBlock } from './quota-status.ts'
@@ -29,12 +30,6 @@ export type GroupSum = { asked: number; denied: number; sent: number; messages: 
 /** Sums of the country, message type or sender of a period's messages. */
 export type GroupSums = ReadonlyMap<string | null, GroupSum>
 
-const USUAL_DAYS = 7
-
-/** What is not unusual yet, however rare it was: fewer units. */
-const MIN_UNUSUAL_UNITS = 20
-const UNUSUAL_FACTOR = 3
-
 /** @param usual of the week before; undefined until it is loaded */
 export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destination[] {
   const destinations = [...sums].map(([key, { sent: _, ...sum }]) => ({
@@ -44,31 +39,6 @@ export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): D
   }))
   const rankOf = (destination: Destination) => Number(isUnusual(destination))
   return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
-}
-
-/** Messages to a country, and those whose code was entered. */
-export interface EnteredShare {
-  country: string
-  messages: number
-  verified: number
-}
-
-/** The shares of several periods together, most messages first. None if there is no feedback at all. */
-export function enteredShares(periods: readonly GroupSums[]): EnteredShare[] {
-  const shares = new Map<string, EnteredShare>()
-  for (const [country, sum] of periods.flatMap(period => [...period])) {
-    if (country === null) continue
-    const { messages, verified } = shares.get(country) ?? { messages: 0, verified: 0 }
-    shares.set(country, { country, messages: messages + sum.messages, verified: verified + sum.verified })
-  }
-  const all = [...shares.values()].filter(({ messages }) => messages > 0)
-  if (all.every(({ verified }) => verified === 0)) return []
-  return all.toSorted((one, other) => other.messages - one.messages)
-}
-
-/** What was denied altogether is stopped already, mostly by a block. */
-export function isUnusual({ asked, denied, usual }: Pick<Destination, 'asked' | 'denied' | 'usual'>): boolean {
-  return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
 }
 
 /** A user's units to one destination. */

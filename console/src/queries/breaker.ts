@@ -5,7 +5,6 @@ import { type BreakerValues, budgetsOf } from '../model/breaker-form.ts'
 import { addReplayed, NOTHING_REPLAYED, type Replayed } from '../model/breaker-replay.ts'
 import { request } from '../session/client.ts'
 import type { Job } from './jobs.ts'
-import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
 /** The breaker against pumped codes. */
 
@@ -19,11 +18,6 @@ export function breakerQuery() {
     queryKey: ['breaker'],
     queryFn: ({ signal }) => request<Breaker>(PATH, { signal }),
   })
-}
-
-/** The same on the overview, where it is read again and again. */
-export function useLiveBreaker() {
-  return useLive(breakerQuery().queryKey, signal => request<Breaker>(PATH, { signal }), SLOW_INTERVAL_MS)
 }
 
 interface Update {

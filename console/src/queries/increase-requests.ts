@@ -4,9 +4,8 @@ import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { newIdempotencyKey } from '../api/http.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { askersOf, type draftOf, type IncreaseRequest } from '../model/increase-requests.ts'
+import type { draftOf, IncreaseRequest } from '../model/increase-requests.ts'
 import { request } from '../session/client.ts'
-import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 import { refetchDependents } from './quota.ts'
 import { SUMMARY_MS } from './user.ts'
 
@@ -54,16 +53,6 @@ export function requestQuery({ id, user_id }: Pick<IncreaseRequest, 'id' | 'user
       return null
     },
   })
-}
-
-/** How many users ask for more, on the overview. */
-export function useAskers() {
-  const query = { status: 'open', page_size: MAX_PAGE_SIZE }
-  return useLive(
-    [KEY, 'askers'],
-    async signal => askersOf(await request<Page>(PATH, { query, signal })),
-    SLOW_INTERVAL_MS,
-  )
 }
 
 /** What a decision is seen in: the units are on quotas. */

@@ -57,7 +57,7 @@ export const pausedUsersQuery = (country: string) =>
 /** What an effect of pauses is seen in. */
 function useRefetch() {
   const queryClient = useQueryClient()
-  const keys = ['pauses', 'summary', 'alerts', 'denials', 'users']
+  const keys = ['pauses', 'summary', 'overview', 'denials', 'users']
   return () => Promise.all(keys.map(key => queryClient.invalidateQueries({ queryKey: [key] })))
 }
 

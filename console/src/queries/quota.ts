@@ -10,7 +10,7 @@ import { request } from '../session/client.ts'
 type Quota = Api['SmsQuota']
 
 /** The first elements of the query keys whose data depends on quotas. */
-const DEPENDENT_KEYS = ['quotas', 'summary', 'alerts', 'audit', 'plan-of-user']
+const DEPENDENT_KEYS = ['quotas', 'summary', 'overview', 'audit', 'plan-of-user']
 
 /** Reads again what a change of a quota affects, on any page. */
 export function refetchDependents(queryClient: QueryClient): Promise<unknown> {

@@ -1,59 +1,48 @@
-import { Anchor } from '@mantine/core'
-import type { UseQueryResult } from '@tanstack/react-query'
-import { Fragment, type ReactNode } from 'react'
+import { Anchor, Button } from '@mantine/core'
+import { Fragment, type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { Announcement } from '../../components/announcement.tsx'
 import { Badge } from '../../components/badge.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
-import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
+import { TimeOrDate } from '../../components/values.tsx'
 import { type EventLine, linesOf } from '../../model/events.ts'
-import type { Feed } from '../../queries/feed.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
-import { eventText, type Reader, useReader } from './event-text.ts'
+import { eventText, useReader } from './event-text.ts'
 
 type FeedEvent = Api['Event']
 
-/** The latest events, newest first, updated live. What repeats is one line. */
-export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
+/** Lines that are shown before "Show all". */
+const FIRST_LINES = 6
+
+/** The latest events, newest first. What repeats is one line. @param events oldest first */
+export default function ActivityFeed({ events }: { events: readonly FeedEvent[] }) {
+  const [isOpen, setOpen] = useState(false)
   const { activity } = texts.overviewParts
-  const self = useReader(feed.data?.events ?? [])
+  const lines = linesOf(events.toReversed())
+  const shown = isOpen ? lines : lines.slice(0, FIRST_LINES)
+  if (lines.length === 0) return null
   return (
     <Section isFramed title={activity.title}>
-      <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
-        {({ since, events, older, count, read, hasGap }) => (
-          <>
-            {events.length === 0 ? (
-              <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
-            ) : (
-              <ol className={classes.events}>
-                {linesOf(events, older).map(({ key, ...line }) => (
-                  <Line key={key} {...line} />
-                ))}
-              </ol>
-            )}
-            {events.length > 0 && (
-              <p className={classes.about}>
-                {activity.since(count, <TimeOfDay at={since} />)}
-                {read > events.length && activity.counted(read, events.length)}
-                {hasGap && activity.skipped}.
-              </p>
-            )}
-            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events, self))} />
-          </>
-        )}
-      </Loaded>
+      <ol className={classes.events}>
+        {shown.map(({ key, ...line }) => (
+          <Line key={key} {...line} />
+        ))}
+      </ol>
+      {lines.length > FIRST_LINES && (
+        <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? texts.overview.showFewer : texts.overview.showAll(lines.length)}
+        </Button>
+      )}
     </Section>
   )
 }
 
-function Line({ events, older, isOneAction }: Omit<EventLine, 'key'>) {
+function Line({ events, isOneAction }: Omit<EventLine, 'key'>) {
   const self = useReader(events)
   const [first] = events
   if (first === undefined) return null
-  if (events.length + older === 1) return <Single event={first} />
+  if (events.length === 1) return <Single event={first} />
   if (isOneAction) return <Action events={events} />
   const { tone, kind } = eventText(first, self)
   return (
@@ -64,16 +53,15 @@ function Line({ events, older, isOneAction }: Omit<EventLine, 'key'>) {
       <div>
         <details>
           <summary>
-            <Badge tone={tone}>{texts.overviewParts.activity.group(events.length + older, kind)}</Badge>
+            <Badge tone={tone}>{texts.overviewParts.activity.group(events.length, kind)}</Badge>
           </summary>
           <ol className={classes.events}>
             {events.map(event => (
               <Single key={event.id} event={event} />
             ))}
           </ol>
-          {older > 0 && <p className={classes.about}>{texts.overviewParts.activity.notListed(older)}</p>}
         </details>
-        <Users events={events} isAll={older === 0} />
+        <Users events={events} />
       </div>
     </li>
   )
@@ -82,8 +70,7 @@ function Line({ events, older, isOneAction }: Omit<EventLine, 'key'>) {
 /** Users that a group names. */
 const MAX_USERS = 5
 
-/** @param isAll whether no further events belong to the group, of users that are not known any more */
-function Users({ events, isAll }: { events: readonly FeedEvent[]; isAll: boolean }) {
+function Users({ events }: { events: readonly FeedEvent[] }) {
   const ids = [...new Set(events.map(({ user_id }) => user_id))].filter(id => id !== null)
   if (ids.length === 0) return null
   const links = ids.slice(0, MAX_USERS).map((id, index) => (
@@ -96,7 +83,7 @@ function Users({ events, isAll }: { events: readonly FeedEvent[]; isAll: boolean
   ))
   return (
     <div className={classes.user}>
-      {texts.overviewParts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS), isAll)}
+      {texts.overviewParts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS))}
     </div>
   )
 }
@@ -148,10 +135,4 @@ function Single({ event, children }: { event: FeedEvent; children?: ReactNode })
       </div>
     </li>
   )
-}
-
-function latestOf([latest]: readonly FeedEvent[], self: Reader): string | null {
-  if (latest === undefined) return null
-  const { subject, text } = eventText(latest, self)
-  return `${subject} ${text}`
 }

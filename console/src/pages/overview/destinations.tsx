@@ -1,5 +1,6 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { lazy, Suspense } from 'react'
+import { isUnusual } from '../../../../src/domain/unusual-traffic.ts'
 import { Badge } from '../../components/badge.tsx'
 import { unitsColumn } from '../../components/columns.tsx'
 import classes from '../../components/data-table.module.css'
@@ -13,13 +14,7 @@ import { dialedCountryLabel } from '../../model/countries.ts'
 import { denialsUrl, groupFilter } from '../../model/denial-filters.ts'
 import { lastDay } from '../../model/time-ranges.ts'
 import type { Destination } from '../../model/traffic.ts'
-import {
-  type DestinationGroup,
-  destinationsOf,
-  isUnusual,
-  TRAFFIC_GROUPS,
-  type TrafficGroup,
-} from '../../model/traffic.ts'
+import { type DestinationGroup, destinationsOf, TRAFFIC_GROUPS, type TrafficGroup } from '../../model/traffic.ts'
 import { matching, oneOf } from '../../model/url-parameters.ts'
 import { useBlocksOfDestination, useDestinations, useLastHour } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
@@ -30,12 +25,6 @@ const Senders = lazy(() => import('./senders.tsx'))
 
 /** `who` is the country or the type whose senders are shown, so that a link can lead to them. */
 const STATE = { by: oneOf(TRAFFIC_GROUPS, 'country'), who: matching(/^(?:[A-Z]{2}|001)$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
-
-/** Whether messages go to an unusual country. */
-export function useHasUnusualCountry(): boolean {
-  const { now, usual } = useDestinations('country')
-  return now.data !== undefined && destinationsOf(now.data.sums, usual).some(isUnusual)
-}
 
 /** Units of the last 24 hours by country, message type or sender, beside the usual day; unusual ones first. */
 export function Destinations() {

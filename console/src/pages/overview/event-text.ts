@@ -25,7 +25,7 @@ export interface EventText {
 }
 
 /** Who reads events, and the names of their actors by subject. */
-export interface Reader {
+interface Reader {
   subject: string
   names: ReadonlyMap<string, string>
 }

@@ -1,9 +1,10 @@
+import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { formatClock } from '../../formats.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './hourly-chart.module.css'
 
-type Hour = Api['Usage']['items'][number]
+type Hour = NonNullable<Api['Overview']['usage']>['today'][number]
 
 const HOURS_OF_A_DAY = 24
 /** Hours with an axis label. */
@@ -14,24 +15,53 @@ interface HourlyChartProps {
   yesterday: readonly Hour[]
 }
 
-/** Units by hour of today in front of those of yesterday. */
+const { today: words } = texts.overview
+
+/** Units by hour of today, the denied ones on those that were sent, in front of those that were sent yesterday. */
 export function HourlyChart({ today, yesterday }: HourlyChartProps) {
-  const max = Math.max(1, ...[...today, ...yesterday].map(unitsOf))
+  const [chosen, setChosen] = useState<number | null>(null)
+  const max = Math.max(1, ...today.map(({ sent, denied }) => sent + denied), ...yesterday.map(({ sent }) => sent))
   // With clock changes a day has 23 or 25 hours.
-  const hours = Array.from({ length: Math.max(HOURS_OF_A_DAY, today.length, yesterday.length) }, (_, hour) => hour)
-  const share = (hour: Hour | undefined) => `${(unitsOf(hour) / max) * 100}%`
+  const count = Math.max(HOURS_OF_A_DAY, today.length, yesterday.length)
+  const height = (units = 0) => ({ height: `${(units / max) * 100}%` })
+  const shown = chosen ?? today.length - 1
+  const said = textOf(today[shown], yesterday[shown])
+
+  function choose({ currentTarget, clientX }: PointerEvent) {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    setChosen(Math.max(0, Math.min(count - 1, Math.floor(((clientX - left) / width) * count))))
+  }
+  function move(event: KeyboardEvent) {
+    const to = { ArrowLeft: shown - 1, ArrowRight: shown + 1, Home: 0, End: count - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    setChosen(Math.max(0, Math.min(count - 1, to)))
+  }
   return (
     <figure className={classes.figure}>
-      <div className={classes.hours} role="img" aria-label={labelFor(today)}>
-        {hours.map(hour => {
-          const [now, before] = [today[hour], yesterday[hour]]
-          return (
-            <div key={hour} className={classes.hour} title={titleOf(now, before)}>
-              <span className={classes.before} style={{ height: share(before) }} />
-              <span className={classes.now} style={{ height: share(now) }} />
-            </div>
-          )
-        })}
+      <div
+        className={classes.hours}
+        role="slider"
+        tabIndex={0}
+        aria-label={words.chart}
+        aria-valuemin={0}
+        aria-valuemax={count - 1}
+        aria-valuenow={shown}
+        aria-valuetext={said}
+        onKeyDown={move}
+        onPointerMove={choose}
+        onPointerDown={choose}
+        onPointerLeave={() => setChosen(null)}
+      >
+        {Array.from({ length: count }, (_, hour) => hour).map(hour => (
+          <div key={hour} className={classes.hour} data-chosen={hour === chosen || undefined}>
+            <span className={classes.before} style={height(yesterday[hour]?.sent)} />
+            <span className={classes.now} style={height((today[hour]?.sent ?? 0) + (today[hour]?.denied ?? 0))}>
+              <span className={classes.denied} style={{ flexGrow: today[hour]?.denied ?? 0 }} />
+              <span className={classes.sent} style={{ flexGrow: today[hour]?.sent ?? 0 }} />
+            </span>
+          </div>
+        ))}
       </div>
       <div className={classes.axis} aria-hidden>
         {LABELLED.map(hour => (
@@ -39,25 +69,18 @@ export function HourlyChart({ today, yesterday }: HourlyChartProps) {
         ))}
       </div>
       <figcaption className={classes.legend}>
-        <span data-day="today">{texts.overview.today.today}</span>
-        <span data-day="yesterday">{texts.overview.today.yesterday}</span>
+        <span data-day="today">{words.sent}</span>
+        <span data-day="denied">{words.denied}</span>
+        <span data-day="yesterday">{words.yesterday}</span>
       </figcaption>
+      <p className={classes.said}>{said}</p>
     </figure>
   )
 }
 
-const unitsOf = (hour: Hour | undefined) => hour?.committed.units ?? 0
 const startOf = (hour: Hour | undefined) => (hour === undefined ? '\u00a0' : formatClock(hour.start))
 
-function labelFor(today: readonly Hour[]): string {
-  const busiest = today.reduce<Hour | undefined>(
-    (best, hour) => (unitsOf(hour) > unitsOf(best) ? hour : best),
-    undefined,
-  )
-  return texts.overview.today.chart(busiest === undefined ? null : startOf(busiest), unitsOf(busiest))
-}
-
-function titleOf(today: Hour | undefined, yesterday: Hour | undefined): string {
-  const unitsOrNull = (hour: Hour | undefined) => (hour === undefined ? null : unitsOf(hour))
-  return texts.overview.today.hour(startOf(today ?? yesterday), unitsOrNull(today), unitsOrNull(yesterday))
+/** "From 14:00: 120 sent and 3 denied today, 100 sent yesterday" */
+function textOf(today: Hour | undefined, yesterday: Hour | undefined): string {
+  return words.hour(startOf(today ?? yesterday), today ?? null, yesterday?.sent ?? null)
 }

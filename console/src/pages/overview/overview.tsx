@@ -1,65 +1,100 @@
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useSearch } from 'wouter'
 import { useReachable } from '../../api/reachability.ts'
+import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Loading } from '../../components/loaded.tsx'
+import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { useFeed } from '../../queries/feed.ts'
+import { decisionsOf } from '../../model/overview.ts'
+import { useOverview } from '../../queries/overview.ts'
 import { texts } from '../../texts/texts.ts'
-import { Blocked } from './blocked.tsx'
-import { Denials } from './denials.tsx'
-import { Destinations, useHasUnusualCountry } from './destinations.tsx'
-import { FailingWebhooks } from './failing-webhooks.tsx'
+import { AtRisk } from './at-risk.tsx'
+import { Decisions } from './decisions.tsx'
 import classes from './overview.module.css'
+import { Strip } from './strip.tsx'
 import { Today } from './today.tsx'
 
 // Below the first screen.
-const Further = lazy(() => import('./further.tsx'))
-const Pumping = lazy(() => import('./pumping.tsx'))
 const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
-const Askers = lazy(() => import('./askers.tsx'))
+const Traffic = lazy(() => import('./traffic.tsx'))
 
-/** The start page of those who see all users: what needs a decision, live. */
+/** The start page of those who see all users: whether all is well, and what needs a decision. */
 export default function Overview() {
-  const feed = useFeed()
-  const isUnusual = useHasUnusualCountry()
-  // Blocked users and destinations keep their state when they change places.
-  const webhooks = <FailingWebhooks key="webhooks" />
-  const [blocked, destinations] = [<Blocked key="blocked" />, <Destinations key="destinations" />]
+  const overview = useOverview()
   return (
     <>
-      <PageTitle title={texts.overview.title} about={texts.overview.about}>
-        <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
+      <PageTitle title={texts.overview.title}>
+        <LiveIndicator isConnected={overview.data !== undefined} error={overview.error} />
       </PageTitle>
-      <Suspense>
-        <Askers />
-      </Suspense>
-      {!isUnusual && webhooks}
+      <Loaded query={overview} loading={<Placeholder />}>
+        {data => <Content overview={data} />}
+      </Loaded>
+      <TrafficDetails />
+    </>
+  )
+}
+
+/** As high as the first screen, so that nothing below moves. */
+function Placeholder() {
+  return (
+    <div className={classes.placeholder}>
+      <Loading rows={1} height={32} />
+      <Loading rows={6} height={56} />
+    </div>
+  )
+}
+
+/** It is shown as a whole: what comes from one answer moves nothing that is there already. */
+function Content({ overview }: { overview: Api['Overview'] }) {
+  const { customers, usage, events } = overview
+  return (
+    <>
+      <Strip overview={overview} />
       <div className={classes.page}>
         <div className={classes.column}>
-          {isUnusual ? [destinations, webhooks, blocked] : [blocked, destinations]}
-          <Suspense fallback={<Loading rows={12} height={44} />}>
-            <Further />
-          </Suspense>
+          <Decisions decisions={decisionsOf(overview)} />
+          {customers !== null && customers.items.length > 0 && <AtRisk users={customers.items} />}
+          {usage !== null && <Today usage={usage} />}
         </div>
         <div className={classes.column}>
-          <Denials />
-          <Suspense>
-            <Pumping />
-          </Suspense>
-          <Today />
-          <Suspense fallback={<Loading rows={6} height={44} />}>
-            <ActivityFeed feed={feed} />
-          </Suspense>
+          {events !== null && (
+            <Suspense fallback={<Loading rows={6} height={44} />}>
+              <ActivityFeed events={events} />
+            </Suspense>
+          )}
         </div>
       </div>
     </>
   )
 }
 
+/** The addresses that lead to where messages go, and to who sends most. */
+const TRAFFIC_PARAMETERS = ['by', 'who', 'top']
+
+/** Where messages go: it is asked for when it is opened. */
+function TrafficDetails() {
+  const search = useSearch()
+  const isLinked = TRAFFIC_PARAMETERS.some(name => new URLSearchParams(search).has(name))
+  const [isOpen, setOpen] = useState(isLinked)
+  useEffect(() => {
+    if (isLinked) setOpen(true)
+  }, [isLinked])
+  return (
+    <details className={classes.traffic} open={isOpen} onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>{texts.overview.traffic}</summary>
+      {isOpen && (
+        <Suspense fallback={<Loading rows={5} height={36} />}>
+          <Traffic />
+        </Suspense>
+      )}
+    </details>
+  )
+}
+
 /** Whether the overview is up to date. */
 function LiveIndicator({ isConnected, error }: { isConnected: boolean; error: Error | null }) {
   const { live } = texts.overview
-  // Other requests notice an outage before the long poll does.
+  // Other requests may notice an outage first.
   const isReachable = useReachable()
   return <div role="status">{badge()}</div>
 

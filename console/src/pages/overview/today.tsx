@@ -1,75 +1,91 @@
+import { Anchor } from '@mantine/core'
+import { Link } from 'wouter'
+import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
-import { Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
-import { useToday, useYesterday, useYesterdayUntilNow } from '../../queries/overview.ts'
+import { denialsUrl } from '../../model/denial-filters.ts'
 import { texts } from '../../texts/texts.ts'
 import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
-import { HeadlineNumber } from './parts.tsx'
 
-type Hour = Api['Usage']['items'][number]
-type Kind = 'committed' | 'refunded' | 'unfunded'
+type Usage = NonNullable<Api['Overview']['usage']>
+
+const { today: words } = texts.overview
 
 /** Usage since midnight, compared with yesterday. */
-export function Today() {
-  const today = useToday()
-  const yesterday = useYesterday(new Date())
-  const { title, details, announcement } = texts.overview.today
+export function Today({ usage: { total, before, today, yesterday } }: { usage: Usage }) {
+  const { committed, denied, denied_by_reason, refunded, unfunded } = total
+  const from = today[0]?.start ?? null
+  const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].messages > 0)
   return (
-    <Section isFramed title={title}>
-      <Loaded query={today} loading={<Loading rows={4} height={34} />}>
-        {({ items }) => (
-          <div className={classes.today}>
-            <div>
-              <HeadlineNumber value={sum(items, 'committed', 'units')}>
-                <Comparison units={sum(items, 'committed', 'units')} asOf={today.dataUpdatedAt} />
-              </HeadlineNumber>
-              <dl className={classes.details}>
-                <Detail name={details.messages} count={sum(items, 'committed', 'messages')} />
-                <Detail name={details.refunded} count={sum(items, 'refunded', 'units')} />
-                <Detail name={details.unfunded} count={sum(items, 'unfunded', 'units')} />
-              </dl>
-            </div>
-            <HourlyChart today={items} yesterday={yesterday.data?.items ?? []} />
-            <Announcement text={announcement(sum(items, 'committed', 'units'))} />
-          </div>
-        )}
-      </Loaded>
+    <Section isFramed title={words.title}>
+      <div className={classes.today}>
+        <div>
+          <p className={classes.value}>
+            <Units value={committed.units} />
+          </p>
+          <p className={classes.about}>
+            <Comparison units={committed.units} {...before} />
+          </p>
+          <dl className={classes.details}>
+            <Detail name={words.details.messages} count={committed.messages} />
+            <Detail name={words.details.denied} count={denied.messages} href={denialsUrl({ from })} />
+            {reasons.map(reason => (
+              <Detail
+                key={reason}
+                isPart
+                name={texts.values.denialReasons[reason]}
+                count={denied_by_reason[reason].messages}
+                href={denialsUrl({ reason, from })}
+              />
+            ))}
+            {refunded.units > 0 && <Detail name={words.details.refunded} count={refunded.units} />}
+            {unfunded.units > 0 && <Detail name={words.details.unfunded} count={unfunded.units} />}
+          </dl>
+        </div>
+        <HourlyChart today={today} yesterday={yesterday} />
+        <Announcement text={words.announcement(committed.units, denied.messages)} />
+      </div>
     </Section>
   )
 }
 
-function Comparison({ units, asOf }: { units: number; asOf: number }) {
-  const { data } = useYesterdayUntilNow(new Date(asOf))
-  if (data === undefined) return null
-  const before = data.total.committed.units
-  const { compared, noneYesterday } = texts.overview.today
-  const until = <TimeOfDay at={data.to} />
-  return before === 0 ? noneYesterday(until) : compared(compare(units, before), until, before)
+function Comparison({ units, until, sent }: Usage['before'] & { units: number }) {
+  const time = <TimeOfDay at={until} />
+  return sent === 0 ? words.noneYesterday(time) : words.compared(compare(units, sent), time, sent)
 }
 
 /** @param before more than 0 */
 function compare(units: number, before: number): string {
-  const { same, times, more, less } = texts.overview.today
   const change = (units - before) / before
-  if (Math.abs(change) < 0.005) return same
-  if (change >= 9) return times(Math.round(units / before))
-  return change > 0 ? more(change) : less(-change)
+  if (Math.abs(change) < 0.005) return words.same
+  if (change >= 9) return words.times(Math.round(units / before))
+  return change > 0 ? words.more(change) : words.less(-change)
 }
 
-function Detail({ name, count }: { name: string; count: number }) {
+interface DetailProps {
+  name: string
+  count: number
+  href?: string
+  /** Whether it is a part of the one before. */
+  isPart?: boolean
+}
+
+function Detail({ name, count, href, isPart }: DetailProps) {
   return (
     <>
-      <dt>{name}</dt>
+      <dt data-part={isPart}>{name}</dt>
       <dd>
-        <Units value={count} />
+        {href === undefined || count === 0 ? (
+          <Units value={count} />
+        ) : (
+          <Anchor component={Link} href={href} inherit>
+            <Units value={count} />
+          </Anchor>
+        )}
       </dd>
     </>
   )
-}
-
-function sum(hours: readonly Hour[], kind: Kind, of: 'units' | 'messages'): number {
-  return hours.reduce((total, hour) => total + hour[kind][of], 0)
 }

@@ -1,4 +1,3 @@
-import { formatUnits } from '../../formats.ts'
 import type { increaseRequests as english } from '../en/increase-requests.tsx'
 import { values } from './values.tsx'
 
@@ -44,10 +43,6 @@ export const increaseRequests: typeof english = {
   takeBack: 'Zurückziehen',
   takeBackOf: units => `Die Anfrage nach ${values.units(units)} zurückziehen`,
   takenBack: 'Die Anfrage ist zurückgezogen.',
-  askers: (count, isMore) =>
-    count === 1 && !isMore
-      ? '1 Benutzer bittet um mehr Einheiten'
-      : `${isMore ? 'Mindestens ' : ''}${formatUnits(count)} Benutzer bitten um mehr Einheiten`,
 
   ask: {
     open: 'Mehr anfragen…',

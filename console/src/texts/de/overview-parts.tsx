@@ -4,74 +4,6 @@ import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
 export const overviewParts: typeof english = {
-  pumping: {
-    title: 'Codes und angehaltene Ziele',
-    all: 'Alle angehaltenen Ziele',
-    paused: count => `${count === 1 ? 'Ziel ist' : 'Ziele sind'} angehalten`,
-    observed: (count, isMore) =>
-      `${isMore ? 'Mindestens ' : ''}${formatUnits(count)} in 24 Stunden beobachtet: nur gefunden, nicht angehalten`,
-    until: at => <>bis {at}</>,
-    entered: 'Eingegebene Codes in 8 Tagen',
-    enteredAbout: 'Nachrichten aller Arten, auch solche ohne Code.',
-    columns: { country: 'Land', entered: 'Eingegeben' },
-  },
-  runningOut: {
-    title: 'Diese Woche aufgebraucht',
-    about:
-      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Was fehlt, zählt bis zur nächsten Zurücksetzung oder bis zum Ende der 7 Tage. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Obergrenzen für bestimmte Länder oder Nachrichtentypen sind nicht berücksichtigt. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
-    all: count => `Geprüft: ${formatUnits(count)} Benutzer, alle, die in den letzten 7 Tagen gesendet haben.`,
-    bound: count =>
-      `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
-    tooMany: 'Es sind zu viele Benutzer, um hier alle zu prüfen.',
-    checkAll: 'Alle prüfen',
-    soon: 'In wenigen Minuten',
-    unused: units => `Endet mit etwa ${formatUnits(units)} ungenutzten`,
-    none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
-    noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
-    columns: {
-      user: 'Benutzer',
-      runsOut: 'Aufgebraucht etwa',
-      rate: 'Einheiten pro Tag',
-      left: 'Übrig',
-      missing: 'Fehlen danach',
-    },
-    until: at => <>bis {at}</>,
-  },
-  near: {
-    title: 'Kurz vor dem Limit',
-    about:
-      'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %. Was der Benutzer noch senden kann, zählt andere Pakete, etwa Zusatzeinheiten, und Obergrenzen mit.',
-    until: (units, at) => (
-      <>
-        {formatUnits(units)} bis {at}
-      </>
-    ),
-    more: 'Weitere Kontingente haben eine Warnschwelle erreicht.',
-    none: 'Kein Kontingent ist kurz vor dem Limit',
-    noneAbout: 'Kontingente erscheinen hier, wenn sie eine Warnschwelle erreichen, normalerweise 80 %.',
-    columns: {
-      quota: 'Kontingent',
-      used: 'Verbraucht',
-      usage: 'Verbrauch',
-      sendable: 'Kann noch senden',
-      resets: 'Zurücksetzung',
-      ends: 'Endet',
-    },
-    never: 'Nie',
-  },
-  ending: {
-    title: 'Enden diese Woche',
-    about: 'In den nächsten 7 Tagen, die mit den meisten übrigen Einheiten zuerst.',
-    all: 'Alle, die in 7 Tagen enden',
-    none: 'Kein Kontingent endet in 7 Tagen',
-    noOther: 'Nur zusätzliche Einheiten enden in 7 Tagen',
-    columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
-    extra: count =>
-      count === 1
-        ? '1 zusätzliches Paket, das nur für seinen Zeitraum vergeben wurde.'
-        : `${formatUnits(count)} zusätzliche Pakete, die nur für ihren Zeitraum vergeben wurden.`,
-    bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
-  },
   senders: {
     all: 'Alle Benutzer, die in den letzten 24 Stunden dorthin gesendet haben oder abgelehnt wurden.',
     top: (count, { sent, most }) =>
@@ -101,18 +33,6 @@ export const overviewParts: typeof english = {
   },
   activity: {
     title: 'Ereignisse',
-    none: 'Noch keine Ereignisse',
-    noneAbout: 'Änderungen von Kontingenten, Warnungen und Abläufe erscheinen hier von selbst.',
-    since: (count, time) => (
-      <>
-        {count === 0 ? 'Keine neuen Ereignisse' : `${formatUnits(count)} neue`} seit {time}
-      </>
-    ),
-    counted: (read, listed) =>
-      `; gezählt sind die letzten ${formatUnits(read)}, davon ${formatUnits(listed)} aufgeführt`,
-    skipped: '. Einige Ereignisse wurden übersprungen',
-    announcement: (count, latest) =>
-      `${formatUnits(count)} ${count === 1 ? 'neues Ereignis' : 'neue Ereignisse'}${latest === null ? '' : `, zuletzt: ${latest}`}`,
     group: (count, what) => `${formatUnits(count)} × ${what}`,
     kinds: {
       created: {
@@ -145,11 +65,10 @@ export const overviewParts: typeof english = {
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
-    notListed: count => `${formatUnits(count)} ältere sind nicht aufgeführt.`,
-    usersOf: (links, _, more, isAll) => (
+    usersOf: (links, _, more) => (
       <>
         Benutzer {links}
-        {isAll ? more > 0 && ` und ${formatUnits(more)} weitere` : ' und andere'}
+        {more > 0 && ` und ${formatUnits(more)} weitere`}
       </>
     ),
   },

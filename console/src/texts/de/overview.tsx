@@ -1,12 +1,13 @@
-import { formatPercent, formatUnits } from '../../formats.ts'
+import { formatList, formatPercent, formatUnits } from '../../formats.ts'
 import type { overview as english } from '../en/overview.tsx'
 import { values } from './values.tsx'
 
 const messages = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`
+/** „3“, und wenn es mehr sein können „3+“. */
+const some = (count: number, isMore: boolean) => `${formatUnits(count)}${isMore ? '+' : ''}`
 
 export const overview: typeof english = {
   title: 'Übersicht',
-  about: 'Wer blockiert ist, wem die Einheiten ausgehen, was ungewöhnlich ist. Laufend aktualisiert.',
   live: {
     live: 'Live',
     connecting: 'Verbindung wird aufgebaut…',
@@ -15,45 +16,92 @@ export const overview: typeof english = {
   },
   user: id => `Benutzer ${id}`,
   showAll: count => `Alle ${formatUnits(count)} zeigen`,
-  showFirst: count => `Die ersten ${formatUnits(count)} zeigen`,
-  showMore: 'Mehr zeigen',
   showFewer: 'Weniger zeigen',
 
-  blocked: {
-    title: 'Jetzt blockiert',
+  strip: {
+    title: 'Ist alles in Ordnung?',
+    how: 'Wie das festgestellt wird',
     about:
-      'Benutzer mit einer abgelehnten Nachricht in der letzten Stunde und Benutzer mit einem aufgebrauchten Kontingent. Alle 20 Sekunden wird geprüft, ob sie wieder senden können.',
-    bound: 'Unter den letzten 100 Ablehnungen und den letzten 20 aufgebrauchten Kontingenten.',
-    paused: 'Angehaltene Ziele',
-    exhaustedQuotas: 'Alle aufgebrauchten Kontingente',
-    none: 'Niemand ist blockiert',
-    noneElse: 'Niemand ist blockiert, außer mit Absicht',
-    onPurposeTitle: 'Mit Absicht gesperrt',
-    onPurpose: count => `${formatUnits(count)} Benutzer gesperrt, durch eine Pause oder eine Obergrenze von 0`,
-    noneAbout: 'In der letzten Stunde wurde keine Nachricht abgelehnt, und kein Kontingent ist aufgebraucht.',
-    columns: { user: 'Benutzer', why: 'Warum', denied: 'Abgelehnt in der letzten Stunde', until: 'Bis' },
-    latest: message => <>Letzte Nachricht: {message}</>,
-    others: units =>
-      units === null
-        ? 'Andere Nachrichten können gesendet werden'
-        : `Andere Nachrichten können gesendet werden: jetzt ${values.units(units)}`,
-    untilLifted: 'Bis zur Aufhebung',
-    canSendAgain: count => `${formatUnits(count)} Benutzer ${count === 1 ? 'kann' : 'können'} wieder senden`,
-    noDenials: 'Keine',
-    atLeast: count => `mindestens ${formatUnits(count)}`,
-    waitingDoesNotHelp: 'Warten hilft nicht',
-    announcement: count => `${formatUnits(count)} Benutzer blockiert`,
+      'Alle 12 Sekunden gelesen. Blockiert sind Benutzer, wenn eine Nachricht der letzten Stunde oder eine, die ein aufgebrauchtes Kontingent zählt, jetzt abgelehnt würde; ohne Pausen und Obergrenzen von 0. Kurz vor dem Limit sind sie ab einer Warnschwelle, normalerweise 80 %. Aufgebraucht heißt: in 7 Tagen bei ihrem Tagesverbrauch, unter den 100, die am meisten gesendet haben; Pakete enden in 7 Tagen. Von jeder Liste werden die ersten betrachtet: + heißt, dass es mehr sein können. Ungewöhnlich ist ein Land, wenn in 24 Stunden mindestens 20 Einheiten und das Dreifache eines Durchschnittstags der Woche davor angefragt wurden.',
+    allWell: time => `Alles in Ordnung, um ${time}`,
+    service: reason => `Der Dienst ist eingeschränkt: ${reason}`,
+    unread: parts => `Zurzeit nicht bekannt: ${formatList(parts)}`,
+    parts: {
+      pauses: 'Pausen',
+      breaker: 'die Sicherung',
+      webhooks: 'Webhooks',
+      customers: 'gefährdete Benutzer',
+      requests: 'Anfragen',
+      destinations: 'ungewöhnliche Länder',
+      usage: 'Verbrauch',
+      events: 'Aktivität',
+    },
+    findings: {
+      pauses: count => `${formatUnits(count)} ${count === 1 ? 'Pause gilt' : 'Pausen gelten'}`,
+      trips: (count, isMore) => `${some(count, isMore)} in 24 Stunden von der Sicherung angehalten`,
+      webhooks: count => `${formatUnits(count)} ${count === 1 ? 'Webhook schlägt fehl' : 'Webhooks schlagen fehl'}`,
+      blocked: (count, isMore) => `${some(count, isMore)} Benutzer blockiert`,
+      near: (count, isMore) => `${some(count, isMore)} Benutzer kurz vor dem Limit`,
+      running_out: (count, isMore) => `${some(count, isMore)} Benutzern gehen die Einheiten aus`,
+      ending: (count, isMore) => `${some(count, isMore)} Benutzer mit einem Paket, das endet`,
+      requests: (count, isMore) => `${some(count, isMore)} ${count === 1 ? 'Anfrage wartet' : 'Anfragen warten'}`,
+      unusual: count => `${formatUnits(count)} ${count === 1 ? 'ungewöhnliches Land' : 'ungewöhnliche Länder'}`,
+      observed: (count, isMore) => `${some(count, isMore)} von der Sicherung beobachtet`,
+    },
   },
-  denials: {
-    title: 'Abgelehnt in 24 Stunden',
-    all: 'Alle Ablehnungen',
-    caption: (denied, units) => `${denied === 1 ? 'Nachricht' : 'Nachrichten'}, ${values.units(units)}`,
-    chart: (busiest, count) =>
-      `Abgelehnte Nachrichten nach Stunde und Grund. ${busiest === null ? 'Keine.' : `Die meisten ab ${busiest}: ${formatUnits(count)}.`}`,
-    hour: (start, parts) => `Ab ${start}: ${parts.length === 0 ? 'keine abgelehnt' : parts.join(', ')}`,
-    part: (count, reason) => `${formatUnits(count)} ${reason}`,
-    announcement: count => `${messages(count)} in 24 Stunden abgelehnt`,
+  decisions: {
+    title: 'Braucht eine Entscheidung',
+    open: 'Öffnen',
+    decide: 'Entscheiden…',
+    look: 'Ansehen',
+    pause: 'Anhalten…',
+    who: 'Wer sendet dorthin?',
+    allUsers: 'alle Benutzer',
+    tripped: (country, who, until) => (
+      <>
+        {country}: {who} von der Sicherung angehalten{until !== null && <> bis {until}</>}
+      </>
+    ),
+    observed: (country, who) => (
+      <>
+        {country}: {who} würde angehalten
+      </>
+    ),
+    codes: count => `${formatUnits(count)} ${count === 1 ? 'Code' : 'Codes'} nicht eingegeben`,
+    failingSince: time => <>Alle Versuche schlagen fehl seit {time}</>,
+    disabled: {
+      failing: 'Vom Dienst abgeschaltet: 3 Tage lang keine Zustellung',
+      gone: 'Vom Dienst abgeschaltet: der Empfänger antwortete 410 Gone',
+    },
+    asks: (who, units) => (
+      <>
+        {who} bittet um {values.units(units)}
+      </>
+    ),
+    unusual: (country, units) => `${country}: ${values.units(units)} in 24 Stunden angefragt`,
+    usual: units => `An einem üblichen Tag: ${units}`,
   },
+  atRisk: {
+    title: 'Gefährdete Benutzer',
+    all: 'Alle',
+    open: 'Öffnen',
+    sendable: units => (units === null ? 'jetzt unbegrenzt' : `jetzt ${formatUnits(units)}`),
+    blocked: (reason, quota, until) => (
+      <>
+        Blockiert: {reason}
+        {quota !== null && <>, {quota}</>}
+        {until !== null && <>, bis {until}</>}
+      </>
+    ),
+    near: (percent, quota) => `${percent} verbraucht von ${quota}`,
+    runningOut: at => <>Aufgebraucht etwa {at}</>,
+    ending: (quota, at) => (
+      <>
+        {quota} endet {at}
+      </>
+    ),
+  },
+  traffic: 'Wohin Nachrichten gehen, und wer am meisten sendet',
   destinations: {
     titles: {
       country: 'Wohin Nachrichten gehen',
@@ -91,7 +139,12 @@ export const overview: typeof english = {
   },
   today: {
     title: 'Heute verbrauchte Einheiten',
-    details: { messages: 'Nachrichten', refunded: 'Erstattete Einheiten', unfunded: 'Ungedeckte Einheiten' },
+    details: {
+      messages: 'Nachrichten',
+      denied: 'Abgelehnte Nachrichten',
+      refunded: 'Erstattete Einheiten',
+      unfunded: 'Ungedeckte Einheiten',
+    },
     same: 'Wie gestern',
     times: factor => `${formatUnits(factor)}-mal so viel wie gestern`,
     more: share => `${formatPercent(share)} mehr als gestern`,
@@ -102,24 +155,17 @@ export const overview: typeof english = {
       </>
     ),
     noneYesterday: time => <>Gestern bis {time}: 0</>,
-    today: 'Heute',
-    yesterday: 'Gestern',
-    chart: (busiest, units) =>
-      `Einheiten nach Stunde, heute und gestern. ${busiest === null ? 'Heute keine.' : `Die meisten ab ${busiest}: ${formatUnits(units)}.`}`,
+    sent: 'Gesendet',
+    denied: 'Abgelehnt',
+    yesterday: 'Gestern gesendet',
+    chart: 'Einheiten nach Stunde, heute und gestern',
     hour: (start, today, yesterday) =>
       `Ab ${start}: ${[
-        ...(today === null ? [] : [`${formatUnits(today)} heute`]),
-        ...(yesterday === null ? [] : [`${formatUnits(yesterday)} gestern`]),
+        ...(today === null
+          ? []
+          : [`heute ${formatUnits(today.sent)} gesendet und ${formatUnits(today.denied)} abgelehnt`]),
+        ...(yesterday === null ? [] : [`gestern ${formatUnits(yesterday)} gesendet`]),
       ].join(', ')}`,
-    announcement: count => `${values.units(count)} heute verbraucht`,
-  },
-  webhooks: {
-    title: 'Fehlschlagende Webhooks',
-    all: 'Alle Webhooks',
-    since: time => <>Alle Versuche schlagen fehl seit {time}</>,
-    disabled: {
-      failing: 'Vom Dienst abgeschaltet: 3 Tage lang keine Zustellung',
-      gone: 'Vom Dienst abgeschaltet: der Empfänger antwortete 410 Gone',
-    },
+    announcement: (count, denied) => `${values.units(count)} heute verbraucht, ${messages(denied)} abgelehnt`,
   },
 }

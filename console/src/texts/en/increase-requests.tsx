@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react'
-import { formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 
 /** Users ask for more units, and administrators approve or decline. */
@@ -45,11 +44,6 @@ export const increaseRequests = {
   takeBack: 'Take back',
   takeBackOf: (units: number) => `Take back the request for ${values.units(units)}`,
   takenBack: 'The request is taken back.',
-  /** On the overview. */
-  askers: (count: number, isMore: boolean) =>
-    count === 1 && !isMore
-      ? '1 user asks for more units'
-      : `${isMore ? 'At least ' : ''}${formatUnits(count)} users ask for more units`,
 
   ask: {
     open: 'Ask for more…',

@@ -5,77 +5,6 @@ import { values } from './values.tsx'
 
 /** The parts of the overview that are loaded after its first screen. */
 export const overviewParts = {
-  pumping: {
-    title: 'Codes and pauses',
-    all: 'All pauses',
-    paused: (count: number) => `${count === 1 ? 'destination is' : 'destinations are'} paused`,
-    observed: (count: number, isMore: boolean) =>
-      `${isMore ? 'At least ' : ''}${formatUnits(count)} observed in 24 hours: only found, and not paused`,
-    until: (at: ReactNode) => <>until {at}</>,
-    entered: 'Codes entered in 8 days',
-    enteredAbout: 'Messages of all types, also those without a code.',
-    columns: { country: 'Country', entered: 'Entered' },
-  },
-  runningOut: {
-    title: 'Running out this week',
-    about:
-      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. What is missing is counted to the next reset, or to the end of the 7 days. Users are left out if only a cap stops them that resets within that time. Caps for certain countries or message types are not included. Users who can send nothing now are under “Blocked now”.',
-    all: (count: number) =>
-      `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
-    bound: (count: number) =>
-      `${formatUnits(count)} users are checked: the 100 who sent most in the last 7 days, and those of the 100 quotas nearest to their limit. Others may run out, too.`,
-    tooMany: 'There are too many users to check all of them here.',
-    checkAll: 'Check all',
-    soon: 'Within minutes',
-    unused: (units: number) => `Ends with about ${formatUnits(units)} unused`,
-    none: 'No user runs out within 7 days',
-    noneAbout: 'A forecast needs a week of usage.',
-    columns: {
-      user: 'User',
-      runsOut: 'Runs out around',
-      rate: 'Units per day',
-      left: 'Left',
-      missing: 'Missing after that',
-    },
-    /** The next reset, or the end of the 7 days. */
-    until: (at: ReactNode) => <>until {at}</>,
-  },
-  near: {
-    title: 'Near their limit',
-    about:
-      'Quotas that have reached an alert, by default at 80%. What the user can still send includes other grants, such as extra units, and caps.',
-    /** Beside what can be sent now, which a cap bounds. */
-    until: (units: number, at: ReactNode) => (
-      <>
-        {formatUnits(units)} until {at}
-      </>
-    ),
-    more: 'More quotas have reached an alert.',
-    none: 'No quota is near its limit',
-    noneAbout: 'Quotas appear here when they reach an alert, by default at 80%.',
-    columns: {
-      quota: 'Quota',
-      used: 'Used',
-      usage: 'Usage',
-      sendable: 'User can still send',
-      resets: 'Resets',
-      ends: 'Ends',
-    },
-    never: 'Never',
-  },
-  ending: {
-    title: 'Ending this week',
-    about: 'In the next 7 days, most units left first.',
-    all: 'All that end within 7 days',
-    none: 'No quota ends within 7 days',
-    noOther: 'Only extra units end within 7 days',
-    columns: { quota: 'Quota', left: 'Left', usage: 'Usage', ends: 'Ends' },
-    extra: (count: number) =>
-      count === 1
-        ? '1 extra grant, which was given for its period only.'
-        : `${formatUnits(count)} extra grants, which were given for their period only.`,
-    bound: (count: number) => `Of the ${formatUnits(count)} that end first.`,
-  },
   senders: {
     all: 'All users who sent there in the last 24 hours, or were denied.',
     top: (count: number, { sent, most }: { sent: number; most: number }) =>
@@ -105,18 +34,6 @@ export const overviewParts = {
   },
   activity: {
     title: 'Activity',
-    none: 'No events yet',
-    noneAbout: 'Quota changes, alerts and expirations appear here automatically.',
-    since: (count: number, time: ReactNode) => (
-      <>
-        {count === 0 ? 'No new events' : `${formatUnits(count)} new`} since {time}
-      </>
-    ),
-    counted: (read: number, listed: number) =>
-      `; numbers are of the latest ${formatUnits(read)}, of which ${formatUnits(listed)} are listed`,
-    skipped: '. Some events were skipped',
-    announcement: (count: number, latest: string | null) =>
-      `${formatUnits(count)} new ${count === 1 ? 'event' : 'events'}${latest === null ? '' : `, the latest: ${latest}`}`,
     /** Several events of one kind as one line. */
     group: (count: number, what: string) => `${formatUnits(count)} × ${what}`,
     kinds: {
@@ -150,11 +67,10 @@ export const overviewParts = {
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
-    notListed: (count: number) => `${formatUnits(count)} older ones are not listed.`,
-    usersOf: (links: ReactNode, count: number, more: number, isAll: boolean) => (
+    usersOf: (links: ReactNode, count: number, more: number) => (
       <>
-        {count === 1 && isAll ? 'User' : 'Users'} {links}
-        {isAll ? more > 0 && ` and ${formatUnits(more)} more` : ' and others'}
+        {count === 1 ? 'User' : 'Users'} {links}
+        {more > 0 && ` and ${formatUnits(more)} more`}
       </>
     ),
   },

@@ -1,14 +1,15 @@
 import type { ReactNode } from 'react'
-import { formatPercent, formatUnits } from '../../formats.ts'
+import { formatList, formatPercent, formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 
 const messages = (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`
-const users = (count: number) => `${formatUnits(count)} ${count === 1 ? 'user' : 'users'}`
+/** "3", and with further ones "3+". */
+const some = (count: number, isMore: boolean) => `${formatUnits(count)}${isMore ? '+' : ''}`
+const users = (count: number, isMore = false) => `${some(count, isMore)} ${count === 1 ? 'user' : 'users'}`
 
 /** The overview of the platform. */
 export const overview = {
   title: 'Overview',
-  about: 'Who is blocked, who will run out, what is unusual. Updated live.',
   live: {
     live: 'Live',
     connecting: 'Connecting…',
@@ -17,46 +18,97 @@ export const overview = {
   },
   user: (id: number) => `User ${id}`,
   showAll: (count: number) => `Show all ${formatUnits(count)}`,
-  /** There are further ones. */
-  showFirst: (count: number) => `Show the first ${formatUnits(count)}`,
-  showMore: 'Show more',
   showFewer: 'Show fewer',
 
-  blocked: {
-    title: 'Blocked now',
+  /** Whether all is well. */
+  strip: {
+    title: 'Is all well?',
+    how: 'How this is found',
     about:
-      'Users with a denied message in the last hour, and users with an exhausted quota. Every 20 seconds it is checked whether they can send again.',
-    bound: 'Among the latest 100 denials and the latest 20 exhausted quotas.',
-    paused: 'Paused destinations',
-    exhaustedQuotas: 'All exhausted quotas',
-    none: 'No user is blocked',
-    noneElse: 'No other user is blocked',
-    onPurposeTitle: 'Blocked on purpose',
-    onPurpose: (count: number) => `${users(count)} blocked, by a pause or a cap of 0`,
-    noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',
-    columns: { user: 'User', why: 'Why', denied: 'Denied in the last hour', until: 'Until' },
-    latest: (message: ReactNode) => <>Latest message: {message}</>,
-    /** Of a user with some messages denied. */
-    others: (units: number | null) =>
-      units === null ? 'Other messages can be sent' : `Other messages can be sent: ${values.units(units)} now`,
-    untilLifted: 'Until lifted',
-    canSendAgain: (count: number) => `${users(count)} can send again`,
-    noDenials: 'None',
-    atLeast: (count: number) => `at least ${formatUnits(count)}`,
-    waitingDoesNotHelp: 'Waiting does not help',
-    announcement: (count: number) => `${users(count)} blocked`,
+      'Read every 12 seconds. Users are blocked if a message of the last hour, or one that an exhausted quota counts, would be denied now; pauses and caps of 0 are left out. They are near their limit from an alert on, by default 80%. Their units run out within 7 days at their daily rate, of the 100 who sent most; grants end within 7 days. Of each list, the first are looked at: + says that there may be more. A country is unusual if at least 20 units, and 3 times those of an average day of the week before, were asked for in 24 hours.',
+    allWell: (time: string) => `All is well, at ${time}`,
+    service: (reason: string) => `The service is degraded: ${reason}`,
+    unread: (parts: readonly string[]) => `Not known now: ${formatList(parts)}`,
+    parts: {
+      pauses: 'pauses',
+      breaker: 'the breaker',
+      webhooks: 'webhooks',
+      customers: 'users at risk',
+      requests: 'requests',
+      destinations: 'unusual countries',
+      usage: 'usage',
+      events: 'activity',
+    },
+    findings: {
+      pauses: (count: number, _isMore: boolean) => `${formatUnits(count)} ${count === 1 ? 'pause' : 'pauses'} on`,
+      trips: (count: number, isMore: boolean) => `${some(count, isMore)} paused by the breaker in 24 hours`,
+      webhooks: (count: number, _isMore: boolean) =>
+        `${formatUnits(count)} ${count === 1 ? 'webhook fails' : 'webhooks fail'}`,
+      blocked: (count: number, isMore: boolean) => `${users(count, isMore)} blocked`,
+      near: (count: number, isMore: boolean) => `${users(count, isMore)} near the limit`,
+      running_out: (count: number, isMore: boolean) => `${users(count, isMore)} running out`,
+      ending: (count: number, isMore: boolean) => `${users(count, isMore)} with a grant that ends`,
+      requests: (count: number, isMore: boolean) =>
+        `${some(count, isMore)} ${count === 1 ? 'request waits' : 'requests wait'}`,
+      unusual: (count: number, _isMore: boolean) =>
+        `${formatUnits(count)} unusual ${count === 1 ? 'country' : 'countries'}`,
+      observed: (count: number, isMore: boolean) => `${some(count, isMore)} observed by the breaker`,
+    },
   },
-  denials: {
-    title: 'Denied in 24 hours',
-    all: 'All denials',
-    caption: (denied: number, units: number) => `${denied === 1 ? 'message' : 'messages'}, ${values.units(units)}`,
-    chart: (busiest: string | null, count: number) =>
-      `Denied messages by the hour and reason. ${busiest === null ? 'None.' : `Most from ${busiest}: ${formatUnits(count)}.`}`,
-    hour: (start: string, parts: readonly string[]) =>
-      `From ${start}: ${parts.length === 0 ? 'none denied' : parts.join(', ')}`,
-    part: (count: number, reason: string) => `${formatUnits(count)} ${reason.toLowerCase()}`,
-    announcement: (count: number) => `${messages(count)} denied in 24 hours`,
+  decisions: {
+    title: 'Needs a decision',
+    open: 'Open',
+    decide: 'Decide…',
+    look: 'Look',
+    pause: 'Pause…',
+    who: 'Who sends there?',
+    allUsers: 'all users',
+    tripped: (country: string, who: ReactNode, until: ReactNode) => (
+      <>
+        {country}: {who} paused by the breaker{until !== null && <> until {until}</>}
+      </>
+    ),
+    observed: (country: string, who: ReactNode) => (
+      <>
+        {country}: {who} would be paused
+      </>
+    ),
+    codes: (count: number) => `${formatUnits(count)} ${count === 1 ? 'code' : 'codes'} not entered`,
+    failingSince: (time: ReactNode) => <>All attempts have failed since {time}</>,
+    disabled: {
+      failing: 'Disabled by the service: no delivery succeeded for 3 days',
+      gone: 'Disabled by the service: the receiver answered 410 Gone',
+    },
+    asks: (who: ReactNode, units: number) => (
+      <>
+        {who} asks for {values.units(units)}
+      </>
+    ),
+    unusual: (country: string, units: number) => `${country}: ${values.units(units)} asked for in 24 hours`,
+    usual: (units: string) => `On a usual day: ${units}`,
   },
+  atRisk: {
+    title: 'Users at risk',
+    all: 'All',
+    open: 'Open',
+    /** What can be sent now. */
+    sendable: (units: number | null) => (units === null ? 'unlimited now' : `${formatUnits(units)} now`),
+    blocked: (reason: string, quota: string | null, until: ReactNode) => (
+      <>
+        Blocked: {reason}
+        {quota !== null && <>, {quota}</>}
+        {until !== null && <>, until {until}</>}
+      </>
+    ),
+    near: (percent: string, quota: string) => `${percent} used of ${quota}`,
+    runningOut: (at: ReactNode) => <>Runs out around {at}</>,
+    ending: (quota: string, at: ReactNode) => (
+      <>
+        {quota} ends {at}
+      </>
+    ),
+  },
+  traffic: 'Where messages go, and who sends most',
   destinations: {
     titles: {
       country: 'Where messages go',
@@ -95,7 +147,12 @@ export const overview = {
   },
   today: {
     title: 'Units used today',
-    details: { messages: 'Messages', refunded: 'Units refunded', unfunded: 'Unfunded units' },
+    details: {
+      messages: 'Messages',
+      denied: 'Denied messages',
+      refunded: 'Units refunded',
+      unfunded: 'Unfunded units',
+    },
     same: 'Same as yesterday',
     times: (factor: number) => `${formatUnits(factor)} times as much as yesterday`,
     more: (share: number) => `${formatPercent(share)} more than yesterday`,
@@ -106,24 +163,15 @@ export const overview = {
       </>
     ),
     noneYesterday: (time: ReactNode) => <>Yesterday until {time}: 0</>,
-    today: 'Today',
-    yesterday: 'Yesterday',
-    chart: (busiest: string | null, units: number) =>
-      `Units by the hour, today and yesterday. ${busiest === null ? 'None today.' : `Busiest from ${busiest}: ${formatUnits(units)}.`}`,
-    hour: (start: string, today: number | null, yesterday: number | null) =>
+    sent: 'Sent',
+    denied: 'Denied',
+    yesterday: 'Sent yesterday',
+    chart: 'Units by the hour, today and yesterday',
+    hour: (start: string, today: { sent: number; denied: number } | null, yesterday: number | null) =>
       `From ${start}: ${[
-        ...(today === null ? [] : [`${formatUnits(today)} today`]),
-        ...(yesterday === null ? [] : [`${formatUnits(yesterday)} yesterday`]),
+        ...(today === null ? [] : [`${formatUnits(today.sent)} sent and ${formatUnits(today.denied)} denied today`]),
+        ...(yesterday === null ? [] : [`${formatUnits(yesterday)} sent yesterday`]),
       ].join(', ')}`,
-    announcement: (count: number) => `${values.units(count)} used today`,
-  },
-  webhooks: {
-    title: 'Failing webhooks',
-    all: 'All webhooks',
-    since: (time: ReactNode) => <>All attempts have failed since {time}</>,
-    disabled: {
-      failing: 'Disabled by the service: no delivery succeeded for 3 days',
-      gone: 'Disabled by the service: the receiver answered 410 Gone',
-    },
+    announcement: (count: number, denied: number) => `${values.units(count)} used today, ${messages(denied)} denied`,
   },
 }
