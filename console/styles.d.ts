@@ -206,7 +206,7 @@ declare module '*/usage-bar.module.css' {
 }
 
 declare module '*/usage.module.css' {
-  const classes: Readonly<Record<'as' | 'chart' | 'controls' | 'dashes' | 'label' | 'legend' | 'meaning' | 'measure' | 'measures' | 'number' | 'report' | 'scroll' | 'swatch' | 'table' | 'total', string>>
+  const classes: Readonly<Record<'as' | 'cap' | 'chart' | 'controls' | 'dashes' | 'label' | 'legend' | 'meaning' | 'measure' | 'measures' | 'number' | 'report' | 'scroll' | 'swatch' | 'table' | 'total', string>>
   export default classes
 }
 

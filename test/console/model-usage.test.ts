@@ -1,12 +1,14 @@
 /** Usage by day and group, and what is read again when. */
 import { expect, test } from 'vitest'
+import type { Api } from '../../console/src/api/types.ts'
+import { dayIn, startOfDayIn } from '../../console/src/model/local-time.ts'
 import { untilNextWindow } from '../../console/src/model/next-window.ts'
 import { lastDay, lastHour, weekBefore, wholeQuarters } from '../../console/src/model/time-ranges.ts'
 import { chartDataOf, daysAhead, enteredOf, maxOf, withForecast } from '../../console/src/model/usage-chart.ts'
-import { periodOf, shownGroup } from '../../console/src/model/usage-report.ts'
+import { dailyCapOf, periodOf, shownGroup } from '../../console/src/model/usage-report.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 
-type Usage = Parameters<typeof chartDataOf>[0]
+type Usage = Api['Usage']
 type Item = Usage['items'][number]
 
 const NONE = { units: 0, messages: 0 }
@@ -32,9 +34,15 @@ const report = (items: Item[]): Usage => ({
   items,
   total: item(MONDAY, 0),
 })
-/** Days are those of the zone in which the test runs. */
+/** The zone in which the test runs. */
+const LOCAL = new Intl.DateTimeFormat().resolvedOptions().timeZone
+/** Days are those of this zone. */
 const noonOf = (day: number) => new Date(2026, 2, day, 12).toISOString()
-const words = { label: (key: string | number | null) => String(key), others: (count: number) => `${count} others` }
+const words = {
+  label: (key: string | number | null) => String(key),
+  others: (count: number) => `${count} others`,
+  denied: 'Denied',
+}
 
 test('a chart has a series per group, the largest first, and one for the smaller ones', () => {
   const items = ['A', 'B', 'C', 'D', 'E', 'F', 'G'].flatMap((country, index) => [
@@ -56,11 +64,74 @@ test('a chart has a series per group, the largest first, and one for the smaller
     ['2 others', 23],
   ])
   expect(rows).toEqual([
-    { at: MONDAY, part0: 10, part1: 16, part2: 15, part3: 14, part4: 13, part5: 23 },
-    { at: TUESDAY, part0: 100, part1: 0, part2: 0, part3: 0, part4: 0, part5: 0 },
+    { at: noonOf(9), part0: 10, part1: 16, part2: 15, part3: 14, part4: 13, part5: 23 },
+    { at: noonOf(10), part0: 100, part1: 0, part2: 0, part3: 0, part4: 0, part5: 0 },
   ])
   expect(maxOf(rows)).toBe(100)
-  expect(maxOf(withForecast(rows, 120, []))).toBe(120)
+})
+
+test('the forecast has a band, as wide as the days before today differ from it', () => {
+  const rows = [70, 130, 90, 110, 5_000].map((part0, index) => ({ at: noonOf(index + 1), part0 }))
+  const shown = withForecast(rows, 100, ['2026-03-06'])
+  expect(shown.map(({ forecast, band }) => [forecast, band])).toEqual([
+    ...Array.from({ length: 4 }, () => [undefined, undefined]),
+    [100, [78, 122]],
+    [100, [78, 122]],
+  ])
+  expect(shown.at(-1)).toMatchObject({ at: noonOf(6) })
+  expect(
+    maxOf(
+      withForecast(
+        [
+          { at: noonOf(1), part0: 0 },
+          { at: noonOf(2), part0: 0 },
+        ],
+        10,
+        [],
+      ),
+    ),
+  ).toBe(20)
+})
+
+test('what was denied stands on what was committed, unless there are groups', () => {
+  const items = [{ ...item(MONDAY, 5), denied: { units: 7, messages: 1 } }, item(TUESDAY, 0)]
+  const { series, rows } = chartDataOf(report(items), 'committed', null, words)
+  expect(series.map(({ label, total }) => [label, total])).toEqual([
+    ['null', 5],
+    ['Denied', 7],
+  ])
+  expect(rows.map(({ part0, part1 }) => [part0, part1])).toEqual([
+    [5, 7],
+    [0, 0],
+  ])
+  const grouped = chartDataOf(report([{ ...item(MONDAY, 5, { country: 'DE' }) }]), 'committed', 'country', words)
+  expect(grouped.series).toHaveLength(1)
+})
+
+test('a chart counts the days of the cap that stops all messages first', () => {
+  type Cap = Api['QuotaSummary']['caps'][number]
+  const cap: Cap = {
+    ...{ quota_id: 1, name: null, limit: 100, used: 0, reserved: 0, remaining: 100, window_end: null, anchor: null },
+    ...{ period: 'day', time_zone: 'Asia/Tokyo', counts: 'units', countries: null, message_types: null, alert_at: [] },
+  }
+  const of = (...caps: Partial<Cap>[]) => dailyCapOf({ caps: caps.map(other => ({ ...cap, ...other })) })
+  expect(of({ limit: 200 }, {}, { limit: null })).toMatchObject({ limit: 100, time_zone: 'Asia/Tokyo' })
+  expect(of({ period: 'week' }, { counts: 'messages' }, { countries: ['NG'] }, { message_types: ['otp'] })).toBe(
+    undefined,
+  )
+})
+
+test.each([
+  ['Asia/Tokyo', '2026-03-10', '2026-03-09T15:00:00.000Z'],
+  ['America/Los_Angeles', '2026-03-10', '2026-03-10T07:00:00.000Z'],
+  // The clocks change on this day.
+  ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z'],
+  ['Europe/Berlin', '2026-03-30', '2026-03-29T22:00:00.000Z'],
+  // They skip midnight.
+  ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00.000Z'],
+])('in %s, %s begins at %s', (zone, day, start) => {
+  expect(startOfDayIn(zone, day)).toBe(start)
+  expect(dayIn(zone, start)).toBe(day)
 })
 
 test('six groups are a series each', () => {
@@ -87,7 +158,7 @@ test('codes that were entered are counted by group, where there are any', () => 
 
 test('the forecast covers a quarter of the period, until the units run out', () => {
   const ahead = (shown: number, runs_out_at: string | null) =>
-    daysAhead(shown, { daily_rate: 10, runs_out_at, units_run_out_at: null }, noonOf(10))
+    daysAhead(shown, { daily_rate: 10, runs_out_at, units_run_out_at: null }, noonOf(10), LOCAL)
   expect(ahead(8, null)).toEqual(['2026-03-11', '2026-03-12'])
   expect(ahead(30, noonOf(12))).toEqual(['2026-03-11', '2026-03-12'])
   expect(ahead(30, noonOf(10))).toEqual([])
@@ -109,7 +180,7 @@ test.each([
   [{ from: null, to: '2026-02-07' }, '2026-02-01', '2026-02-07'],
 ] as const)('7 days with %o are from %s to %s', (range, first, last) => {
   const state = { days: '7', measure: 'committed', group_by: null, as: 'chart', ...range } as const
-  expect(periodOf(state, noonOf(10))).toEqual({ first, last })
+  expect(periodOf(state, noonOf(10), LOCAL)).toEqual({ first, last })
 })
 
 test('ranges end with the quarter of an hour, which the service stores', () => {

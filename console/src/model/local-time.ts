@@ -1,3 +1,5 @@
+import { zonedTime } from './zoned-time.ts'
+
 /** Converts between timestamps of the API and what fields hold: days and times of the user's time zone. */
 
 /** The day of a timestamp, written 2026-03-01. */
@@ -10,6 +12,25 @@ export function dayOf(at: string): string {
 /** The start of a day. Where a clock change skips midnight, the first time after it. */
 export function startOfDay(day: string): string {
   return new Date(`${day}T00:00:00`).toISOString()
+}
+
+/** The day of a timestamp in a time zone. */
+export function dayIn(timeZone: string, at: string): string {
+  return zonedTime(at, timeZone).slice(0, 10)
+}
+
+/** The start of a day in a time zone. Where a clock change skips midnight, the first time after it, to an hour. */
+export function startOfDayIn(timeZone: string, day: string): string {
+  const midnight = `${day}T00:00:00`
+  const withOffsetAt = (at: string) => new Date(`${midnight}${zonedTime(at, timeZone).slice(19)}`).toISOString()
+  const first = withOffsetAt(`${midnight}Z`)
+  const second = withOffsetAt(first)
+  return dayIn(timeZone, second) === day ? second : first
+}
+
+/** A timestamp that the user's time zone shows with this day: noon exists on every day. */
+export function noonOf(day: string): string {
+  return new Date(`${day}T12:00:00`).toISOString()
 }
 
 /** @param days may be negative */

@@ -1,5 +1,5 @@
 import type { Api } from '../api/types.ts'
-import { addDays, dayOf } from './local-time.ts'
+import { addDays, dayIn, noonOf } from './local-time.ts'
 import type { Group, Measure } from './usage-report.ts'
 
 type Usage = Api['Usage']
@@ -12,15 +12,18 @@ export interface Series {
   label: string
   /** Units in the whole period. */
   total: number
+  color: string
 }
 
 /** A day of the chart. */
 export interface DayRow {
-  /** A timestamp within the day. */
+  /** A timestamp that the reader's time zone shows with the day. */
   at: string
   /** Units of each series; future days have only `forecast`. */
   [part: `part${number}`]: number
   forecast?: number
+  /** Between what is less and more than the forecast on most days. */
+  band?: readonly [low: number, high: number]
 }
 
 export interface ChartData {
@@ -32,9 +35,12 @@ export interface ChartData {
 const MAX_SERIES = 6
 
 /** The color of a series. All have a contrast of at least 3:1 to the page, light and dark. */
-export function seriesColor(index: number): string {
+function seriesColor(index: number): string {
   return `var(--series-${(index % MAX_SERIES) + 1})`
 }
+
+/** What was denied stands on what was committed, in a color of its own. */
+const DENIED_COLOR = 'light-dark(#c02323, #ff8f8f)'
 
 const FIELDS = { country: 'country', message_type: 'message_type', quota: 'quota_id' } as const
 
@@ -48,10 +54,20 @@ interface Words {
   label(key: string | number | null): string
   /** For this many smaller groups together. */
   others(count: number): string
+  /** For what was denied, on what was committed. */
+  denied: string
 }
 
-/** A series per group, largest first. Beyond `MAX_SERIES` the smaller groups are one series, the last. */
-export function chartDataOf({ items }: Usage, measure: Measure, group: Group | null, words: Words): ChartData {
+/**
+ * A series per group, largest first. Beyond `MAX_SERIES` the smaller groups are one series, the last. Without groups, what was
+ * denied stands on what was committed.
+ */
+export function chartDataOf(
+  { items, time_zone }: Pick<Usage, 'items' | 'time_zone'>,
+  measure: Measure,
+  group: Group | null,
+  words: Words,
+): ChartData {
   const groupOf = (item: Item) => (group === null ? null : keyOf(item, group))
   const totals = new Map<string | number | null, number>()
   for (const item of items) {
@@ -62,23 +78,40 @@ export function chartDataOf({ items }: Usage, measure: Measure, group: Group | n
   const shown = used.length > MAX_SERIES ? used.slice(0, MAX_SERIES - 1) : used
   const rest = used.slice(shown.length)
 
-  const series: Series[] = shown.map(([key, total], index) => ({ key: `part${index}`, label: words.label(key), total }))
-  if (rest.length > 0) {
-    const total = rest.reduce((sum, [, units]) => sum + units, 0)
-    series.push({ key: `part${shown.length}`, label: words.others(rest.length), total })
-  }
+  const series: Series[] = []
+  const add = (label: string, total: number, color = seriesColor(series.length)) =>
+    series.push({ key: `part${series.length}`, label, total, color })
+  for (const [key, total] of shown) add(words.label(key), total)
+  if (rest.length > 0)
+    add(
+      words.others(rest.length),
+      sumOf(rest, ([, units]) => units),
+    )
   const places = new Map(used.map(([key], index) => [key, Math.min(index, shown.length)]))
 
   const rows = new Map<string, DayRow>()
   for (const item of items) {
-    const row = rows.get(item.start) ?? { at: item.start }
+    const row = rows.get(item.start) ?? { at: noonOf(dayIn(time_zone, item.start)) }
     rows.set(item.start, row)
     const place = places.get(groupOf(item))
     if (place === undefined) continue
     const part = `part${place}` as const
     row[part] = (row[part] ?? 0) + item[measure].units
   }
+  const denied = sumOf(items, item => item.denied.units)
+  if (measure === 'committed' && group === null && denied > 0) {
+    const part = `part${series.length}` as const
+    add(words.denied, denied, DENIED_COLOR)
+    for (const item of items) {
+      const row = rows.get(item.start)
+      if (row !== undefined) row[part] = item.denied.units
+    }
+  }
   return { series, rows: [...rows.values()] }
+}
+
+function sumOf<Row>(rows: readonly Row[], unitsOf: (row: Row) => number): number {
+  return rows.reduce((sum, row) => sum + unitsOf(row), 0)
 }
 
 /** How many messages of a group were sent, and how many codes of them entered. */
@@ -109,7 +142,7 @@ export function maxOf(rows: readonly DayRow[]): number {
     const bar = Object.entries(row).reduce((sum, [key, value]) => {
       return key.startsWith('part') && typeof value === 'number' ? sum + value : sum
     }, 0)
-    return Math.max(max, bar, row.forecast ?? 0)
+    return Math.max(max, bar, row.forecast ?? 0, row.band?.[1] ?? 0)
   }, 0)
 }
 
@@ -125,18 +158,32 @@ export function daysAhead(
   shown: number,
   { runs_out_at }: NonNullable<Api['QuotaSummary']['forecast']>,
   today: string,
+  timeZone: string,
 ): string[] {
-  const [first, end] = [dayOf(today), runs_out_at === null ? null : dayOf(runs_out_at)]
+  const [first, end] = [dayIn(timeZone, today), runs_out_at === null ? null : dayIn(timeZone, runs_out_at)]
   const days = Array.from({ length: Math.ceil(shown * FORECAST_SHARE) }, (_, index) => addDays(first, index + 1))
   return days.filter(day => end === null || day <= end)
 }
 
-/** Adds the days ahead at the daily rate, from the last row on. */
+/** Days that say how far a day is from the rate: those that the forecast weighs. */
+const SPREAD_DAYS = 28
+
+/** By how many units a day differs from the rate: the standard deviation of the days before today. */
+function spreadOf(rows: readonly DayRow[], dailyRate: number): number {
+  const days = rows.slice(-1 - SPREAD_DAYS, -1).map(({ part0 = 0 }) => part0)
+  return days.length === 0 ? 0 : Math.sqrt(sumOf(days, units => (units - dailyRate) ** 2) / days.length)
+}
+
+/** Adds the days ahead at the daily rate, from the last row on, and how far days were from it. */
 export function withForecast(rows: readonly DayRow[], dailyRate: number, ahead: readonly string[]): DayRow[] {
+  const spread = spreadOf(rows, dailyRate)
+  const expected = {
+    forecast: dailyRate,
+    band: [Math.max(0, Math.round(dailyRate - spread)), Math.round(dailyRate + spread)] as const,
+  }
   return [
-    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, forecast: dailyRate } : row)),
-    // At noon, which exists on every day.
-    ...ahead.map(day => ({ at: new Date(`${day}T12:00:00`).toISOString(), forecast: dailyRate })),
+    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, ...expected } : row)),
+    ...ahead.map(day => ({ at: noonOf(day), ...expected })),
   ]
 }
 

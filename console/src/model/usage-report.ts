@@ -1,5 +1,5 @@
 import type { Api } from '../api/types.ts'
-import { addDays, dayOf } from './local-time.ts'
+import { addDays, dayIn } from './local-time.ts'
 import { day, oneOf, type StateOf } from './url-parameters.ts'
 
 /** A counted quantity of units and messages. */
@@ -27,9 +27,9 @@ export interface Period {
   last: string
 }
 
-/** @param now the time of the service; its day is the last one unless `to` is set */
-export function periodOf({ days, from, to }: UsageState, now: string): Period {
-  const last = to ?? dayOf(now)
+/** @param now the time of the service; its day in the time zone is the last one unless `to` is set */
+export function periodOf({ days, from, to }: UsageState, now: string, timeZone: string): Period {
+  const last = to ?? dayIn(timeZone, now)
   return { first: from ?? addDays(last, 1 - Number(days)), last }
 }
 
@@ -40,4 +40,15 @@ export function shownGroup({ items }: Api['Usage'], wanted: Group | null): Group
   if (item.country !== undefined) return 'country'
   if (item.message_type !== undefined) return 'message_type'
   return item.quota_id === undefined ? null : 'quota'
+}
+
+type Cap = Api['QuotaSummary']['caps'][number]
+
+/** The cap by the day that stops all messages first; its days are those of the chart. Undefined: there is none. */
+export function dailyCapOf({ caps }: Pick<Api['QuotaSummary'], 'caps'>): (Cap & { limit: number }) | undefined {
+  return caps
+    .flatMap(cap => (cap.limit === null ? [] : [{ ...cap, limit: cap.limit }]))
+    .filter(({ period, counts }) => period === 'day' && counts === 'units')
+    .filter(({ countries, message_types }) => countries === null && message_types === null)
+    .toSorted((one, other) => one.limit - other.limit)[0]
 }

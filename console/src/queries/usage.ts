@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { LOCAL_ZONE } from '../formats.ts'
 import type { ViewedUser } from '../model/addresses.ts'
-import { addDays, startOfDay } from '../model/local-time.ts'
+import { addDays, startOfDayIn } from '../model/local-time.ts'
 import { requestOfUser } from './user.ts'
 
 export interface UsageReport {
@@ -9,15 +9,17 @@ export interface UsageReport {
   first: string
   last: string
   group_by: string | null
+  /** By default the reader's. */
+  time_zone?: string
 }
 
-/** A user's usage by day of the reader's time zone. */
-export function usageQuery(user: ViewedUser, { first, last, group_by }: UsageReport) {
+/** A user's usage by day of a time zone. */
+export function usageQuery(user: ViewedUser, { first, last, group_by, time_zone = LOCAL_ZONE }: UsageReport) {
   const query = {
-    from: startOfDay(first),
-    to: startOfDay(addDays(last, 1)),
+    from: startOfDayIn(time_zone, first),
+    to: startOfDayIn(time_zone, addDays(last, 1)),
     interval: 'day',
-    time_zone: LOCAL_ZONE,
+    time_zone,
     group_by,
   }
   return queryOptions({

@@ -1,17 +1,19 @@
-import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
+import { Area, Bar, CartesianGrid, ComposedChart, Line, ReferenceLine, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatCompact, formatShortDay, formatUnits, formatWeekday } from '../../formats.ts'
-import { axisTicks, type ChartData, type DayRow, maxOf, seriesColor } from '../../model/usage-chart.ts'
+import { axisTicks, type ChartData, type DayRow, maxOf } from '../../model/usage-chart.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './chart.module.css'
 
 interface ChartProps extends ChartData {
   /** The accessible name. */
   label: string
+  /** The limit of a cap by the day; null: there is none. */
+  cap: number | null
 }
 
-/** Units by day as bars and the forecast as a dashed line. In its own chunk, because recharts is larger than all pages. */
-export default function Chart({ series, rows, label }: ChartProps) {
-  const ticks = axisTicks(maxOf(rows))
+/** Units by day as bars, a cap as a line, and the forecast as a dashed line in a band. In its own chunk, because recharts is larger than all pages. */
+export default function Chart({ series, rows, label, cap }: ChartProps) {
+  const ticks = axisTicks(Math.max(maxOf(rows), cap ?? 0))
   return (
     <ComposedChart
       responsive
@@ -44,16 +46,18 @@ export default function Chart({ series, rows, label }: ChartProps) {
         cursor={{ fill: 'var(--hover)', stroke: 'none' }}
         isAnimationActive={false}
       />
-      {series.map(({ key }, index) => (
-        <Bar
-          key={key}
-          dataKey={key}
-          stackId="units"
-          fill={seriesColor(index)}
-          maxBarSize={36}
-          isAnimationActive={false}
-        />
+      {series.map(({ key, color }) => (
+        <Bar key={key} dataKey={key} stackId="units" fill={color} maxBarSize={36} isAnimationActive={false} />
       ))}
+      <Area
+        dataKey="band"
+        fill="var(--mantine-color-text)"
+        fillOpacity={0.1}
+        stroke="none"
+        activeDot={false}
+        isAnimationActive={false}
+      />
+      {cap !== null && <ReferenceLine y={cap} stroke="var(--series-4)" strokeWidth={1.5} />}
       <Line
         dataKey="forecast"
         stroke="var(--mantine-color-text)"
@@ -70,14 +74,14 @@ export default function Chart({ series, rows, label }: ChartProps) {
 /** The tooltip of a day: units by series and in total. */
 function Tip({ row, series }: { row: DayRow | undefined; series: ChartData['series'] }) {
   if (row === undefined) return null
-  const parts = series.map(({ key, label }, index) => ({ key, label, units: row[key] ?? 0, color: seriesColor(index) }))
+  const parts = series.map(({ key, label, color }) => ({ key, label, units: row[key] ?? 0, color }))
   const isAhead = parts.every(({ key }) => row[key] === undefined) && row.forecast !== undefined
   const drawn = parts.filter(({ units }) => units > 0).reverse()
   return (
     <div className={classes.tip} role="status">
       <div className={classes.day}>{formatWeekday(row.at)}</div>
       {isAhead ? (
-        <div>{texts.usage.forecastDay(Math.round(row.forecast ?? 0))}</div>
+        <div>{texts.usage.forecastDay(Math.round(row.forecast ?? 0), row.band ?? null)}</div>
       ) : (
         <>
           {series.length > 1 &&

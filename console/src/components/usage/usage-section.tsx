@@ -7,9 +7,10 @@ import type { Api } from '../../api/types.ts'
 import { countryLabel, formatUnits, formatWeekday, LOCAL_ZONE } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
-import { dayOf } from '../../model/local-time.ts'
-import { chartDataOf, daysAhead, enteredOf, type Series, seriesColor, withForecast } from '../../model/usage-chart.ts'
+import { dayIn, noonOf } from '../../model/local-time.ts'
+import { chartDataOf, daysAhead, enteredOf, maxOf, type Series, withForecast } from '../../model/usage-chart.ts'
 import {
+  dailyCapOf,
   type Group,
   MEASURES,
   type Measure,
@@ -48,8 +49,10 @@ export default function UsageSection({ user }: { user: ViewedUser }) {
 
 function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummary'] }) {
   const [state, change] = useUrlState(USAGE_STATE)
-  const period = periodOf(state, summary.as_of)
-  const usage = useQuery(usageQuery(user, { ...period, group_by: state.group_by }))
+  // A bar and the cap that bounds it count the same day.
+  const time_zone = dailyCapOf(summary)?.time_zone ?? LOCAL_ZONE
+  const period = periodOf(state, summary.as_of, time_zone)
+  const usage = useQuery(usageQuery(user, { ...period, group_by: state.group_by, time_zone }))
   const errors = fieldErrors(usage.error, FIELDS, texts.usage.errors)
   return (
     <>
@@ -73,7 +76,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
             shown={state.measure}
             onShow={measure => change({ measure })}
           />
-          <Approximate items={usage.data.items} />
+          <Approximate usage={usage.data} />
           <ChartOrTable user={user} summary={summary} usage={usage.data} state={state} last={period.last} />
           {state.measure === 'denied' && <DeniedReasons user={user} usage={usage.data} />}
         </div>
@@ -141,15 +144,18 @@ function DeniedReasons({ user, usage }: { user: ViewedUser; usage: Api['Usage'] 
 }
 
 /** Says up to which day figures are approximate, because older days are kept in the time zone of the service. */
-function Approximate({ items }: { items: Api['Usage']['items'] }) {
+function Approximate({ usage: { items, time_zone } }: { usage: Api['Usage'] }) {
   const last = items.findLast(item => !item.exact)
   if (last === undefined) return null
   return (
     <Text size="xs" c="dimmed">
-      {texts.usage.approximate(formatWeekday(last.start))}
+      {texts.usage.approximate(formatWeekday(noonOf(dayIn(time_zone, last.start))))}
     </Text>
   )
 }
+
+/** A cap is drawn that is at most this many times as high as the highest bar. */
+const MAX_CAP_FACTOR = 3
 
 interface ChartOrTableProps {
   user: ViewedUser
@@ -175,7 +181,8 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
       </>
     )
 
-  const { series, rows } = chartDataOf(usage, measure, group, { label: labelOf, others: texts.usage.others })
+  const words = { label: labelOf, others: texts.usage.others, denied: measuresOf(user).denied.label }
+  const { series, rows } = chartDataOf(usage, measure, group, words)
   if (series.length === 0) {
     return (
       <div className={classes.chart}>
@@ -184,27 +191,31 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
     )
   }
   // The forecast is of committed units, from today.
-  const isAhead = measure === 'committed' && last === dayOf(summary.as_of)
+  const isAhead = measure === 'committed' && last === dayIn(usage.time_zone, summary.as_of)
   const daily = isAhead && summary.forecast !== null && summary.forecast.daily_rate > 0 ? summary.forecast : null
-  const ahead = daily === null ? [] : daysAhead(rows.length, daily, summary.as_of)
+  const ahead = daily === null ? [] : daysAhead(rows.length, daily, summary.as_of, usage.time_zone)
   // Where units run out today, there is nothing to draw.
   const forecast = ahead.length > 0 ? daily : null
+  const shown = forecast === null ? rows : withForecast(rows, forecast.daily_rate, ahead)
+  const limit = dailyCapOf(summary)?.limit ?? null
+  // One that is far above the bars would flatten them.
+  const cap = measure === 'committed' && limit !== null && limit <= MAX_CAP_FACTOR * maxOf(rows) ? limit : null
   return (
     <>
       {measure === 'committed' && <Entered usage={usage} group={group} labelOf={labelOf} />}
       <div className={classes.chart}>
         <Suspense fallback={<Loading rows={1} height={280} />}>
-          <Chart
-            series={series}
-            rows={forecast === null ? rows : withForecast(rows, forecast.daily_rate, ahead)}
-            label={texts.usage.chart(measuresOf(user)[measure].label)}
-          />
+          <Chart series={series} rows={shown} cap={cap} label={texts.usage.chart(measuresOf(user)[measure].label)} />
         </Suspense>
       </div>
       <Text size="xs" c="dimmed">
-        {texts.usage.days(LOCAL_ZONE)}
+        {texts.usage.days(usage.time_zone)}
       </Text>
-      <Legend series={series} forecast={forecast && texts.usage.forecast(forecast.daily_rate)} />
+      <Legend
+        series={series}
+        cap={cap === null ? null : texts.usage.cap(cap, user.isOwn)}
+        forecast={forecast && texts.usage.forecast(forecast.daily_rate)}
+      />
     </>
   )
 }
@@ -231,18 +242,30 @@ function groupLabel(
   return names.get(Number(key)) ?? texts.values.unnamed('grant', Number(key), isOwn)
 }
 
-/** Legend of the chart: the series, largest first, and the forecast. */
-function Legend({ series, forecast }: { series: readonly Series[]; forecast: string | null }) {
-  if (series.length < 2 && forecast === null) return null
+interface LegendProps {
+  series: readonly Series[]
+  cap: string | null
+  forecast: string | null
+}
+
+/** Legend of the chart: the series, largest first, the cap and the forecast. */
+function Legend({ series, cap, forecast }: LegendProps) {
+  if (series.length < 2 && cap === null && forecast === null) return null
   return (
     <ul className={classes.legend}>
       {series.length > 1 &&
-        series.map(({ key, label, total }, index) => (
+        series.map(({ key, label, total, color }) => (
           <li key={key}>
-            <span className={classes.swatch} style={{ background: seriesColor(index) }} />
+            <span className={classes.swatch} style={{ background: color }} />
             <bdi>{label}</bdi> <span className={classes.number}>{formatUnits(total)}</span>
           </li>
         ))}
+      {cap !== null && (
+        <li>
+          <span className={classes.cap} />
+          {cap}
+        </li>
+      )}
       {forecast !== null && (
         <li>
           <span className={classes.dashes} />

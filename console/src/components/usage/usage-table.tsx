@@ -4,6 +4,7 @@ import type { Api } from '../../api/types.ts'
 import { formatShortDay, formatWeekday } from '../../formats.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { type DenialsState, denialsUrl, groupFilter } from '../../model/denial-filters.ts'
+import { dayIn, noonOf } from '../../model/local-time.ts'
 import { keyOf } from '../../model/usage-chart.ts'
 import { type Group, MEASURES, type Measure } from '../../model/usage-report.ts'
 import { texts } from '../../texts/texts.ts'
@@ -50,11 +51,14 @@ function columnsOf({ user, words, usage, group, labelOf }: UsageTableProps): Col
   const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
   const day: Column<Item> = {
     label: texts.usage.day,
-    cell: ({ start }) => (
-      <time dateTime={start} title={formatWeekday(start)}>
-        {formatShortDay(start)}
-      </time>
-    ),
+    cell: ({ start }) => {
+      const noon = noonOf(dayIn(usage.time_zone, start))
+      return (
+        <time dateTime={start} title={formatWeekday(noon)}>
+          {formatShortDay(noon)}
+        </time>
+      )
+    },
   }
   const named: Column<Item>[] =
     group === null

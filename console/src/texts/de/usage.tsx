@@ -79,7 +79,9 @@ export const usage: typeof english = {
   forecast: rate => `Prognose: etwa ${perDay(rate)}`,
   days: zone =>
     `Tage der Zeitzone ${zone}. Ein Kontingent, das in einer anderen zurückgesetzt wird, zählt andere Tage.`,
-  forecastDay: units => `Etwa ${formatUnits(units)} Einheiten vorhergesagt`,
+  forecastDay: (units, band) =>
+    `Etwa ${formatUnits(units)} Einheiten vorhergesagt${band === null ? '' : `, an den meisten Tagen ${formatUnits(band[0])} bis ${formatUnits(band[1])}`}`,
+  cap: (limit, isOwn) => `${isOwn ? 'Grenze' : 'Obergrenze'}: ${formatUnits(limit)} Einheiten am Tag`,
   bar: {
     used: units => `${units} verbraucht`,
     reserved: units => `${units} reserviert`,

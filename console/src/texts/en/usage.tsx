@@ -81,7 +81,10 @@ export const usage = {
   },
   /** By which days a chart counts. */
   days: (zone: string) => `Days of the time zone ${zone}. A quota that resets in another one counts other days.`,
-  forecastDay: (units: number) => `About ${formatUnits(units)} units forecast`,
+  forecastDay: (units: number, band: readonly [number, number] | null) =>
+    `About ${formatUnits(units)} units forecast${band === null ? '' : `, on most days ${formatUnits(band[0])} to ${formatUnits(band[1])}`}`,
+  /** The line of a cap. */
+  cap: (limit: number, isOwn: boolean) => `${isOwn ? 'Limit' : 'Cap'}: ${formatUnits(limit)} units each day`,
   /** The line below a bar. */
   bar: {
     used: (units: string) => `${units} used`,
