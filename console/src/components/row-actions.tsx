@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useCallback, useState } from 'react'
 import type { Api } from '../api/types.ts'
 import { texts } from '../texts/texts.ts'
@@ -52,14 +52,15 @@ export function useRowActions(): RowActions {
 
 function MenuButton({ quota, onOpen }: { quota: Quota; onOpen: (menu: OpenMenu) => void }) {
   return (
-    <ActionIcon
+    <Button
       variant="subtle"
       color="gray"
+      size="compact-sm"
       aria-label={texts.quotas.actions.of(quotaName(quota))}
       aria-haspopup="menu"
       onClick={event => onOpen({ quota, anchor: event.currentTarget })}
     >
       <Icon name="more" />
-    </ActionIcon>
+    </Button>
   )
 }

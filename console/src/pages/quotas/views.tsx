@@ -1,4 +1,4 @@
-import { ActionIcon, Button, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Icon } from '../../components/icon.tsx'
@@ -51,15 +51,15 @@ export function Views({ state }: { state: ListState }) {
       {saved.map(view => (
         <span key={view.name} className={classes.saved}>
           <ViewLink view={view} current={current} />
-          <ActionIcon
+          <Button
             variant="subtle"
             color="gray"
-            size="sm"
+            size="compact-xs"
             aria-label={views.remove(view.name)}
             onClick={() => setSaved(saved.filter(other => other !== view))}
           >
             <Icon name="close" size={14} />
-          </ActionIcon>
+          </Button>
         </span>
       ))}
       {!isKnown && (filterCount(state) > 0 || state.sort !== UNFILTERED.sort) && (
