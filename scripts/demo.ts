@@ -18,18 +18,28 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => s
 const { signal } = stopping
 
 try {
-  const { console: link, close } = await startDemo({
+  const { links, close } = await startDemo({
     port: Number(process.env.PORT ?? 8080),
     pastDays: Number(values.days),
     onProgress: text => process.stderr.write(`${text}\n`),
     signal,
   })
   process.stdout.write(`
-The demo runs. Open its console (the link signs you in as an administrator):
+The demo runs. Open its console; each link signs you in for a day, as
 
-${link}
+an administrator, who decides: look at users 4711, 1042 and 7
+${links.administrator}
 
-Look at user 4711 (blocked by a daily cap), user 1042 (a spike of messages to Nigeria) and user 7 (runs out this week).
+support staff, who help: give user 4711 units, within a bound
+${links.support}
+
+an auditor, who reads: look at the changes
+${links.auditor}
+
+customer 4711, who is blocked: ask for more units
+${links.customer}
+
+User 4711 is blocked by a daily cap, user 1042 has a spike of messages to Nigeria, and user 7 has units for some four days.
 Messages are sent while you look. Ctrl-C stops the demo and deletes its data.
 
 `)

@@ -57,9 +57,12 @@ const MIXED = [
 ] as const
 const TIME_ZONE = 'Europe/Berlin'
 
-/** All customers. @param now the time at which the demo is looked at */
-export function customersAt(now: EpochMs, random: Random): Customer[] {
-  return [...storiesAt(now), ...Array.from({ length: CUSTOMERS }, (_, nth) => ordinary(5_000 + nth, nth, random))]
+/** All customers. @param now the time at which the demo is looked at @param pastDays for how long they have sent before it */
+export function customersAt(now: EpochMs, pastDays: number, random: Random): Customer[] {
+  return [
+    ...storiesAt(now, pastDays),
+    ...Array.from({ length: CUSTOMERS }, (_, nth) => ordinary(5_000 + nth, nth, random)),
+  ]
 }
 
 function ordinary(userId: number, nth: number, random: Random): Customer {
@@ -105,8 +108,13 @@ const countryCap = (countries: string[], limit: number) => ({
 /** The user whose codes do not arrive. */
 export const BLOCKED_USER = 4_711
 
+/** The user who runs out of units, what that user needs on an average day, and for how many days the units last. */
+const ENDING_USER = 7
+const ENDING_DAILY_UNITS = 80
+const ENDING_DAYS = 4
+
 /** The customers that a visitor is sent to. */
-function storiesAt(now: EpochMs): Customer[] {
+function storiesAt(now: EpochMs, pastDays: number): Customer[] {
   const inDays = (days: number) => new Date(now + days * DAY_MS).toISOString()
   const monthly = (name: string, limit: number) => ({
     name,
@@ -127,11 +135,18 @@ function storiesAt(now: EpochMs): Customer[] {
     },
     // Runs out this week.
     {
-      userId: 7,
+      userId: ENDING_USER,
       dailyMessages: 60,
       countries: EUROPE,
       types: MIXED,
-      quotas: [{ name: 'Prepaid pack', limit: 2_250, alertAt: [80, 95], expiresAt: inDays(20) }],
+      quotas: [
+        {
+          name: 'Prepaid pack',
+          limit: Math.ceil(ENDING_DAILY_UNITS * (pastDays + ENDING_DAYS)),
+          alertAt: [80, 95],
+          expiresAt: inDays(20),
+        },
+      ],
     },
     // A fraudster makes it send codes to Nigeria (see `fraudAt`).
     { userId: 1_042, dailyMessages: 90, countries: EUROPE, types: CODES, quotas: [monthly('Kite Social', 20_000)] },

@@ -33,11 +33,25 @@ const MAX_CODES = 1_000
 const REFUSED = 0.01
 const LOST = 0.01
 
+/** Those who look at the console. */
+const PEOPLE = {
+  administrator: { userId: 1, name: 'Demo administrator', roles: ['admin'] },
+  support: { userId: 2, name: 'Demo support', roles: ['support'] },
+  auditor: { userId: 3, name: 'Demo auditor', roles: ['auditor'] },
+  customer: { userId: BLOCKED_USER, name: 'Nimbus Games', roles: [] },
+} as const satisfies Record<string, Person>
+
+interface Person {
+  userId: number
+  name: string
+  roles: readonly ('admin' | 'support' | 'auditor')[]
+}
+
 export interface Demo {
   /** Where the service is, without a final slash. */
   url: string
-  /** A link to its console that signs an administrator in, for a day. */
-  console: string
+  /** Links to its console, each of which signs a person in, for a day. */
+  links: Readonly<Record<keyof typeof PEOPLE, string>>
   close(): Promise<void>
 }
 
@@ -80,11 +94,11 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
   const now = () => Date.now() - behind
   onProgress('Starting PostgreSQL and the service …')
   const url = await serve(config, now, stops)
-  const admin = createClient({ url, token: await tokenOf(config, 1, ['admin'], started), timeoutMs: 60_000 })
+  const admin = createClient({ url, token: await tokenOf(config, PEOPLE.administrator, started), timeoutMs: 60_000 })
   const senders = await createSenders(url, config, started)
 
   const random = createRandom(4_711)
-  const customers = customersAt(started, random)
+  const customers = customersAt(started, pastDays, random)
   onProgress(`Creating the quotas of ${customers.length} customers …`)
   for (const { userId, quotas } of customers) {
     await Promise.all(quotas.map(quota => admin.createQuota({ userId, ...quota })))
@@ -103,7 +117,15 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
   await sendCodes(senders, now(), MAX_CODES)
 
   stops.push(startTraffic(customers, senders, random))
-  return { url, console: `${url}/console/#token=${await tokenOf(config, 1, ['admin'], Date.now())}` }
+  const linkOf = async (person: Person) => `${url}/console/#token=${await tokenOf(config, person, Date.now())}`
+  const { administrator, support, auditor, customer } = PEOPLE
+  const links = {
+    administrator: await linkOf(administrator),
+    support: await linkOf(support),
+    auditor: await linkOf(auditor),
+    customer: await linkOf(customer),
+  }
+  return { url, links }
 }
 
 /** Starts the service on a clock. @returns its address */
@@ -129,21 +151,17 @@ function configOf(port: number, dataDir: string): Config {
   return loaded.config
 }
 
-/** A token of the service's own secret that is valid through the past and a day after. */
-async function tokenOf(
-  { auth, dataDir }: Config,
-  owner: number | string,
-  roles: ('admin' | 'sender')[],
-  at: EpochMs,
-): Promise<string> {
-  const isUser = typeof owner === 'number'
+/** A token of the service's own secret that is valid through the past and a day after. @param owner a person, or the name of a sender */
+async function tokenOf({ auth, dataDir }: Config, owner: Person | string, at: EpochMs): Promise<string> {
+  const isSender = typeof owner === 'string'
+  const roles = { admin: auth.adminRole, support: auth.supportRole, auditor: auth.auditorRole }
   return mintToken({
     ...auth,
     secret: await ownSecret(dataDir),
-    userId: isUser ? owner : null,
-    subject: String(owner),
-    ...(isUser ? { name: 'Demo administrator' } : {}),
-    roles: roles.map(role => (role === 'admin' ? auth.adminRole : auth.senderRole)),
+    userId: isSender ? null : owner.userId,
+    subject: isSender ? owner : String(owner.userId),
+    ...(isSender ? {} : { name: owner.name }),
+    roles: isSender ? [auth.senderRole] : owner.roles.map(role => roles[role]),
     ttlSeconds: (MAX_PAST_MS + DAY_MS) / 1_000,
     now: at - MAX_PAST_MS,
   })
@@ -156,7 +174,7 @@ const SENDERS = { otp: 'login-codes', notification: 'order-updates', alert: 'ord
 
 async function createSenders(url: string, config: Config, at: EpochMs): Promise<Senders> {
   const clients = Object.entries(SENDERS).map(async ([type, name]) => {
-    const token = await tokenOf(config, name, ['sender'], at)
+    const token = await tokenOf(config, name, at)
     return [type, createClient({ url, token, senderTimeoutMs: 30_000 })] as const
   })
   return new Map(await Promise.all(clients))

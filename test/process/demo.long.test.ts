@@ -24,6 +24,18 @@ test('the demo has the customers that its visitors are sent to, and leaves nothi
   const { items } = await admin.listReservations({ userId: 1_042, pageSize: 20 })
   expect(items.map(({ country }) => country)).toContain('NG')
   expect((await admin.listWebhooks()).items).toHaveLength(2)
+  const ending = await admin.summarizeQuotasOfUser({ userId: 7 })
+  expect(ending.available).toBeGreaterThan(0)
+  // A week takes 560.
+  expect(ending.available).toBeLessThan(560)
+  const tokens = [...demo.stdout().matchAll(/^http\S+\/console\/#token=(\S+)$/gm)].map(([, found = '']) => found)
+  const callers = await Promise.all(tokens.map(token => createClient({ url, token }).whoAmI()))
+  expect(callers.map(({ roles, userId }) => [roles, userId])).toEqual([
+    [['admin'], 1],
+    [['support'], 2],
+    [['auditor'], 3],
+    [[], 4_711],
+  ])
 
   expect((await demo.stop()).code).toBe(0)
   expect(await readdir(folder)).toEqual([])
