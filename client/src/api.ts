@@ -2479,6 +2479,27 @@ export type DenialPage = {
   readonly scannedUntil: string | null
 }
 
+/** What pauses and caps denied in the last 24 hours, by rule. */
+export type RuleDenials = {
+  /** The start of the last 24 hours. */ readonly from: string
+  /** Whether all denials of this time are counted that the log has: for each reason, the latest 2,000 are, of the latest 10,000 denials. */
+  readonly complete: boolean
+  /** Most denials first. */
+  readonly items: ReadonlyArray<{
+    readonly reason: 'cap_reached' | 'destination_paused'
+    /** With `destination_paused`: the pause that holds for these messages now. null if none does any more. */
+    readonly pauseId: number | null
+    /** With `cap_reached`: the plan of the caps. null if they are of none. */
+    readonly planId: number | null
+    /** The slot of the plan. */
+    readonly slot: string | null
+    /** With those that the log left out before them, which may have been denied by another rule. */
+    readonly denials: number
+    /** Whose messages they were. */
+    readonly users: number
+  }>
+}
+
 /** Units and messages sent, given back and denied. Includes every commit so far; kept forever. */
 export type Usage = {
   readonly from: string
@@ -4518,6 +4539,12 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<DenialPage>
+  /**
+   * Count what pauses and caps denied in the last 24 hours.
+   *
+   * By the pause, or by the slot of the plan whose caps had no room. The report of usage counts every denial by its reason alone.
+   */
+  countDenialsByRule(input?: Record<string, never>, options?: Options): Promise<RuleDenials>
   /** Read why a message was denied. */
   getDenial(input: { readonly denialId: string }, options?: Options): Promise<DenialDetail>
   /** Follow the event feed. */
@@ -5049,6 +5076,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'without',
     ],
   },
+  countDenialsByRule: { method: 'GET', path: '/api/sms/admin/denials/rules' },
   getDenial: { method: 'GET', path: '/api/sms/admin/denials/{denial_id}' },
   listEvents: {
     method: 'GET',

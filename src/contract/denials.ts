@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_SCANNED_DENIALS } from '../domain/bounds.ts'
+import { MAX_RULE_DENIALS, MAX_SCANNED_DENIALS } from '../domain/bounds.ts'
 import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
+import { RULE_REASONS } from '../domain/rule-denials.ts'
 import { explanationLine } from './explanations.ts'
 import {
   closed,
@@ -9,6 +10,7 @@ import {
   messageType,
   nullable,
   patterned,
+  positive,
   scannedPageOf,
   text,
   time,
@@ -116,11 +118,45 @@ export const DenialPage = scannedPageOf('DenialRecord', {
   description: `Denials, newest first. A call reads at most ${MAX_SCANNED_DENIALS.toLocaleString('en')} denials, so with filters a page may be short or even empty and still have a \`next_cursor\`.`,
 })
 
+export const RuleDenials = Type.Object(
+  {
+    from: time({ description: 'The start of the last 24 hours.' }),
+    complete: Type.Boolean({
+      description: `Whether all denials of this time are counted that the log has: for each reason, the latest ${MAX_RULE_DENIALS.toLocaleString('en')} are, of the latest ${MAX_SCANNED_DENIALS.toLocaleString('en')} denials.`,
+    }),
+    items: Type.Array(
+      Type.Object({
+        reason: Type.Enum([...RULE_REASONS]),
+        pause_id: nullable(positive(), {
+          description:
+            'With `destination_paused`: the pause that holds for these messages now. null if none does any more.',
+        }),
+        plan_id: nullable(positive(), {
+          description: 'With `cap_reached`: the plan of the caps. null if they are of none.',
+        }),
+        slot: nullable(Type.String(), { description: 'The slot of the plan.' }),
+        denials: uint({
+          description: 'With those that the log left out before them, which may have been denied by another rule.',
+        }),
+        users: uint({ description: 'Whose messages they were.' }),
+      }),
+      { description: 'Most denials first.' },
+    ),
+  },
+  { $id: 'RuleDenials', description: 'What pauses and caps denied in the last 24 hours, by rule.' },
+)
+
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const DENIAL_COMPONENTS = { DenialRecord, DenialDetail, DenialPage } satisfies Record<string, TSchema>
+export const DENIAL_COMPONENTS = {
+  DenialRecord,
+  DenialDetail,
+  DenialPage,
+  RuleDenials,
+} satisfies Record<string, TSchema>
 
 export type UserDenialsQuery = Static<typeof UserDenialsQuery>
 export type AdminDenialsQuery = Static<typeof AdminDenialsQuery>
 export type DenialRecord = Static<typeof DenialRecord>
 export type DenialDetail = Static<typeof DenialDetail>
+export type RuleDenials = Static<typeof RuleDenials>
 export type DenialPage = Static<typeof DenialPage, { 'DenialRecord#': typeof DenialRecord }>

@@ -58,6 +58,9 @@ export const MAX_AGE_SECONDS = 1_000_000_000
 export const MAX_SCANNED_RESERVATIONS = 20_000
 export const MAX_SCANNED_DENIALS = 10_000
 
+/** The latest denials for each reason by which the report of rules counts: two short reads of the log. */
+export const MAX_RULE_DENIALS = 2_000
+
 /** Quotas in the explanation of a logged denial, besides those that had ended. */
 export const MAX_LOGGED_LINES = 20
 

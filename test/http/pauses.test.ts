@@ -161,6 +161,50 @@ describe('a message to a paused destination', () => {
   })
 })
 
+test('what pauses and caps denied in the last 24 hours is counted by rule', async () => {
+  // What was denied before is older.
+  clock.now += 48 * HOUR_MS
+  const [one, other, own] = [someone(), someone(), someone()]
+  const slots = [
+    { slot: 'monthly', limit: 100, period: 'month' },
+    { slot: 'codes', kind: 'cap', limit: 1, period: 'hour', per: 'country' },
+  ]
+  const made = await call('POST', '/api/sms/admin/plans', { body: { name: 'Codes', slots } })
+  expect(made.status, JSON.stringify(made.body)).toBe(201)
+  const plan = made.body.id
+  for (const user of [one, other])
+    expect((await call('PUT', `/api/sms/admin/users/${user}/plan`, { body: { plan_id: plan } })).status).toBe(200)
+  await allow({ user_id: own, limit: 5 })
+  await allow({ user_id: own, kind: 'cap', limit: 0 })
+  const holding = await pause({ country: 'IT' })
+  const lifted = await pause({ country: 'ES', user_id: one })
+  const send = async (user_id: number, id: string, what: object) =>
+    (await ask('consume', { user_id, id, units: 1, ...what })).body.granted
+  expect(await send(one, 'first', { country: 'AT' })).toBe(true)
+  const denied = [
+    await send(one, 'second', { country: 'AT' }),
+    await send(own, 'own', {}),
+    await send(one, 'italy', { country: 'IT' }),
+    await send(other, 'italy', { country: 'IT' }),
+    await send(one, 'spain', { country: 'ES' }),
+  ]
+  expect(denied).toEqual(denied.map(() => false))
+  await call('DELETE', `${PAUSES}/${lifted.id}`)
+  const { body } = await call('GET', '/api/sms/admin/denials/rules')
+  const capped = { reason: 'cap_reached', pause_id: null, denials: 1, users: 1 }
+  const paused = { reason: 'destination_paused', plan_id: null, slot: null }
+  expect(body).toEqual({
+    from: inMs(-24 * HOUR_MS),
+    complete: true,
+    items: [
+      { ...paused, pause_id: holding.id, denials: 2, users: 2 },
+      { ...capped, plan_id: null, slot: null },
+      { ...capped, plan_id: plan, slot: 'codes' },
+      { ...paused, pause_id: null, denials: 1, users: 1 },
+    ],
+  })
+})
+
 test('the list has each pause once and in order, by each filter', async () => {
   const [user, other] = [someone(), someone()]
   const make = async (user_id: number | null, country: string, until: string | null = null) =>

@@ -1,10 +1,13 @@
-import type { AdminDenialsQuery, DenialDetail, DenialPage, DenialRecord } from '../../contract/denials.ts'
+import type { AdminDenialsQuery, DenialDetail, DenialPage, DenialRecord, RuleDenials } from '../../contract/denials.ts'
 import type { Database } from '../../db/connection/database.ts'
+import { findQuotas } from '../../db/quotas/quotas.ts'
 import { findDenial, type ListedDenial, type LoggedDenial, listDenials } from '../../db/reservations/denials.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_RULE_DENIALS } from '../../domain/bounds.ts'
 import { denialIdOf, denialKeyOf } from '../../domain/denial.ts'
 import { explainEnded, explanationViewOf } from '../../domain/explanation.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import type { PausesByCountry } from '../../domain/pause.ts'
+import { denialsByRule, RULE_REASONS } from '../../domain/rule-denials.ts'
+import { DAY_MS, type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import { cursorAfter, denialPageOf, filterOf } from './requests.ts'
@@ -35,6 +38,20 @@ export async function denialDetail(db: Database, id: string, viewer: Viewer): Pr
   const { denial, explanation, ended } = found
   const explain = [...explanation, ...explainEnded(ended, explanation).map(explanationViewOf)]
   return { ...viewFor(viewer, denial), explain }
+}
+
+/** What rules denied in the last 24 hours, as far as the log has it. */
+export async function ruleDenials(db: Database, pauses: PausesByCountry, now: EpochMs): Promise<RuleDenials> {
+  const from = now - DAY_MS
+  const read = RULE_REASONS.map(reason => listDenials(db, { reason, from }, undefined, MAX_RULE_DENIALS))
+  const slices = await Promise.all(read)
+  const denials = slices.flatMap(slice => slice.denials)
+  const caps = [...new Set(denials.flatMap(({ limiting_quota_id }) => limiting_quota_id ?? []))]
+  return {
+    from: formatTimestamp(from),
+    complete: slices.every(({ next }) => next === null),
+    items: denialsByRule(denials, await db.transaction(tx => findQuotas(tx, caps), 'snapshot'), pauses),
+  }
 }
 
 /** Users do not see who asked: subjects name systems and people of the operator. */

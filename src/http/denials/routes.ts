@@ -4,7 +4,7 @@ import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import { denialDetail, denialPage } from './responses.ts'
+import { denialDetail, denialPage, ruleDenials } from './responses.ts'
 
 const LISTED =
   'Denied reserves and consumes, newest first; checks are not logged. Denials beyond the bounds of the log are counted in `skipped`. Kept for 7 days, unless `DENIAL_RETENTION_DAYS` says otherwise.'
@@ -28,12 +28,23 @@ export function userDenialRoutes(server: FastifyInstance, { db }: RouteContext):
 }
 
 /** The denials of all users: `/api/sms/admin/denials…`. */
-export function adminDenialRoutes(server: FastifyInstance, { db }: RouteContext): void {
+export function adminDenialRoutes(server: FastifyInstance, { db, now, pauses }: RouteContext): void {
   get(server, '', {
     ...operation('Administrator', 'listDenials', 'List denied messages', LISTED),
     query: AdminDenialsQuery,
     answer: 'DenialPage',
     handler: request => denialPage(db, request.query, { role: 'admin' }),
+  })
+
+  get(server, '/rules', {
+    ...operation(
+      'Administrator',
+      'countDenialsByRule',
+      'Count what pauses and caps denied in the last 24 hours',
+      'By the pause, or by the slot of the plan whose caps had no room. The report of usage counts every denial by its reason alone.',
+    ),
+    answer: 'RuleDenials',
+    handler: () => ruleDenials(db, pauses.known, now()),
   })
 
   get(server, '/:denial_id', {
