@@ -411,7 +411,7 @@ export type QuotaChange = {
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change. */
   readonly requestId: string
-  /** The reason of an adjustment, a transfer or a return; null for other changes. */
+  /** The reason of an adjustment, a transfer, a return or a roll-out; null if none was given, and for other changes. */
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null
@@ -1140,6 +1140,8 @@ export type RollOutReq = {
   readonly fromVersion?: number
   /** All who have this other plan, in any version. */
   readonly fromPlan?: number
+  /** Why, for the history of each quota that changes, and for the audit. */
+  readonly reason?: string
   /** Whether to only report what would change, with examples. */
   readonly dryRun?: boolean
 }
@@ -3515,7 +3517,7 @@ export type AuditEntry = {
   readonly actor: string
   /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
-  /** The reason of an adjustment, a transfer or a return; null for other changes. */
+  /** The reason of an adjustment, a transfer, a return or a roll-out; null if none was given, and for other changes. */
   readonly reason: string | null
   /** The transfer that gave, took or returned units by this change; null for other changes. */
   readonly transferId: number | null

@@ -34,6 +34,8 @@ export interface PlanTerms {
   reset: boolean
   /** Whether a user gets it, by the plan that the user has under the account's lock. Left out: each user does. */
   isMeant?: (user: PlanAccount) => boolean
+  /** Why, for the history. */
+  reason?: string | undefined
 }
 
 /** What becomes of a user. One who is refused does not affect the others. */
@@ -176,7 +178,7 @@ function decide(
 function giveOne(
   user: PlanAccount,
   stored: readonly Quota[],
-  { plan, reset, isMeant = () => true }: PlanTerms,
+  { plan, reset, isMeant = () => true, reason }: PlanTerms,
   author: Author,
   nextNumber: () => number,
 ): { outcome: PlanOutcome; changes: DecisionsOfUser[] } {
@@ -190,7 +192,8 @@ function giveOne(
   if (giving.outcome !== 'given') return { outcome: giving, changes: [] }
   const changes = createUserChanges(stored, author.now)
   for (const decision of giving.changes) {
-    const forbidden = changes.add(decision)
+    const change = reason === undefined ? decision.change : { ...decision.change, reason }
+    const forbidden = changes.add({ ...decision, change })
     // The user gets the plan as a whole, or nothing of it.
     if (forbidden !== undefined) return { outcome: forbidden, changes: [] }
   }

@@ -220,6 +220,9 @@ export const RollOutReq = Type.Object(
     ),
     from_version: Type.Optional(positive({ description: 'All who have this version of the plan.' })),
     from_plan: Type.Optional(positive({ description: 'All who have this other plan, in any version.' })),
+    reason: Type.Optional(
+      text(500, { minLength: 1, description: 'Why, for the history of each quota that changes, and for the audit.' }),
+    ),
     dry_run: Type.Optional(
       Type.Boolean({ default: false, description: 'Whether to only report what would change, with examples.' }),
     ),

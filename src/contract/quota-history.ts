@@ -20,7 +20,8 @@ export const QuotaChange = Type.Object(
     actor: Type.String({ description: "The `sub` of the administrator's token." }),
     request_id: Type.String({ description: 'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change.' }),
     reason: nullable(Type.String(), {
-      description: 'The reason of an adjustment, a transfer or a return; null for other changes.',
+      description:
+        'The reason of an adjustment, a transfer, a return or a roll-out; null if none was given, and for other changes.',
     }),
     transfer_id: nullable(positive(), {
       description: 'The transfer that gave, took or returned units by this change; null for other changes.',

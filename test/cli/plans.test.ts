@@ -176,7 +176,8 @@ test('a roll-out shows who would change, asks, and gives the version', async () 
   const nothingLeft = 'user 8: nothing left in monthly\n'
   expect(await plan(['roll-out', String(id), '--dry-run'])).toEqual(done(preview, nothingLeft))
   const yes = answering('y')
-  const result = await plan(['roll-out', String(id), '--idempotency-key', 'rolled-2'], yes)
+  const rolled = ['roll-out', String(id), '--reason', 'Spring offer', '--idempotency-key', 'rolled-2']
+  const result = await plan(rolled, yes)
   expect(yes.question).toBe('Give version 2 of Rolled to 3 users, which makes, changes or ends 8 quotas? [y/N] ')
   expect(result).toMatchObject({ code: 0, stdout: expect.stringContaining(`${DRY}users: changed 3, `) })
   expect((await planOf(id)).users).toEqual([{ version: 2, users: 3 }])
@@ -184,7 +185,7 @@ test('a roll-out shows who would change, asks, and gives the version', async () 
   const more = await plan(['roll-out', String(id), '--users', ids, '--dry-run'])
   expect(more.stdout).toMatch(/\n +34 {2}monthly made, trial made\nthe first 5 of 7 users\nusers: changed 7, /)
   // Who has the version is not among those who are meant any more.
-  const again = await plan(['roll-out', String(id), '--yes', '--idempotency-key', 'rolled-2'])
+  const again = await plan([...rolled, '--yes'])
   expect(again).toEqual(done('users: changed 0, unchanged 0, refused 0\nquotas: made 0, changed 0, ended 0\n'))
   const json = await plan(['roll-out', String(id), '--users', users, '--yes', '--json'])
   expect(

@@ -107,6 +107,7 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   await page.getByText('3 users have an earlier version than 3').waitFor()
 
   await page.getByRole('button', { name: 'Roll out…' }).click()
+  await page.getByRole('textbox', { name: 'Reason' }).fill('Spring offer')
   await page.getByRole('button', { name: 'Preview' }).click()
   await page
     .getByText('3 users change; 1 would be over their new limit; 1 quota keeps a value that was changed by hand.')
@@ -135,6 +136,8 @@ test('a changed plan is rolled out after a preview in words, and a limit that wa
   expect(new Set(keys).size).toBe(1)
   await region(page, 'Roll out').getByRole('button', { name: 'Close' }).click()
   await page.getByText('All who have the plan have version 4.').waitFor()
+  const { body: audit } = await call('GET', '/api/sms/admin/audit?user_id=712&page_size=1')
+  expect(audit.items).toMatchObject([{ action: 'updated', reason: 'Spring offer' }])
   const limits = async (user: number) => (await quotasOf(user)).map(({ limit }: { limit: number }) => limit)
   expect(await Promise.all([711, 712, 713].map(limits))).toEqual([
     [150, 30],

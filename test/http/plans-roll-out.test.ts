@@ -102,11 +102,15 @@ describe('a roll-out', () => {
     expect(endOf(preview)).toEqual(end)
     expect((await call('GET', `${QUOTA}/list?page_size=200`)).body).toEqual(before.body)
 
-    const done = await rollOut(plan, { from_version: 1 }, 'real')
+    const done = await rollOut(plan, { from_version: 1, reason: 'Spring offer' }, 'real')
     expect(endOf(done)).toEqual(end)
+    const audit = (await call('GET', `/api/sms/admin/audit?request_id=${done[0].bulk_id}`)).body.items
+    expect(audit).toHaveLength(9)
+    expect(new Set(audit.map(({ reason }: { reason: string }) => reason))).toEqual(new Set(['Spring offer']))
     expect(await planOf(own)).toMatchObject({ plan: null })
     // The same call again, and another one: there is nothing left to do.
-    expect(endOf(await rollOut(plan, { from_version: 1 }, 'real'))).toMatchObject({ users: NONE })
+    const again = await rollOut(plan, { from_version: 1, reason: 'Spring offer' }, 'real')
+    expect(endOf(again)).toMatchObject({ users: NONE })
     expect(endOf(await rollOut(plan, { users: users.slice(0, 3) }))).toMatchObject({
       users: { ...NONE, unchanged: 3 },
       quotas: { made: 0, changed: 0, ended: 0, stay: 6, kept: 1 },

@@ -5,8 +5,8 @@ import { receiverOf } from './transfers.ts'
 /** Counts of a roll-out, or of its dry run. */
 export type RollOutCounts = Omit<Extract<Api['RollOutRecord'], { record: 'end' }>, 'record'>
 
-/** Who gets the current version of a plan; without any of them, all who have it in an earlier version. */
-export type RollOutSelection = Pick<Api['RollOutReq'], 'users' | 'from_version' | 'from_plan'>
+/** Who gets the current version of a plan, and why; without any of them, all who have it in an earlier version. */
+export type RollOutSelection = Pick<Api['RollOutReq'], 'users' | 'from_version' | 'from_plan' | 'reason'>
 
 /** A user as a list names one. */
 export type ListedUser = { user_id: number } | { ref: string }

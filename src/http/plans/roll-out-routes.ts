@@ -60,7 +60,7 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
     },
     async (request, reply) => {
       const { id } = request.params
-      const { dry_run: isDryRun = false, ...select } = request.body
+      const { dry_run: isDryRun = false, reason, ...select } = request.body
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const plan = givablePlan(foundPlan(await findPlan(db, id), id))
       const { version } = plan
@@ -69,9 +69,9 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
       slots.hold(reply)
       const author = authorOf(request, now())
       // With the version: a repeated call completes what an earlier one began, and gives no other version.
-      const asked = { operation: 'rollOutPlan', id, version, select }
+      const asked = { operation: 'rollOutPlan', id, version, select, reason }
       const begun = isDryRun ? null : await beginOf(db, key, asked, author)
-      const terms: PlanTerms = { plan, reset: false, isMeant: selection.isMeant }
+      const terms: PlanTerms = { plan, reset: false, isMeant: selection.isMeant, reason }
       const report = createRollOutReport(isDryRun, now)
       const records = streamSteps(selectedUsers(db, selection), {
         pacer,

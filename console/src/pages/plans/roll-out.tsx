@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core'
+import { Anchor, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
@@ -94,8 +94,8 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
 
 /* ── Who gets it ────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** What is typed: the value of a choice, and the list of users for that of `LISTED`. */
-const EMPTY = { chosen: '', list: '' }
+/** What is typed: the value of a choice, the list of users for that of `LISTED`, and why. */
+const EMPTY = { chosen: '', list: '', reason: '' }
 const LISTED = 'users'
 
 interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
@@ -106,15 +106,17 @@ interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
 
 function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormProps) {
   const others = useQuery(givablePlansQuery())
-  const finding = useMutation({ mutationFn: idsOf, onSuccess: users => onNext({ users }) })
+  const { chosen, list, reason } = input
+  const goOn = (select: RollOutSelection) =>
+    onNext(reason.trim() === '' ? select : { ...select, reason: reason.trim() })
+  const finding = useMutation({ mutationFn: idsOf, onSuccess: users => goOn({ users }) })
   const [isTried, setTried] = useState(false)
-  const { chosen, list } = input
   const choices = choicesOf(plan, others.data ?? [])
   const { users, wrong } = usersIn(list)
   const error = listError(users.length, wrong)
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (chosen !== LISTED) return onNext(choices.find(({ value }) => value === chosen)?.select ?? {})
+    if (chosen !== LISTED) return goOn(choices.find(({ value }) => value === chosen)?.select ?? {})
     setTried(true)
     if (error === null) finding.mutate(users)
   }
@@ -138,6 +140,13 @@ function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormP
             onChange={event => onInput({ ...input, list: event.currentTarget.value })}
           />
         )}
+        <TextInput
+          label={words.reason}
+          description={words.reasonAbout}
+          value={reason}
+          maxLength={500}
+          onChange={event => onInput({ ...input, reason: event.currentTarget.value })}
+        />
         <ErrorNotice variant="action" error={finding.error} />
         <Group gap="xs">
           <Button type="submit" loading={finding.isPending}>

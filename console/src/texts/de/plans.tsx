@@ -147,6 +147,8 @@ export const plans: typeof english = {
     noUsers: 'Die Benutzer eingeben.',
     tooMany: count =>
       `Höchstens ${formatUnits(count)} Benutzer. Für mehr eine Datei mit Benutzern und Tarifen importieren.`,
+    reason: 'Grund',
+    reasonAbout: 'Steht im Verlauf jedes geänderten Kontingents. Kann leer bleiben.',
     preview: 'Vorschau',
     cancel: 'Abbrechen',
     back: 'Zurück',

@@ -147,6 +147,8 @@ export const plans = {
     notAUser: (text: string) => `“${text}” is neither an id, nor ref: and a reference.`,
     noUsers: 'Enter the users.',
     tooMany: (count: number) => `At most ${formatUnits(count)} users. For more, import a file of users and plans.`,
+    reason: 'Reason',
+    reasonAbout: 'Shown in the history of each quota that changes. May stay empty.',
     preview: 'Preview',
     cancel: 'Cancel',
     back: 'Back',
