@@ -77,6 +77,10 @@ export const QUOTA_COLUMNS: readonly string[] = Object.keys(COLUMNS)
 const isColumn = (name: string): name is ColumnName => Object.hasOwn(COLUMNS, name)
 const isExportedOnly = (name: string) => EXPORTED_ONLY.some(known => known === name)
 
+/** The value of a cell of an export. Null says something in a column that an import sets; in another, the cell is empty. */
+export const exportedValue = (column: string, value: unknown): unknown =>
+  value === null && isExportedOnly(column) ? undefined : value
+
 /** The names of columns: case and blanks around them do not count. */
 export function columnNames({ cells }: CsvRow): string[] {
   return cells.map(cell => cell.trim().toLowerCase())

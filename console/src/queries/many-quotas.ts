@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { MAX_SAMPLES } from '../../../src/domain/bounds.ts'
 import { csvRecord } from '../../../src/domain/csv.ts'
+import { exportedValue } from '../../../src/domain/quota-file.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall, Selection } from '../model/bulk-change.ts'
 import { type Filters, filterOf } from '../model/quota-lists.ts'
@@ -96,7 +97,7 @@ async function* exportedLines(filters: Filters, signal: AbortSignal): AsyncGener
   // The names of the fields, which are those of the first quota, stand before it.
   let hasHead = false
   for await (const quota of exportedQuotas(filters, signal)) {
-    const line = csvRecord(Object.values(quota))
+    const line = csvRecord(Object.entries(quota).map(([name, value]) => exportedValue(name, value)))
     yield hasHead ? line : csvRecord(Object.keys(quota)) + line
     hasHead = true
   }

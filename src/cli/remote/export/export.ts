@@ -7,6 +7,7 @@ import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
 import { ReservationRecord } from '../../../contract/reservations.ts'
 import { csvLine, csvRecord } from '../../../domain/csv.ts'
+import { exportedValue } from '../../../domain/quota-file.ts'
 import { REFERENCE } from '../../../domain/user-file.ts'
 import { linesOf } from '../../../http/platform/ndjson.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
@@ -129,7 +130,7 @@ function columnsOf(schema: RecordSchema, path: readonly string[] = []): Column[]
 }
 
 function valuesOf(columns: readonly Column[], record: unknown): unknown[] {
-  return columns.map(({ path }) => valueAt(record, path))
+  return columns.map(({ name, path }) => exportedValue(name, valueAt(record, path)))
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {
