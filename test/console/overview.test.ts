@@ -228,10 +228,13 @@ test('shows what needs a decision, and leads to it', async () => {
   await rows.nth(2).filter({ hasText: 'Germany (DE, +49)' }).getByText('1 of 2').waitFor()
   await expectAccessibleInEachLayout(destinations)
   await destinations.getByRole('button', { name: 'Who sends to Nigeria (NG, +234)?' }).click()
-  await who.getByRole('row').filter({ hasText: 'User 1042' }).getByText('200').waitFor()
+  const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })
+  const sender = who.getByRole('row').filter({ hasText: 'User 1042' })
+  await sender.filter({ hasText: /^User 1042200100%0$/ }).waitFor()
   expect(await who.getByRole('row').count()).toBe(2)
-  const pause = who.getByRole('link', { name: 'Pause Nigeria for user 1042' })
-  expect(await pause.getAttribute('href')).toBe('/console/pauses?pause=NG&for=1042')
+  await who.getByRole('button', { name: 'Pause Nigeria for this user…' }).waitFor()
+  await who.getByLabel('Period').selectOption('Last hour')
+  await sender.filter({ hasText: /^User 104260100%0$/ }).waitFor()
   await goTo(page, '/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG')
   // The form says what it does.
   await page.getByRole('heading', { level: 1, name: 'Block Nigeria for user 1042' }).waitFor()
@@ -254,7 +257,7 @@ test('shows what needs a decision, and leads to it', async () => {
   const blockedLink = who.getByRole('link', { name: 'Blocked: Nigeria for user 1042' })
   expect(await blockedLink.getAttribute('href')).toBe(cap)
   await page.getByText('Blocked for 1 user', { exact: true }).waitFor()
-  expect(await who.getByRole('link', { name: /^(?:Block|Pause) Nigeria / }).count()).toBe(0)
+  expect(await who.getByRole('button', { name: /^Pause Nigeria / }).count()).toBe(0)
 })
 
 test('shows who sends, and marks a sender with far more than usual', async () => {
@@ -360,14 +363,18 @@ test('all users who send to a destination are listed, however little they send, 
   await dialog.getByText('All users who sent there in the last 24 hours, or were denied.').waitFor()
   const users = async () =>
     (await dialog.getByRole('rowheader').allTextContents()).map(text => text.replace('User ', ''))
-  expect((await users()).slice(0, 4)).toEqual(['301', '321', '322', '10001'])
+  await dialog.getByRole('link', { name: 'Blocked: Tonga for user 322' }).waitFor()
+  expect((await users()).slice(0, 4)).toEqual(['301', '321', '322Blocked', '10001'])
   await dialog.getByText('1–50 of 58').waitFor()
   await dialog.getByRole('button', { name: 'Next' }).click()
   await dialog.getByText('51–58 of 58').waitFor()
   expect((await users()).at(-1)).toBe('10055')
-  await dialog.getByRole('button', { name: 'Pause Tonga for all 58 users…' }).click()
-  await dialog.getByText('A pause of Tonga for each of these 58 users').waitFor()
-  await dialog.getByRole('button', { name: 'Pause for 58 users' }).click()
+  await dialog.getByLabel('Select user 10055').check()
+  await dialog.getByRole('button', { name: 'Pause Tonga for the selected user…' }).waitFor()
+  await dialog.getByLabel('Select user 10055').uncheck()
+  await dialog.getByRole('button', { name: 'Pause Tonga for all 57 users…' }).click()
+  await dialog.getByText('A pause of Tonga for all 57 users, one for each').waitFor()
+  await dialog.getByRole('button', { name: 'Pause for all 57 users' }).click()
   await dialog.getByText('Enter a reason.').waitFor()
   await expectAccessibleInEachLayout(dialog)
   // The answer to the second call is lost, and nothing tells the page what has taken effect.
@@ -378,16 +385,17 @@ test('all users who send to a destination are listed, however little they send, 
     return route.abort()
   })
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Pumped codes')
-  await dialog.getByRole('button', { name: 'Pause for 58 users' }).click()
+  await dialog.getByRole('button', { name: 'Pause for all 57 users' }).click()
   await dialog.getByText('Some may have been made. Try again: none is made twice.').waitFor()
   await page.unroute(/admin\/pauses/)
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('Artificial traffic')
-  await dialog.getByRole('button', { name: 'Pause for 58 users' }).click()
-  await dialog.getByText('Tonga is paused for 58 users.').waitFor()
+  await dialog.getByRole('button', { name: 'Pause for all 57 users' }).click()
+  await dialog.getByText('Tonga is paused for all 57 users.').waitFor()
   await dialog.getByRole('link', { name: 'Paused: Tonga for user 10055' }).waitFor()
   const { body: all } = await call('GET', '/api/sms/admin/pauses?country=TO&active=true&page_size=200')
   expect(all.items.toReversed()).toMatchObject(
-    [301, 321, 322, ...Array.from({ length: 55 }, (_, index) => 10_001 + index)].map((user_id, index) => {
+    // A cap stops user 322 already.
+    [301, 321, ...Array.from({ length: 55 }, (_, index) => 10_001 + index)].map((user_id, index) => {
       // What may have been made is made as it was asked for.
       const reason = index < 2 ? 'Pumped codes' : 'Artificial traffic'
       return { user_id, message_types: null, until: null, reason }
@@ -408,7 +416,7 @@ test('of too many users, those who send most to a destination are listed, and ho
   const dialog = page.getByRole('dialog', { name: 'Who sends to Fiji (FJ, +679)?' })
   await dialog
     .getByText(
-      'The last 24 hours: the 100 users who sent most. Others, who sent 9,902 units together and 1 at most each, and users who were only denied are not shown.',
+      'In the last 24 hours: the 100 users who sent most. Others, who sent 9,902 units together and 1 at most each, and users who were only denied are not shown.',
     )
     .waitFor()
   expect((await dialog.getByRole('rowheader').allTextContents()).slice(0, 2)).toEqual(['User 402', 'User 401'])

@@ -1,6 +1,5 @@
 import { isUnusual, USUAL_DAYS } from '../../../src/domain/unusual-traffic.ts'
 import type { Api } from '../api/types.ts'
-import type { NamedUser } from './addresses.ts'
 import { isBlock } from './quota-status.ts'
 
 /** Where messages go, beside where they usually go. */
@@ -39,38 +38,6 @@ export function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): D
   }))
   const rankOf = (destination: Destination) => Number(isUnusual(destination))
   return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
-}
-
-/** A user's units to one destination. */
-export interface DestinationUser extends NamedUser {
-  sent: number
-  denied: number
-}
-
-export interface DestinationUsers {
-  users: readonly DestinationUser[]
-  /** What users who are not listed sent together, and each of them at most; null if all are listed. */
-  others: { sent: number; most: number } | null
-}
-
-type UserItem = Pick<Api['Usage']['items'][number], 'committed' | 'denied' | 'user_id' | 'user_ref' | 'user_name'>
-
-/** Sums of users, most first. A user has two rows if the period contains the end of a month. */
-export function usersOf(items: readonly UserItem[]): DestinationUser[] {
-  const users = new Map<number, DestinationUser>()
-  for (const { user_id = 0, user_ref, user_name, committed, denied } of items) {
-    const user = users.get(user_id) ?? { sent: 0, denied: 0 }
-    users.set(user_id, {
-      user_id,
-      user_ref,
-      user_name,
-      sent: user.sent + committed.units,
-      denied: user.denied + denied.units,
-    })
-  }
-  return [...users.values()]
-    .filter(({ sent, denied }) => sent + denied > 0)
-    .toSorted((one, other) => other.sent + other.denied - one.sent - one.denied || one.user_id - other.user_id)
 }
 
 /** Whether a cap blocks all messages to its countries, or of its types, and not only those that are of both. */

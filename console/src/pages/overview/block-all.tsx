@@ -7,6 +7,7 @@ import classes from '../../components/data-table.module.css'
 import { useDialogInput } from '../../components/dialog.tsx'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import { refetchDependents } from '../../queries/quota.ts'
+import type { SomeUsers } from '../../texts/en/some-users.ts'
 import { texts } from '../../texts/texts.ts'
 import { JobView } from '../quotas/jobs/job-view.tsx'
 
@@ -16,12 +17,12 @@ interface BlockAllProps {
   type: string
   /** Users who are not blocked there. */
   users: readonly number[]
-  /** Whether no other user sends there. */
-  isAll: boolean
+  /** Which users they are of those who send there. */
+  of: SomeUsers
 }
 
 /** Blocks a message type for several users at once: a cap of 0 for each, with one reason. */
-export function BlockAll({ type: name, users, isAll }: BlockAllProps) {
+export function BlockAll({ type: name, users, of }: BlockAllProps) {
   const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
@@ -68,21 +69,21 @@ export function BlockAll({ type: name, users, isAll }: BlockAllProps) {
       </JobView>
     )
   }
-  if (users.length < 2) return null
+  if (users.length === 0) return null
   if (!isOpen) {
     return (
       <Button size="xs" color="red" mt="sm" onClick={() => setOpen(true)}>
-        {(isAll ? blockAll.open : blockAll.openTop)(name, users.length)}
+        {blockAll.open(name, of, users.length)}
       </Button>
     )
   }
   return (
     <form onSubmit={submit} noValidate>
       <BlockReason value={reason} onChange={setReason} isTried={isTried} />
-      <p className={classes.more}>{blockAll.about(name, users.length)}</p>
+      <p className={classes.more}>{blockAll.about(name, of, users.length)}</p>
       <Group gap="xs">
         <Button type="submit" color="red" size="xs">
-          {blockAll.confirm(users.length)}
+          {blockAll.confirm(of, users.length)}
         </Button>
         <Button variant="default" size="xs" onClick={() => setOpen(false)}>
           {texts.quota.form.cancel}

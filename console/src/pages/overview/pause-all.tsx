@@ -7,6 +7,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { PauseReason } from '../../components/pause-form.tsx'
 import { countryName } from '../../formats.ts'
 import { useMakePauses } from '../../queries/pauses.ts'
+import type { SomeUsers } from '../../texts/en/some-users.ts'
 import { texts } from '../../texts/texts.ts'
 
 const { senders: words, form } = texts.pauses
@@ -15,20 +16,20 @@ interface PauseAllProps {
   country: string
   /** Users whose messages there are not paused. */
   users: readonly number[]
-  /** Whether no other user sends there. */
-  isAll: boolean
+  /** Which users they are of those who send there. */
+  of: SomeUsers
 }
 
 /** Pauses a country for several users at once, with one reason; or leads to a pause for all users. */
-export function PauseAll({ country, users, isAll }: PauseAllProps) {
+export function PauseAll({ country, users, of }: PauseAllProps) {
   // While the form is open: after an error, some of them are paused.
-  const [chosen, setChosen] = useState<readonly number[] | null>(null)
-  if (chosen !== null) return <PauseUsers country={country} users={chosen} onCancel={() => setChosen(null)} />
+  const [open, setOpen] = useState<Pick<PauseAllProps, 'users' | 'of'> | null>(null)
+  if (open !== null) return <PauseUsers country={country} {...open} onCancel={() => setOpen(null)} />
   return (
     <Group gap="sm" mt="sm">
-      {users.length > 1 && (
-        <Button size="xs" color="red" onClick={() => setChosen(users)}>
-          {(isAll ? words.open : words.openTop)(countryName(country), users.length)}
+      {users.length > 0 && (
+        <Button size="xs" color="red" onClick={() => setOpen({ users, of })}>
+          {words.open(countryName(country), of, users.length)}
         </Button>
       )}
       <Anchor component={Link} href={`/pauses?pause=${country}`} size="sm">
@@ -38,13 +39,13 @@ export function PauseAll({ country, users, isAll }: PauseAllProps) {
   )
 }
 
-function PauseUsers({ country, users, onCancel }: Omit<PauseAllProps, 'isAll'> & { onCancel: () => void }) {
+function PauseUsers({ country, users, of, onCancel }: PauseAllProps & { onCancel: () => void }) {
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
   const [done, setDone] = useState('')
   useDialogInput(reason !== '' && done === '')
   const name = countryName(country)
-  const making = useMakePauses(() => setDone(words.done(name, users.length)))
+  const making = useMakePauses(() => setDone(words.done(name, of, users.length)))
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -58,7 +59,7 @@ function PauseUsers({ country, users, onCancel }: Omit<PauseAllProps, 'isAll'> &
   return (
     <form onSubmit={submit} noValidate>
       <PauseReason value={reason} onChange={setReason} isWrong={isTried && reason.trim() === ''} />
-      <p className={classes.more}>{words.about(name, users.length)}</p>
+      <p className={classes.more}>{words.about(name, of, users.length)}</p>
       {making.error !== null && (
         <ErrorNotice variant="form" error={making.error}>
           {form.part}
@@ -66,7 +67,7 @@ function PauseUsers({ country, users, onCancel }: Omit<PauseAllProps, 'isAll'> &
       )}
       <Group gap="xs">
         <Button type="submit" color="red" size="xs" loading={making.isPending}>
-          {words.confirm(users.length)}
+          {words.confirm(of, users.length)}
         </Button>
         <Button variant="default" size="xs" onClick={onCancel}>
           {texts.quota.form.cancel}

@@ -1,24 +1,37 @@
 import { formatUnits } from '../../formats.ts'
 import type { overviewParts as english } from '../en/overview-parts.tsx'
 import { eachPeriod } from './periods.ts'
+import { someUsers } from './some-users.ts'
 import { values } from './values.tsx'
 
 export const overviewParts: typeof english = {
   senders: {
-    all: 'Alle Benutzer, die in den letzten 24 Stunden dorthin gesendet haben oder abgelehnt wurden.',
-    top: (count, { sent, most }) =>
-      `Die letzten 24 Stunden: die ${formatUnits(count)} Benutzer, die am meisten gesendet haben. Andere, die zusammen ${formatUnits(sent)} Einheiten und jeweils höchstens ${formatUnits(most)} gesendet haben, und Benutzer, die nur abgelehnt wurden, sind nicht aufgeführt.`,
+    period: 'Zeitraum',
+    periods: { hour: 'Letzte Stunde', day: 'Letzte 24 Stunden', week: 'Letzte 7 Tage', month: 'Letzte 30 Tage' },
+    within: {
+      hour: 'der letzten Stunde',
+      day: 'den letzten 24 Stunden',
+      week: 'den letzten 7 Tagen',
+      month: 'den letzten 30 Tagen',
+    },
+    all: within => `Alle Benutzer, die in ${within} dorthin gesendet haben oder abgelehnt wurden.`,
+    top: (within, count, { sent, most }) =>
+      `In ${within}: die ${formatUnits(count)} Benutzer, die am meisten gesendet haben. Andere, die zusammen ${formatUnits(sent)} Einheiten und jeweils höchstens ${formatUnits(most)} gesendet haben, und Benutzer, die nur abgelehnt wurden, sind nicht aufgeführt.`,
     none: 'Kein Benutzer sendet dorthin',
     table: 'Benutzer, die dorthin senden',
-    columns: { user: 'Benutzer', sent: 'Verbrauchte Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
-    cap: name => `${name} sperren …`,
-    capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
+    columns: {
+      user: 'Benutzer',
+      sent: 'Verbrauchte Einheiten',
+      share: 'Anteil',
+      denied: 'Abgelehnte Einheiten',
+      select: 'Auswahl',
+    },
+    select: user => `Benutzer ${user} auswählen`,
     blockAll: {
-      open: (name, count) => `${name} für alle ${formatUnits(count)} Benutzer sperren …`,
-      openTop: (name, count) => `${name} für diese ${formatUnits(count)} Benutzer sperren …`,
-      about: (name, count) =>
-        `Jeder dieser ${formatUnits(count)} Benutzer erhält eine Obergrenze von 0 für ${name}, die einzeln aufgehoben werden kann. Wer hier nicht steht, etwa weil noch nichts dorthin gesendet wurde, wird nicht gesperrt.`,
-      confirm: count => `Für ${formatUnits(count)} Benutzer sperren`,
+      open: (name, of, count) => `${name} für ${someUsers[of](count)} sperren …`,
+      about: (name, of, count) =>
+        `Eine Obergrenze von 0 für ${name} für ${someUsers[of](count)}, für jeden eine, die einzeln aufgehoben werden kann. Wer hier nicht steht, etwa weil noch nichts dorthin gesendet wurde, wird nicht gesperrt.`,
+      confirm: (of, count) => `Für ${someUsers[of](count)} sperren`,
     },
     blocked: 'Gesperrt',
     blockedFor: (name, user) => `Gesperrt: ${name} für Benutzer ${user}`,

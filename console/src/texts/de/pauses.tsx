@@ -1,5 +1,6 @@
 import { formatUnits } from '../../formats.ts'
 import type { pauses as english } from '../en/pauses.tsx'
+import { someUsers } from './some-users.ts'
 
 const enteredOf = (entered: number) =>
   entered === 0 ? 'keiner eingegeben' : `${formatUnits(entered)} davon eingegeben`
@@ -95,17 +96,27 @@ export const pauses: typeof english = {
     day: (codes, entered) => `${formatUnits(codes)} Codes in 24 Stunden, ${enteredOf(entered)}`,
   },
   noLonger: 'Das Ziel ist nicht mehr angehalten.',
+  caps: {
+    title: 'Obergrenzen neuer Benutzer',
+    about: 'Was jeder neue Benutzer mit dem Standardtarif erhält, und wie viele Nachrichten es abgelehnt hat.',
+    columns: { cap: 'Obergrenze', rule: 'Regel', stopped: 'Abgelehnt in 24 Stunden' },
+    noPlan: 'Kein Tarif ist der Standard',
+    toPlans: 'Mit einem Standardtarif erhält jeder neue Benutzer dessen Obergrenzen.',
+    none: plan => `Der Standardtarif „${plan}“ hat keine Obergrenzen`,
+    others: denials =>
+      denials === 0
+        ? 'Andere Obergrenzen haben keine Nachricht abgelehnt.'
+        : `Andere Obergrenzen haben ${formatUnits(denials)} ${denials === 1 ? 'Nachricht' : 'Nachrichten'} abgelehnt.`,
+    edit: plan => `Tarif „${plan}“ bearbeiten`,
+  },
   senders: {
-    pause: name => `${name} anhalten…`,
-    pauseFor: (name, user) => `${name} anhalten für Benutzer ${user}`,
     paused: 'Angehalten',
     pausedFor: (name, user) => `Angehalten: ${name} für Benutzer ${user}`,
-    open: (name, count) => `${name} für alle ${formatUnits(count)} Benutzer anhalten…`,
-    openTop: (name, count) => `${name} für diese ${formatUnits(count)} Benutzer anhalten…`,
-    about: (name, count) =>
-      `${name} wird für jeden dieser ${formatUnits(count)} Benutzer angehalten und lässt sich einzeln freigeben. Wer alle stoppen will, auch Benutzer, die noch nicht dorthin gesendet haben, hält es für alle an.`,
-    confirm: count => `Für ${formatUnits(count)} Benutzer anhalten`,
+    open: (name, of, count) => `${name} für ${someUsers[of](count)} anhalten…`,
+    about: (name, of, count) =>
+      `${name} wird für ${someUsers[of](count)} angehalten, für jeden einzeln, und lässt sich einzeln freigeben. Wer alle stoppen will, auch Benutzer, die noch nicht dorthin gesendet haben, hält es für alle an.`,
+    confirm: (of, count) => `Für ${someUsers[of](count)} anhalten`,
     all: 'Für alle Benutzer anhalten…',
-    done: (name, count) => `${name} ist für ${formatUnits(count)} Benutzer angehalten.`,
+    done: (name, of, count) => `${name} ist für ${someUsers[of](count)} angehalten.`,
   },
 }

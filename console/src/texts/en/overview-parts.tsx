@@ -1,25 +1,27 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
 import { eachPeriod } from './periods.ts'
+import { type SomeUsers, someUsers } from './some-users.ts'
 import { values } from './values.tsx'
 
 /** The parts of the overview that are loaded after its first screen. */
 export const overviewParts = {
   senders: {
-    all: 'All users who sent there in the last 24 hours, or were denied.',
-    top: (count: number, { sent, most }: { sent: number; most: number }) =>
-      `The last 24 hours: the ${formatUnits(count)} users who sent most. Others, who sent ${formatUnits(sent)} units together and ${formatUnits(most)} at most each, and users who were only denied are not shown.`,
+    period: 'Period',
+    periods: { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
+    within: { hour: 'the last hour', day: 'the last 24 hours', week: 'the last 7 days', month: 'the last 30 days' },
+    all: (within: string) => `All users who sent there in ${within}, or were denied.`,
+    top: (within: string, count: number, { sent, most }: { sent: number; most: number }) =>
+      `In ${within}: the ${formatUnits(count)} users who sent most. Others, who sent ${formatUnits(sent)} units together and ${formatUnits(most)} at most each, and users who were only denied are not shown.`,
     none: 'No user sends there',
     table: 'Users who send there',
-    columns: { user: 'User', sent: 'Units used', denied: 'Units denied', action: 'Action' },
-    cap: (name: string) => `Block ${name}…`,
-    capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
+    columns: { user: 'User', sent: 'Units used', share: 'Share', denied: 'Units denied', select: 'Select' },
+    select: (user: number) => `Select user ${user}`,
     blockAll: {
-      open: (name: string, count: number) => `Block ${name} for all ${formatUnits(count)} users…`,
-      openTop: (name: string, count: number) => `Block ${name} for these ${formatUnits(count)} users…`,
-      about: (name: string, count: number) =>
-        `Each of these ${formatUnits(count)} users gets a cap of 0 for ${name}, which can be lifted one by one. Users who are not listed here, such as those who have not sent there yet, are not blocked.`,
-      confirm: (count: number) => `Block for ${formatUnits(count)} users`,
+      open: (name: string, of: SomeUsers, count: number) => `Block ${name} for ${someUsers[of](count)}…`,
+      about: (name: string, of: SomeUsers, count: number) =>
+        `A cap of 0 for ${name} for ${someUsers[of](count)}, one for each, which can be lifted by itself. Users who are not listed here, such as those who have not sent there yet, are not blocked.`,
+      confirm: (of: SomeUsers, count: number) => `Block for ${someUsers[of](count)}`,
     },
     blocked: 'Blocked',
     blockedFor: (name: string, user: number) => `Blocked: ${name} for user ${user}`,

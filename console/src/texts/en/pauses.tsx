@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
+import { type SomeUsers, someUsers } from './some-users.ts'
 
 const enteredOf = (entered: number) => (entered === 0 ? 'none entered' : `${formatUnits(entered)} of them entered`)
 
@@ -100,18 +101,29 @@ export const pauses = {
   },
   /** Of a denied message whose destination is not paused any more. */
   noLonger: 'The destination is not paused any more.',
+  /** The caps of the default plan. */
+  caps: {
+    title: 'Caps of new users',
+    about: 'What each new user gets with the default plan, and how many messages it denied.',
+    columns: { cap: 'Cap', rule: 'Rule', stopped: 'Denied in 24 hours' },
+    noPlan: 'No plan is the default',
+    toPlans: 'Make a plan the default, and each new user gets its caps.',
+    none: (plan: string) => `The default plan “${plan}” has no caps`,
+    others: (denials: number) =>
+      denials === 0
+        ? 'Other caps denied no message.'
+        : `Other caps denied ${formatUnits(denials)} ${denials === 1 ? 'message' : 'messages'}.`,
+    edit: (plan: string) => `Edit the plan “${plan}”`,
+  },
   /** On the list of a country's senders. */
   senders: {
-    pause: (name: string) => `Pause ${name}…`,
-    pauseFor: (name: string, user: number) => `Pause ${name} for user ${user}`,
     paused: 'Paused',
     pausedFor: (name: string, user: number) => `Paused: ${name} for user ${user}`,
-    open: (name: string, count: number) => `Pause ${name} for all ${formatUnits(count)} users…`,
-    openTop: (name: string, count: number) => `Pause ${name} for these ${formatUnits(count)} users…`,
-    about: (name: string, count: number) =>
-      `A pause of ${name} for each of these ${formatUnits(count)} users, which can be lifted one by one. To stop all users, also those who have not sent there yet, pause it for all.`,
-    confirm: (count: number) => `Pause for ${formatUnits(count)} users`,
+    open: (name: string, of: SomeUsers, count: number) => `Pause ${name} for ${someUsers[of](count)}…`,
+    about: (name: string, of: SomeUsers, count: number) =>
+      `A pause of ${name} for ${someUsers[of](count)}, one for each, which can be lifted by itself. To stop all users, also those who have not sent there yet, pause it for all.`,
+    confirm: (of: SomeUsers, count: number) => `Pause for ${someUsers[of](count)}`,
     all: 'Pause for all users…',
-    done: (name: string, count: number) => `${name} is paused for ${formatUnits(count)} users.`,
+    done: (name: string, of: SomeUsers, count: number) => `${name} is paused for ${someUsers[of](count)}.`,
   },
 }
