@@ -141,6 +141,7 @@ export const PAGES: readonly PageEntry[] = [
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/pauses/breaker.tsx')),
   },
+  { path: '/pauses/caps', isFor: readsAllUsers, Page: lazy(() => import('./pages/pauses/caps.tsx')) },
   {
     path: '/changes',
     label: texts.shell.pages.changes,

@@ -104,3 +104,32 @@ test('what the breaker paused says why, where messages are denied, too, and user
   await page.getByRole('dialog').getByRole('button', { name: 'Lift the pause' }).click()
   await check.getByText('Yes, it would go now.').waitFor()
 })
+
+test('rules say what they denied in the last day, and lead to the plan of the caps', async () => {
+  const slots = [
+    { slot: 'monthly', limit: 10 },
+    { slot: 'codes', name: 'Codes to one country', kind: 'cap', limit: 1, period: 'hour', per: 'country' },
+  ]
+  const { body: plan } = await call('POST', '/api/sms/admin/plans', { body: { name: 'Basic', slots } })
+  await call('PUT', '/api/sms/admin/users/75/plan', { body: { plan_id: plan.id } })
+  await call('POST', '/api/sms/admin/pauses', { body: { user_id: 75, country: 'MT', reason: 'Pumped codes' } })
+  const code = { user_id: 75, units: 1, country: 'DE' }
+  expect((await ask('consume', { id: 'first', ...code })).body.granted).toBe(true)
+  expect((await ask('consume', { id: 'second', ...code })).body.granted).toBe(false)
+  expect((await ask('consume', { id: 'malta', ...code, country: 'MT' })).body.granted).toBe(false)
+  const page = await site.visit('/pauses?user_id=75', { now: clock.now })
+  const pause = page.getByRole('row').filter({ hasText: 'Malta (MT)' })
+  await pause.getByRole('link', { name: '1', exact: true }).click()
+  await page.getByRole('row').filter({ hasText: 'malta' }).waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Caps' }).click()
+  await page.getByText('No plan is the default').waitFor()
+  await call('PUT', `/api/sms/admin/plans/${plan.id}`, { body: { is_default: true } })
+  await goTo(page, '/pauses/caps')
+  const cap = page.getByRole('row').filter({ hasText: 'Codes to one country' })
+  await cap.getByRole('link', { name: '1', exact: true }).waitFor()
+  await page.getByText('Other caps denied no message.').waitFor()
+  await expectAccessibleInEachLayout(page.getByRole('main'))
+  await page.getByRole('link', { name: 'Edit the plan “Basic”' }).click()
+  await page.waitForURL(`${site.url}/console/plans/${plan.id}/edit`)
+})

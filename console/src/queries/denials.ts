@@ -1,4 +1,4 @@
-import { keepPreviousData } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Api } from '../api/types.ts'
 import type { ViewedUser } from '../model/addresses.ts'
 import type { DenialsState } from '../model/denial-filters.ts'
@@ -45,4 +45,13 @@ export function messageSearchQuery(id: string) {
 /** The user of a denial, as the viewer sees that user. */
 export function userOf(scope: Scope, { user_id }: Pick<Api['DenialRecord'], 'user_id'>): ViewedUser {
   return { user_id, isOwn: scope?.isOwn ?? false }
+}
+
+/** What pauses and caps denied in the last 24 hours. */
+export function ruleDenialsQuery() {
+  return queryOptions({
+    queryKey: ['denials', 'rules'],
+    queryFn: ({ signal }) => request<Api['RuleDenials']>('/admin/denials/rules', { signal }),
+    staleTime: 60_000,
+  })
 }

@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { CursorPager } from '../../components/cursor-pager.tsx'
+import tables from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChoiceFilter, CountryFilter, UserFilter } from '../../components/filter-fields.tsx'
@@ -12,13 +13,17 @@ import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { countryLabel } from '../../formats.ts'
+import { denialsUrl } from '../../model/denial-filters.ts'
 import type { Pause } from '../../model/pauses.ts'
+import { deniedByPauses, type RuleDenials } from '../../model/rule-denials.ts'
 import { cursor, matching, oneOf, type StateOf, uint } from '../../model/url-parameters.ts'
+import { ruleDenialsQuery } from '../../queries/denials.ts'
 import { pausesQuery } from '../../queries/pauses.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { PauseTabs } from './pause-tabs.tsx'
+import { Stopped, StoppedBound } from './stopped.tsx'
 
 const PauseForm = lazy(() => import('../../components/pause-form.tsx'))
 
@@ -46,6 +51,7 @@ export default function Pauses() {
   const [done, setDone] = useState('')
   const mayChange = may(useCaller(), 'change')
   const { show, country, user_id, origin } = state
+  const { data: denied } = useQuery({ ...ruleDenialsQuery(), enabled: show === 'active' })
   const pauses = useQuery(pausesQuery({ active: ACTIVE[show], country, user_id, origin }, state.cursor))
   const close = () => change({ pause: null, for: null })
   return (
@@ -67,13 +73,18 @@ export default function Pauses() {
               <DataTable
                 look="records"
                 label={words.title}
-                columns={columnsOf(mayChange ? setDone : null)}
+                columns={columnsOf(mayChange ? setDone : null, show === 'active' ? [stoppedColumn(denied)] : [])}
                 rows={items}
                 keyOf={({ id }) => id}
                 isStale={pauses.isPlaceholderData}
               />
             ) : (
               <NoPauses state={state} hasMore={next_cursor !== null} />
+            )}
+            {show === 'active' && (
+              <p className={tables.more}>
+                <StoppedBound denied={denied} />
+              </p>
             )}
             <CursorPager
               cursor={state.cursor}
@@ -138,8 +149,23 @@ function NoPauses({ state, hasMore }: { state: State; hasMore: boolean }) {
   return <EmptyState title={words.none[state.show]}>{words.noneAbout}</EmptyState>
 }
 
+/** What each pause that holds has denied. */
+function stoppedColumn(denied: RuleDenials | undefined): Column<Pause> {
+  const counts = denied && deniedByPauses(denied)
+  return {
+    label: words.columns.stopped,
+    kind: 'number',
+    cell: ({ id, country, user_id }) => (
+      <Stopped
+        count={counts && (counts.get(id) ?? 0)}
+        href={denialsUrl({ reason: 'destination_paused', country, user_id })}
+      />
+    ),
+  }
+}
+
 /** @param onLifted receives a confirmation; null: the caller lifts none */
-function columnsOf(onLifted: ((message: string) => void) | null): Column<Pause>[] {
+function columnsOf(onLifted: ((message: string) => void) | null, stopped: readonly Column<Pause>[]): Column<Pause>[] {
   const { columns } = words
   const action: Column<Pause> = {
     label: columns.action,
@@ -156,6 +182,7 @@ function columnsOf(onLifted: ((message: string) => void) | null): Column<Pause>[
       label: columns.made,
       cell: ({ created_by, created_at }) => words.by(<Actor subject={created_by} />, <Timestamp at={created_at} />),
     },
+    ...stopped,
     ...(onLifted === null ? [] : [action]),
   ]
 }

@@ -9,7 +9,7 @@ export const pauses: typeof english = {
   title: 'Angehaltene Ziele',
   about:
     'Nachrichten in diese Länder werden abgelehnt, welche Kontingente ein Benutzer auch hat. Das gilt nach höchstens zwei Sekunden.',
-  tabs: { pauses: 'Ziele', breaker: 'Sicherung' },
+  tabs: { pauses: 'Ziele', breaker: 'Sicherung', caps: 'Obergrenzen' },
   make: 'Ziel anhalten…',
   show: 'Anzeigen',
   shown: { active: 'Jetzt angehalten', over: 'Abgelaufen oder freigegeben', all: 'Alle' },
@@ -28,8 +28,11 @@ export const pauses: typeof english = {
     until: 'Bis',
     made: 'Angehalten',
     reason: 'Grund',
+    stopped: 'Abgelehnt in 24 Stunden',
     action: 'Aktion',
   },
+  stoppedBound: latest =>
+    `Gezählt sind die neuesten ${formatUnits(latest)} protokollierten Ablehnungen je Grund; es waren mehr.`,
   allTypes: 'Alle',
   untilLifted: 'Bis zur Freigabe',
   observed: 'Nur beobachtet, nichts abgelehnt',

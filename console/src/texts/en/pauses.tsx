@@ -9,7 +9,7 @@ export const pauses = {
   title: 'Paused destinations',
   about:
     'Messages to these countries are denied, whichever quotas a user has. A pause takes effect within two seconds.',
-  tabs: { pauses: 'Pauses', breaker: 'Breaker' },
+  tabs: { pauses: 'Pauses', breaker: 'Breaker', caps: 'Caps' },
   make: 'Pause a destination…',
   show: 'Show',
   shown: { active: 'Paused now', over: 'Ended or lifted', all: 'All' },
@@ -28,8 +28,11 @@ export const pauses = {
     until: 'Until',
     made: 'Made',
     reason: 'Reason',
+    stopped: 'Denied in 24 hours',
     action: 'Action',
   },
+  stoppedBound: (latest: number) =>
+    `The latest ${formatUnits(latest)} logged denials for each reason are counted; there were more.`,
   allTypes: 'All',
   untilLifted: 'Until lifted',
   observed: 'Only observed, nothing was denied',
