@@ -176,12 +176,12 @@ declare module '*/start.module.css' {
 }
 
 declare module '*/status.module.css' {
-  const classes: Readonly<Record<'about' | 'headline' | 'others' | 'status' | 'text', string>>
+  const classes: Readonly<Record<'about' | 'amount' | 'headline' | 'others' | 'status' | 'text', string>>
   export default classes
 }
 
 declare module '*/summary.module.css' {
-  const classes: Readonly<Record<'about' | 'card' | 'figures' | 'grants' | 'left' | 'name' | 'parts' | 'row' | 'rows' | 'value', string>>
+  const classes: Readonly<Record<'card', string>>
   export default classes
 }
 

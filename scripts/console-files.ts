@@ -11,7 +11,7 @@ export type Language = (typeof LANGUAGES)[number]
 export const START_PAGES: Readonly<Record<string, readonly string[]>> = {
   overview: ['src/pages/overview/overview.tsx'],
   quotas: ['src/pages/quotas/quotas.tsx'],
-  'my quotas': ['src/pages/my-quotas/my-quotas-page.tsx', 'src/components/user/overview.tsx'],
+  'my quotas': ['src/pages/my-quotas/my-quotas-page.tsx', 'src/pages/my-quotas/overview.tsx'],
 }
 
 interface Chunk {

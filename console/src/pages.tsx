@@ -41,7 +41,8 @@ const webhook = () => import('./pages/webhooks/webhook.tsx')
 const plan = () => import('./pages/plans/plan.tsx')
 const user = () => import('./pages/user/user-page.tsx')
 const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
-const overview = () => import('./components/user/overview.tsx')
+const userOverview = () => import('./pages/user/overview.tsx')
+const ownOverview = () => import('./pages/my-quotas/overview.tsx')
 const reservations = () => import('./components/user/reservations.tsx')
 const denials = () => import('./components/denials/denials.tsx')
 const message = () => import('./pages/message/message-page.tsx')
@@ -68,7 +69,7 @@ export const PAGES: readonly PageEntry[] = [
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/users/users.tsx')),
   },
-  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, overview) },
+  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, userOverview) },
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
   { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
   { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
@@ -179,7 +180,7 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'mine',
     shape: 'tiles',
     isFor: users,
-    Page: framed(myQuotas, overview),
+    Page: framed(myQuotas, ownOverview),
   },
   { path: '/mine/reservations', isFor: users, Page: framed(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: framed(myQuotas, denials) },

@@ -228,7 +228,6 @@ test('shows what needs a decision, and leads to it', async () => {
   await rows.nth(2).filter({ hasText: 'Germany (DE, +49)' }).getByText('1 of 2').waitFor()
   await expectAccessibleInEachLayout(destinations)
   await destinations.getByRole('button', { name: 'Who sends to Nigeria (NG, +234)?' }).click()
-  const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' })
   const sender = who.getByRole('row').filter({ hasText: 'User 1042' })
   await sender.filter({ hasText: /^User 1042200100%0$/ }).waitFor()
   expect(await who.getByRole('row').count()).toBe(2)

@@ -52,8 +52,8 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   await status.getByText('Can send: 240 units now').waitFor()
   const raised = 'The daily cap is 340 until 16 Mar 2026, 00:00, and then 100 again.'
   await status.getByText(raised).waitFor()
-  const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem').filter({ hasText: 'Ceiling' })
-  await cap.getByText('Daily · Raised to 340 until 16 Mar 2026, 00:00, then 100 again').waitFor()
+  const quotas = page.getByRole('table', { name: 'Quotas' })
+  await quotas.getByText('Raised to 340 until 16 Mar 2026, 00:00, then 100 again').waitFor()
   await ask({ user_id, units: 240 }, true)
   await page.clock.fastForward(30_000)
   await status.getByText('the daily cap of 340 is used up').waitFor()

@@ -69,7 +69,7 @@ test.each([
   ['/quota.tsx/quota/settings/labels/alert_at', 'Alerts'],
   ['/quota.tsx/quota/form/optional', 'Optional'],
   ['/quota.tsx/quota/form/cannotChange', 'Cannot be changed'],
-  ['/user.tsx/user/summary/restored', ' restored'],
+  ['/user.tsx/user/giveUnits', 'Give units'],
   ['/user.tsx/user/reservations/columns/chargedTo', 'Charged to'],
   ['/denials.tsx/denials/message/charged', 'Charged to'],
   ['/usage.tsx/usage/measures/refunded/label', 'Refunded'],

@@ -65,7 +65,10 @@ export function Status({ summary, raises, user }: StatusProps) {
           {toCome !== null ? (
             texts.user.status.planToCome(user.isOwn, toCome.name)
           ) : isDenied(main) ? (
-            <Blocked answer={main} summary={summary} isOwn={user.isOwn} />
+            <>
+              {!isComing && <Amount>{texts.values.units(0)}</Amount>}{' '}
+              <Blocked answer={main} summary={summary} isOwn={user.isOwn} />
+            </>
           ) : (
             <CanSend answer={main} summary={summary} isOwn={user.isOwn} isOnly={others.every(isDenied)} />
           )}
@@ -103,6 +106,11 @@ function Paused({ paused, user: { user_id, isOwn } }: Pick<Summary, 'paused'> & 
   )
 }
 
+/** The one number that the page is about. */
+function Amount({ children }: { children: ReactNode }) {
+  return <span className={classes.amount}>{children}</span>
+}
+
 interface AnswerProps<A extends Answer> {
   answer: A
   summary: Summary
@@ -115,7 +123,7 @@ function CanSend({ answer, summary, isOwn, isOnly }: AnswerProps<Answer> & { isO
   const { available, countries, message_types } = answer
   const isGeneral = countries === null && message_types === null
   if (available === null && isGeneral) return `${status.canUnlimited(isOwn)}.`
-  const units = available === null ? status.unlimited : texts.values.units(available)
+  const units = <Amount>{available === null ? status.unlimited : texts.values.units(available)}</Amount>
   if (!isGeneral) return <>{status.canScope(isOwn, messages(countries, message_types), units, isOnly)}.</>
   const until = summary.available_until
   return (
@@ -227,7 +235,7 @@ function messagesOf({ countries, message_types }: Scope): string {
   return texts.values.messages(countries, message_types)
 }
 
-export function capitalized(text: string): string {
+function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 

@@ -1,4 +1,4 @@
-import { Anchor, Button, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -12,13 +12,14 @@ import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
-import { giverOf, type Transfer, takerOf } from '../../model/transfers.ts'
+import { giverOf, type Transfer, takerOf, transferableUnits } from '../../model/transfers.ts'
 import { cursor } from '../../model/url-parameters.ts'
 import { transfersQuery } from '../../queries/transfers.ts'
+import { givingGrantsQuery } from '../../queries/user.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { HandOn } from './hand-on.tsx'
+import { GrantAction } from './grant-action.tsx'
 import { ReturnForm } from './return-form.tsx'
 
 const { list: words, giveBack } = texts.transfers
@@ -36,6 +37,7 @@ export default function Transfers({ user }: { user: ViewedUser }) {
   const [isOpen, setOpen] = useState(false)
   const [done, setDone] = useState('')
   const canChange = changesQuotas(useCaller())
+  const { data: givingGrants = [] } = useQuery({ ...givingGrantsQuery(user), enabled: canChange })
   function open(transfer: Transfer) {
     setReturned(transfer)
     setOpen(true)
@@ -46,7 +48,15 @@ export default function Transfers({ user }: { user: ViewedUser }) {
       <Text size="sm" c="dimmed" mb="sm">
         {words.about}
       </Text>
-      {canChange && <HandOn user={user} onDone={setDone} />}
+      <Group mb="sm">
+        <GrantAction
+          label={texts.dialogTitles.transfer.grant}
+          action={{ name: 'transfer' }}
+          grants={givingGrants}
+          unitsOf={grant => transferableUnits(grant) ?? 0}
+          onDone={setDone}
+        />
+      </Group>
       <p role="status">{done}</p>
       <Loaded query={transfers} loading={<Loading rows={5} height={44} />}>
         {({ items, next_cursor }) => (

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ComponentType } from 'react'
+import { type ComponentType, useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
@@ -12,7 +12,7 @@ import { profileQuery } from '../../queries/profile.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
-import { UserPlan } from './user-plan.tsx'
+import { GiveUnits } from './give-units.tsx'
 
 /** The page of a user: title, tabs and the content of the current tab. */
 export default function UserPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
@@ -21,6 +21,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
   const [location] = useLocation()
   const user_id = uint(id)
   const called = useCalled(user_id)
+  const [done, setDone] = useState('')
   if (user_id === null) return <NotFound />
   const { title, tabs: labels, newQuota, block, sections } = texts.user
   const tabs = [
@@ -34,18 +35,19 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
   return (
     <>
       <PageTitle title={title(user_id, called)}>
+        <GiveUnits key={user_id} user={{ user_id, isOwn: false }} onDone={setDone} />
         {may(caller, 'change') && (
           <>
             <Button component={Link} href={blockUrl({ user_id })} variant="default" size="xs">
               {block}
             </Button>
-            <Button component={Link} href={`/quotas/new?user_id=${user_id}`} size="xs">
+            <Button component={Link} href={`/quotas/new?user_id=${user_id}`} variant="default" size="xs">
               {newQuota}
             </Button>
           </>
         )}
       </PageTitle>
-      <UserPlan key={`plan ${user_id}`} user_id={user_id} />
+      <p role="status">{done}</p>
       <TabNav label={sections} tabs={tabs} />
       {/* The key drops all state when the user changes, so that no data of another user is shown. */}
       <Content key={user_id} user={{ user_id, isOwn: false }} />

@@ -1,6 +1,5 @@
 import type { Period } from '../../../../src/domain/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
-import { capitalized } from '../by-period.ts'
 import type { user as english } from '../en/user.tsx'
 import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
@@ -20,10 +19,9 @@ export const user: typeof english = {
     changes: 'Änderungen',
     profile: 'Profil',
   },
+  giveUnits: 'Einheiten geben',
   newQuota: 'Neues Kontingent',
   block: 'Sperren …',
-
-  ownKinds: { grant: 'Paket', cap: 'Obergrenze' },
 
   status: {
     label: 'Kann dieser Benutzer senden?',
@@ -92,18 +90,6 @@ export const user: typeof english = {
     create: 'Kontingent anlegen',
   },
 
-  summary: {
-    grants: 'Alle Pakete',
-    ownGrants: 'Alle Pakete',
-    limit: 'Limit',
-    reserved: 'Reserviert',
-    reservedAbout: 'Für Nachrichten, die unterwegs sind',
-    overage: 'Überzogen',
-    nextReset: 'Nächste Zurücksetzung',
-    restored: units => `${values.units(units)} kommen zurück`,
-    nextExpiry: 'Nächster Ablauf',
-    expiring: units => (units === null ? 'Bis dahin unbegrenzt' : `${values.units(units)} würden verfallen`),
-  },
   forecast: {
     unlimited: rate => `${rate}, unbegrenzt.`,
     lasts: rate => `${rate}; reicht mehr als ein Jahr.`,
@@ -125,24 +111,10 @@ export const user: typeof english = {
       </>
     ),
   },
-  caps: {
-    title: 'Obergrenzen',
-    ownTitle: 'Obergrenzen',
-    about: 'Eine Obergrenze begrenzt, was in einem Zeitraum gesendet werden kann, unabhängig von den Paketen.',
-    ownAbout: 'Was in einem Zeitraum höchstens gesendet werden kann, unabhängig von den Paketen.',
-    resets: at => <>Wird zurückgesetzt am {at}</>,
-    ends: at => <>Endet am {at}</>,
-    doesNotReset: 'Wird nicht zurückgesetzt',
-    limit: 'Limit',
-    each: eachPeriod(({ adverb }) => capitalized(adverb)),
-  },
-  scopes: {
-    title: 'Pakete nach Geltungsbereich',
-    ownTitle: 'Pakete nach Ziel',
-    allCountries: 'Alle Ziele',
-    allTypes: 'Alle Nachrichtentypen',
-    limit: 'Limit',
-    more: (names, count) => `${names} und ${count} weitere`,
+  countries: {
+    title: 'Länder in den letzten 30 Tagen',
+    none: 'Keine Nachrichten in den letzten 30 Tagen',
+    columns: { country: 'Land', sent: 'Gesendete Einheiten', share: 'Anteil', denied: 'Abgelehnte Einheiten' },
   },
   quotas: {
     title: 'Kontingente',

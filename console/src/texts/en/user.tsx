@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Period } from '../../../../src/domain/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
-import { capitalized } from '../by-period.ts'
 import { eachPeriod } from './periods.ts'
 import { values } from './values.tsx'
 
@@ -21,11 +20,9 @@ export const user = {
     changes: 'Changes',
     profile: 'Profile',
   },
+  giveUnits: 'Give units',
   newQuota: 'New quota for this user',
   block: 'Block…',
-
-  /** For the user, a grant is a package and a cap is a limit. */
-  ownKinds: { grant: 'Package', cap: 'Limit' },
 
   status: {
     label: 'Can this user send?',
@@ -105,19 +102,6 @@ export const user = {
     create: 'Create a quota',
   },
 
-  summary: {
-    grants: 'All grants',
-    ownGrants: 'All packages',
-    limit: 'Limit',
-    reserved: 'Reserved',
-    reservedAbout: 'Set aside for messages on their way',
-    overage: 'Over the limit',
-    nextReset: 'Next reset',
-    restored: (units: number) => `${values.units(units)} restored`,
-    nextExpiry: 'Next expiry',
-    expiring: (units: number | null) =>
-      units === null ? 'Unlimited until then' : `${values.units(units)} would expire`,
-  },
   forecast: {
     unlimited: (rate: string) => `${rate}, unlimited.`,
     lasts: (rate: string) => `${rate}; lasts more than a year.`,
@@ -142,24 +126,10 @@ export const user = {
       </>
     ),
   },
-  caps: {
-    title: 'Caps',
-    ownTitle: 'Limits',
-    about: 'A cap limits what may be sent in a period, however much the grants have left.',
-    ownAbout: 'The most that you can send in a time, however much your packages hold.',
-    resets: (at: ReactNode) => <>Resets {at}</>,
-    ends: (at: ReactNode) => <>Ends {at}</>,
-    doesNotReset: 'Does not reset',
-    limit: 'limit',
-    each: eachPeriod(({ adjective }) => capitalized(adjective)),
-  },
-  scopes: {
-    title: 'Grants by scope',
-    ownTitle: 'Packages by destination',
-    allCountries: 'All destinations',
-    allTypes: 'All message types',
-    limit: 'limit',
-    more: (names: string, count: number) => `${names} and ${count} more`,
+  countries: {
+    title: 'Countries in the last 30 days',
+    none: 'No messages in the last 30 days',
+    columns: { country: 'Country', sent: 'Units sent', share: 'Share', denied: 'Units denied' },
   },
   quotas: {
     title: 'Quotas',

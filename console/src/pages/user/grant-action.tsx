@@ -1,29 +1,27 @@
-import { Button, Group, Menu } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Menu } from '@mantine/core'
 import { useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { type QuotaAction, QuotaDialog } from '../../components/quota-dialogs/quota-dialog.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
-import type { ViewedUser } from '../../model/addresses.ts'
-import { transferableUnits } from '../../model/transfers.ts'
-import { givingGrantsQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 
-interface HandOnProps {
-  user: ViewedUser
+interface GrantActionProps {
+  label: string
+  action: Omit<QuotaAction, 'quota'>
+  grants: readonly Api['SmsQuota'][]
+  /** What the menu says of a grant: units that are left, or that can go. */
+  unitsOf: (grant: Api['SmsQuota']) => number
   /** Receives a confirmation message. */
   onDone: (message: string) => void
 }
 
-/** Opens the dialog that hands units of a grant on; of several grants, a menu asks which. Empty without one. */
-export function HandOn({ user, onDone }: HandOnProps) {
-  const { data: grants = [] } = useQuery(givingGrantsQuery(user))
-  const [action, setAction] = useState<QuotaAction | null>(null)
-  const open = (quota: Api['SmsQuota']) => setAction({ name: 'transfer', quota })
-  const label = texts.dialogTitles.transfer.grant
+/** Opens a dialog for a grant of a user; of several grants, a menu asks which. Empty without one. */
+export function GrantAction({ label, action, grants, unitsOf, onDone }: GrantActionProps) {
+  const [opened, setOpened] = useState<QuotaAction | null>(null)
+  const open = (quota: Api['SmsQuota']) => setOpened({ ...action, quota })
   const [first, second] = grants
   return (
-    <Group mb="sm">
+    <>
       {first !== undefined && second === undefined && (
         <Button size="xs" aria-haspopup="dialog" onClick={() => open(first)}>
           {label}
@@ -37,13 +35,13 @@ export function HandOn({ user, onDone }: HandOnProps) {
           <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
             {grants.map(grant => (
               <Menu.Item key={grant.id} onClick={() => open(grant)}>
-                <bdi>{quotaName(grant)}</bdi> · {texts.values.units(transferableUnits(grant) ?? 0)}
+                <bdi>{quotaName(grant)}</bdi> · {texts.values.units(unitsOf(grant))}
               </Menu.Item>
             ))}
           </Menu.Dropdown>
         </Menu>
       )}
-      <QuotaDialog action={action} onClose={() => setAction(null)} onDone={onDone} />
-    </Group>
+      <QuotaDialog action={opened} onClose={() => setOpened(null)} onDone={onDone} />
+    </>
   )
 }
