@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   expectAccessible,
@@ -400,6 +400,36 @@ test('shows an outage of the service, keeps the input, and recovers when the ser
   // A text filter takes effect when its field is left.
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=grant&user_id=7`)
   expect(await page.getByLabel('User', { exact: true }).inputValue()).toBe('7')
+})
+
+test('a service that takes calls and answers none is named after 3 seconds, and one that is only slow is not', async () => {
+  const page = await site.visit('/quotas', { now: Date.now() })
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+  const answer = Promise.withResolvers<void>()
+  const hold = async (route: Route) => {
+    await answer.promise
+    await route.continue()
+  }
+  const unreachable = page.getByRole('status').filter({ hasText: 'The service is not responding.' })
+  await page.route('**/admin/quota/list?*', hold)
+  const probe = page.waitForResponse('**/livez')
+  const asked = page.waitForRequest('**/admin/quota/list?*kind=grant*')
+  await page.getByLabel('Kind').selectOption('grant')
+  await asked
+  await page.clock.fastForward(2_000)
+  await probe
+  await settled(page)
+  await page.clock.fastForward(1_000)
+  expect(await unreachable.count()).toBe(0)
+
+  await page.route('**/livez', hold)
+  const askedAgain = page.waitForRequest('**/admin/quota/list?*kind=cap*')
+  await page.getByLabel('Kind').selectOption('cap')
+  await askedAgain
+  await page.clock.fastForward(3_000)
+  await unreachable.waitFor()
+  answer.resolve()
+  await unreachable.waitFor({ state: 'detached' })
 })
 
 test('shows an outage when a proxy answers with 502, and recovers', async () => {

@@ -1,5 +1,5 @@
 import { ApiProblem, Unreachable } from './problem.ts'
-import { setReachable } from './reachability.ts'
+import { setReachable, watch } from './reachability.ts'
 import type { Api } from './types.ts'
 
 /** Options of a request. */
@@ -39,14 +39,16 @@ export async function send<T>(path: string, options: RequestOptions, token: stri
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
 export async function open(path: string, options: RequestOptions, token: string | null): Promise<Response> {
-  const response = await fetch(urlOf(path, options.query), {
+  const call = fetch(urlOf(path, options.query), {
     method: options.method ?? 'GET',
     headers: headersOf(options, token),
     body: options.lines ?? (options.body === undefined ? null : JSON.stringify(options.body)),
     signal: options.signal ?? null,
     credentials: 'omit',
     cache: 'no-store',
-  }).catch(error => {
+  })
+  watch(call)
+  const response = await call.catch(error => {
     throw toUnreachable(error)
   })
   if (response.ok) return response
