@@ -8,6 +8,7 @@ import { Loaded, Loading } from '../../../components/loaded.tsx'
 import { planLines } from '../../../model/import-rows.ts'
 import { givablePlansQuery } from '../../../queries/plans.ts'
 import { texts } from '../../../texts/texts.ts'
+import { useIsJobRunning } from '../jobs/use-job.ts'
 import { LeftOut } from './give-preview.tsx'
 import { QuotaImport } from './quota-import.tsx'
 
@@ -23,6 +24,7 @@ interface GivePlanProps {
 export default function GivePlan({ users, failures }: GivePlanProps) {
   const plans = useQuery(givablePlansQuery())
   const [chosen, setChosen] = useState<Api['Plan'] | null>(null)
+  const isRunning = useIsJobRunning()
   return (
     <Stack gap="md">
       <Title order={2} size="h4">
@@ -48,7 +50,7 @@ export default function GivePlan({ users, failures }: GivePlanProps) {
         <>
           <Text size="sm">{words.version(chosen.name, chosen.version)}</Text>
           <QuotaImport lines={planLines(users, chosen.id)} of="plans" failures={[]} />
-          <Button variant="default" w="fit-content" onClick={() => setChosen(null)}>
+          <Button variant="default" w="fit-content" disabled={isRunning} onClick={() => setChosen(null)}>
             {texts.manyQuotas.bulk.back}
           </Button>
         </>

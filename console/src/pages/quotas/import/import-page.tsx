@@ -12,6 +12,7 @@ import { PageTitle } from '../../../components/page-title.tsx'
 import { COLUMN_EXAMPLES, COLUMN_NAMES, quotaTemplate } from '../../../model/import-help.ts'
 import { type FileContent, isOfUsersAlone, readRows } from '../../../model/import-rows.ts'
 import { texts } from '../../../texts/texts.ts'
+import { useIsJobRunning } from '../jobs/use-job.ts'
 import { GiveUnits } from './give-units.tsx'
 import { problemText } from './give-words.ts'
 import classes from './import.module.css'
@@ -38,6 +39,7 @@ interface ReadFile {
 /** Imports a file of CSV: quotas, or users who get more units. */
 export default function ImportPage() {
   const [file, setFile] = useState<ReadFile | null>(null)
+  const isRunning = useIsJobRunning()
   return (
     <>
       <PageTitle title={importing.title} about={importing.about}>
@@ -55,7 +57,7 @@ export default function ImportPage() {
         <Stack gap="md" maw="64rem">
           <Group gap="sm">
             <Text size="sm">{importing.file(file.name, rowCount(file.content))}</Text>
-            <Button variant="subtle" size="compact-sm" onClick={() => setFile(null)}>
+            <Button variant="subtle" size="compact-sm" disabled={isRunning} onClick={() => setFile(null)}>
               {importing.another}
             </Button>
           </Group>
@@ -72,10 +74,11 @@ type UsersContent = Extract<FileContent, { about: 'users' }>
 function OfUsers(content: Pick<UsersContent, 'users' | 'failures'>) {
   const [what, setWhat] = useState<'units' | 'plan'>('units')
   const other = what === 'units' ? 'plan' : 'units'
+  const isRunning = useIsJobRunning()
   return (
     <>
       {isOfUsersAlone(content.users) && (
-        <Button variant="light" w="fit-content" onClick={() => setWhat(other)}>
+        <Button variant="light" w="fit-content" disabled={isRunning} onClick={() => setWhat(other)}>
           {words[other]}
         </Button>
       )}

@@ -37,9 +37,8 @@ const { jobs } = texts.manyQuotas
 export function JobView({ job, total, reportName, onEnd = () => {}, children, ...more }: JobViewProps) {
   const { isDryRun = false, summary, report } = more
   const words = isDryRun ? { ...jobs.counts, ...jobs.would } : jobs.counts
-  const { state, progress, error, pause, resume } = useJob(job, NOTHING_DONE, onEnd)
+  const { state, isBusy, progress, error, pause, resume } = useJob(job, NOTHING_DONE, onEnd)
   const { done, failed, failures } = progress
-  const isBusy = state === 'running' || state === 'waiting'
   return (
     <Stack gap="sm">
       <Text fw={600} size="sm" role="status">

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { retryDelayOf } from '../../../api/problem.ts'
 import { type Job, Stopped } from '../../../queries/jobs.ts'
 
@@ -7,6 +7,25 @@ export type JobState = 'running' | 'waiting' | 'paused' | 'failed' | 'done'
 /** Attempts without any progress before the user is asked: a minute of an outage. */
 const MAX_ATTEMPTS = 30
 const RETRY_MS = 2_000
+
+/** How many jobs run, and what renders again when that changes. */
+let running = 0
+const listeners = new Set<() => void>()
+
+function addRunning(change: 1 | -1): void {
+  running += change
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Whether a job runs on the page: what would replace it is not offered meanwhile. */
+export function useIsJobRunning(): boolean {
+  return useSyncExternalStore(subscribe, () => running > 0)
+}
 
 /**
  * Runs a job from the first render on. While the service is away it is repeated; another error, or the user, stops it.
@@ -69,5 +88,11 @@ export function useJob<P>(job: Job<P>, nothing: P, onEnd: (isDone: boolean, erro
     void start()
     return () => controller.current?.abort()
   }, [])
-  return { state, progress, error, pause, resume: () => void start() }
+  const isBusy = state === 'running' || state === 'waiting'
+  useEffect(() => {
+    if (!isBusy) return
+    addRunning(1)
+    return () => addRunning(-1)
+  }, [isBusy])
+  return { state, isBusy, progress, error, pause, resume: () => void start() }
 }
