@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import {
   type Approval,
   approvalOf,
-  canDecline,
+  canDecide,
   draftOf,
   durationsOf,
   fullApproval,
@@ -74,5 +74,5 @@ test('an approval of units for good can give them an end, and a refusal says onl
 })
 
 test('who gives a bounded number of units declines no more', () => {
-  expect([null, 500, 499].map(bound => canDecline(REQUEST, bound))).toEqual([true, true, false])
+  expect([null, 500, 499].map(bound => canDecide(REQUEST, bound))).toEqual([true, true, false])
 })

@@ -74,7 +74,7 @@ export function noteOf({ note }: Pick<Approval, 'note'>): { note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() }
 }
 
-/** Whether a caller may decline a request: those who give at most `bound` units decline no more than they could give. */
-export function canDecline({ units }: Pick<IncreaseRequest, 'units'>, bound: number | null): boolean {
+/** Whether a caller decides a request: those who give at most `bound` units decide no more than they could give. */
+export function canDecide({ units }: Pick<IncreaseRequest, 'units'>, bound: number | null): boolean {
   return bound === null || units <= bound
 }

@@ -4,7 +4,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import {
   type Approval,
   approvalOf,
-  canDecline,
+  canDecide,
   fullApproval,
   type IncreaseRequest,
   noteOf,
@@ -48,6 +48,7 @@ export default function DecisionDialog({ deciding, onClose, onDone }: DecisionDi
 function Latest({ deciding, onClose, onDone }: DecisionDialogProps & { deciding: Deciding }) {
   const latest = useQuery(requestQuery(deciding))
   const caller = useCaller()
+  const mayDecide = adjustsQuotas(caller)
   return (
     <Loaded query={latest} loading={<Loading rows={5} height={44} />}>
       {request =>
@@ -56,11 +57,14 @@ function Latest({ deciding, onClose, onDone }: DecisionDialogProps & { deciding:
         ) : (
           <Stack gap="md">
             <About request={request} />
-            {request.status === 'open' && adjustsQuotas(caller) ? (
+            {request.status === 'open' && mayDecide && canDecide(request, caller.adjust_limit) ? (
               <DecisionForm request={request} first={deciding.decision} onClose={onClose} onDone={onDone} />
             ) : (
               <div>
                 <Outcome request={request} />
+                {request.status === 'open' && mayDecide && (
+                  <Text size="sm">{texts.increaseRequests.askAdministrator}</Text>
+                )}
               </div>
             )}
           </Stack>
@@ -133,11 +137,9 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
           <Button type="submit" loading={deciding.isPending}>
             {words.submit[decision]}
           </Button>
-          {canDecline(request, bound) && (
-            <Button variant="subtle" onClick={() => setDecision(decision === 'approve' ? 'decline' : 'approve')}>
-              {words.instead[decision]}
-            </Button>
-          )}
+          <Button variant="subtle" onClick={() => setDecision(decision === 'approve' ? 'decline' : 'approve')}>
+            {words.instead[decision]}
+          </Button>
         </Group>
       </Stack>
     </form>

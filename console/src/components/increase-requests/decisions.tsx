@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { userText } from '../../model/addresses.ts'
-import { canDecline, type IncreaseRequest } from '../../model/increase-requests.ts'
+import { canDecide, type IncreaseRequest } from '../../model/increase-requests.ts'
 import type { Decision } from '../../queries/increase-requests.ts'
 import { texts } from '../../texts/texts.ts'
 import type { Column } from '../data-table.tsx'
@@ -27,6 +27,7 @@ export function decisionColumn(bound: number | null, onDecide: (deciding: Decidi
     cell: request => {
       const { id, user_id, status, units } = request
       if (status !== 'open') return null
+      if (!canDecide(request, bound)) return words.askAdministrator
       const decide = (decision: Decision) => () => onDecide({ id, user_id, decision })
       return (
         <Group gap={6}>
@@ -38,17 +39,15 @@ export function decisionColumn(bound: number | null, onDecide: (deciding: Decidi
           >
             {words.approve}
           </Button>
-          {canDecline(request, bound) && (
-            <Button
-              size="compact-xs"
-              variant="default"
-              aria-haspopup="dialog"
-              aria-label={words.declineFor(askerOf(request), units)}
-              onClick={decide('decline')}
-            >
-              {words.decline}
-            </Button>
-          )}
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-haspopup="dialog"
+            aria-label={words.declineFor(askerOf(request), units)}
+            onClick={decide('decline')}
+          >
+            {words.decline}
+          </Button>
         </Group>
       )
     },

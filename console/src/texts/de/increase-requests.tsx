@@ -37,6 +37,7 @@ export const increaseRequests: typeof english = {
   ),
   approve: 'Genehmigen…',
   decline: 'Ablehnen…',
+  askAdministrator: 'Mehr, als diese Rolle entscheidet: Das entscheidet die Verwaltung.',
   approveFor: (user, units) => `${values.units(units)} für ${user} genehmigen`,
   declineFor: (user, units) => `${values.units(units)} für ${user} ablehnen`,
   user: id => `Benutzer ${id}`,

@@ -38,6 +38,8 @@ export const increaseRequests = {
   ),
   approve: 'Approve…',
   decline: 'Decline…',
+  /** For those who may not give this much. */
+  askAdministrator: 'More than your role decides: ask an administrator.',
   approveFor: (user: string, units: number) => `Approve ${values.units(units)} for ${user}`,
   declineFor: (user: string, units: number) => `Decline ${values.units(units)} for ${user}`,
   user: (id: number) => `user ${id}`,
