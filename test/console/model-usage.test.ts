@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Api } from '../../console/src/api/types.ts'
 import { dayIn, startOfDayIn } from '../../console/src/model/local-time.ts'
 import { untilNextWindow } from '../../console/src/model/next-window.ts'
+import { usageTone } from '../../console/src/model/quota-status.ts'
 import { lastDay, lastHour, weekBefore, wholeQuarters } from '../../console/src/model/time-ranges.ts'
 import { chartDataOf, daysAhead, enteredOf, maxOf, withForecast } from '../../console/src/model/usage-chart.ts'
 import { dailyCapOf, periodOf, shownGroup } from '../../console/src/model/usage-report.ts'
@@ -214,4 +215,16 @@ test.each([
 ] as const)('quotas are read again in time where %s', (_title, quotas, ms) => {
   const all = quotas.map(quota => ({ status: 'active' as const, window_start: MONDAY, ...quota }))
   expect(untilNextWindow(all, Date.parse('2026-03-10T12:00:00.000Z'))).toBe(ms)
+})
+
+test.each([
+  [99, [], 'near'],
+  [99, [100], 'near'],
+  [94, [100], undefined],
+  [80, [80, 100], 'near'],
+  [50, [50, 100], 'near'],
+  [79, [80, 100], undefined],
+  [100, [], 'full'],
+] as const)('a quota of which %i of 100 are used, with alerts at %j, is %s', (taken, alerts, tone) => {
+  expect(usageTone(taken, 100, alerts)).toBe(tone)
 })

@@ -1,5 +1,6 @@
 import type { Api } from '../api/types.ts'
 import { formatUnits } from '../formats.ts'
+import { usageTone } from '../model/quota-status.ts'
 import { texts } from '../texts/texts.ts'
 import { perValueText } from './quota-labels.ts'
 import classes from './usage-bar.module.css'
@@ -33,7 +34,7 @@ export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, aler
   const whole = limit === null ? 0 : Math.max(limit + rolled_over, used + reserved)
   const shareOf = (units: number) => (whole === 0 ? 0 : (units / whole) * 100)
   const shares = overlay(shareOf(used), shareOf(reserved), shareOf(overage))
-  const tone = limit === null ? undefined : toneOf(used + reserved, limit + rolled_over, alert_at)
+  const tone = limit === null ? undefined : usageTone(used + reserved, limit + rolled_over, alert_at)
   return (
     <div className={classes.usage} data-large={isLarge || undefined} data-tone={tone}>
       <div className={classes.bar} data-unlimited={limit === null || undefined} aria-hidden>
@@ -44,12 +45,6 @@ export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, aler
       <div className={classes.text}>{text}</div>
     </div>
   )
-}
-
-/** Red when nothing is left, amber from the first percent at which an alert is due. */
-function toneOf(taken: number, whole: number, [percent = 100]: readonly number[]): 'full' | 'near' | undefined {
-  if (taken >= whole) return 'full'
-  return taken >= (whole * percent) / 100 ? 'near' : undefined
 }
 
 /** Shows the overage in place of reserved units first, then of used ones. */
