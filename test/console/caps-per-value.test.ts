@@ -33,7 +33,7 @@ test('an administrator limits the codes to one number, and finds out why the fou
   await page.getByText(rule).waitFor()
   expect(
     await page
-      .getByRole('region', { name: 'Current period' })
+      .getByRole('region', { name: 'Current window' })
       .getByText(/used|Unlimited/i)
       .count(),
   ).toBe(0)

@@ -428,8 +428,8 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   expect((await site.call('GET', `${QUOTA}/${id}`)).status).toBe(404)
   expect(await page.getByRole('listitem').filter({ hasText: 'Version' }).count()).toBe(3)
   await page.getByText('5 unused units lost').waitFor()
-  await page.getByRole('link', { name: 'Past periods' }).click()
-  await page.getByText('No past periods').waitFor()
+  await page.getByRole('link', { name: 'Past windows' }).click()
+  await page.getByText('No past windows').waitFor()
   await expectAccessible(page.getByRole('main'))
 
   await goTo(page, '/quotas/999999')
@@ -478,7 +478,7 @@ test('pages through past windows, with the cursor in the URL', async () => {
       site.clock.now += DAY_MS
     }
     const page = await site.visit(`/quotas/${id}?view=windows`)
-    const rows = page.getByRole('table', { name: 'Past periods' }).locator('tbody').getByRole('row')
+    const rows = page.getByRole('table', { name: 'Past windows' }).locator('tbody').getByRole('row')
     await rows.nth(19).waitFor()
     await rows.first().getByText('121 used · 979 left').waitFor()
     await press(page, 'Older')
@@ -527,11 +527,11 @@ test('hostile text fits 1280 and 360 px', async () => {
     body: { delta: 1, reason: 'z'.repeat(500), allow_below_usage: true },
   })
   const page = await site.visit(`/quotas/${id}`)
-  for (const view of ['Settings', 'History', 'Past periods', 'Edit']) {
+  for (const view of ['Settings', 'History', 'Past windows', 'Edit']) {
     await page.getByRole('link', { name: view, exact: true }).click()
     await heading(page, /<script>/)
     await page
-      .getByText(/z{500}|No past periods|Save changes/)
+      .getByText(/z{500}|No past windows|Save changes/)
       .or(page.getByText('key: y'))
       .first()
       .waitFor()

@@ -36,7 +36,7 @@ test('a page begins at its top, also if its files and its data load slowly', asy
   await page.waitForURL(`${site.url}/console/quotas/${grant.id}`)
   await expect.poll(scrollY).toBe(0)
   release()
-  await page.getByRole('region', { name: 'Current period' }).waitFor()
+  await page.getByRole('region', { name: 'Current window' }).waitFor()
   expect(await scrollY()).toBe(0)
 })
 

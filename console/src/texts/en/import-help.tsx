@@ -13,7 +13,7 @@ const COLUMNS: Readonly<Record<ColumnName, string>> = {
   counts: 'Of caps: units or messages.',
   name: 'What people call it.',
   limit: 'Units a period: digits only. null is unlimited.',
-  rollover_limit: 'The most unused units that go on to the next period.',
+  rollover_limit: 'The most unused units that go on to the next window.',
   overage_limit: 'How far a grant may go past its limit.',
   priority: 'From 0 to 255. Lower pays first.',
   starts_at: 'A day or a time. Without it: now.',

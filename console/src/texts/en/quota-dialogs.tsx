@@ -111,7 +111,7 @@ export const dialogs = {
   },
   suspend: {
     about: {
-      grant: 'Its periods go on while it is suspended. You can resume it at any time.',
+      grant: 'Its windows go on while it is suspended. You can resume it at any time.',
       cap: 'While it is suspended, the cap limits nothing, and what is sent then does not count in it. You can resume it at any time.',
     },
     consent: (user: number) => `Lift this limit of user ${user}`,

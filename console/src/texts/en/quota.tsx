@@ -31,7 +31,7 @@ export const quota = {
     resumed: { grant: 'Resumed.', cap: 'Resumed: the cap limits again.' },
     delete: 'Delete',
     sections: 'Sections',
-    tabs: { settings: 'Settings', windows: 'Past periods', history: 'History' },
+    tabs: { settings: 'Settings', windows: 'Past windows', history: 'History' },
     notFound: (id: number) => `Quota ${id} not found`,
     noSuchId: 'No quota has this id.',
     toList: 'Go to the quota list',
@@ -44,7 +44,7 @@ export const quota = {
   },
 
   window: {
-    label: 'Current period',
+    label: 'Current window',
     fromTo: (from: ReactNode, to: ReactNode) => (
       <>
         {from} – {to}
@@ -183,7 +183,7 @@ export const quota = {
     rolloverGroup: 'Rollover and overage',
     rollOver: (units: string) => `${units} roll over`,
     overage: (units: string) => `${units} overage`,
-    rolloverAbout: 'Maximum of unused units carried into the next period.',
+    rolloverAbout: 'Maximum of unused units carried into the next window.',
     rolloverNotHere: 'Only for quotas that reset.',
     overageAbout: 'Units allowed beyond the limit.',
     scheduleGroup: 'Schedule',
@@ -213,7 +213,7 @@ export const quota = {
       external_ref: 'The id in your own systems. The user can read it.',
     },
     alreadyUsed: 'Already used',
-    alreadyUsedAbout: 'Units of the current period that were used elsewhere.',
+    alreadyUsedAbout: 'Units of the current window that were used elsewhere.',
     metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys. The user does not see it.`,
     key: 'Key',
     value: 'Value',
@@ -259,7 +259,7 @@ export const quota = {
     noWindow: 'It expires before it starts.',
     /** @param local the user's time zone @param zone the time zone of the quota, if it is another one */
     caption: (count: number, local: string, zone: string | null) =>
-      `${count === 1 ? 'Period' : `Next ${count} periods`}, ${zone === null ? `times in ${local}` : `times in ${zone} and below in ${local}`}`,
+      `${count === 1 ? 'Window' : `Next ${count} windows`}, ${zone === null ? `times in ${local}` : `times in ${zone} and below in ${local}`}`,
     from: 'From',
     until: 'Until',
     noEnd: 'No end',
@@ -303,9 +303,9 @@ export const quota = {
   },
 
   windows: {
-    label: 'Past periods',
-    empty: 'No past periods',
-    emptyHint: 'Periods with usage appear here after they end.',
+    label: 'Past windows',
+    empty: 'No past windows',
+    emptyHint: 'Windows with usage appear here after they end.',
     from: 'From',
     until: 'Until',
     usage: 'Usage',
