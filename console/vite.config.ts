@@ -45,10 +45,10 @@ export default defineConfig({
           groups: [
             { name: 'react', test: /node_modules|preload-helper/, tags: ['$initial'], priority: 4 },
             { name: 'packages', test: OF_EVERY_PAGE, priority: 3 },
-            { name: 'inputs', test: /node_modules/, minShareCount: 37, priority: 2 },
+            { name: 'inputs', test: /node_modules/, minShareCount: 39, priority: 2 },
             { name: perLanguage('root'), test: /\/src\/root\.tsx/, priority: 1 },
             { name: perLanguage('forms'), test: OF_FORMS, priority: 1 },
-            { name: perLanguage('shared'), test: id => !OF_QUOTA_FORMS.test(id), minShareCount: 12 },
+            { name: perLanguage('shared'), test: id => !OF_QUOTA_FORMS.test(id), minShareCount: 15 },
           ],
         },
       },

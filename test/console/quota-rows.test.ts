@@ -72,7 +72,7 @@ test('sorts by name, reference and time of creation, and filters by message type
   const page = await site.visit(LIST)
   await row(page, 'Package').waitFor()
   await page.getByRole('button', { name: 'Columns' }).click()
-  const options = page.getByRole('region', { name: 'Columns and density' })
+  const options = page.getByRole('region', { name: 'Columns of the table' })
   await options.getByLabel('Reference').check()
   await options.getByLabel('Created').check()
   const sortBy = (column: string) => page.getByRole('columnheader', { name: column }).getByRole('button').click()

@@ -151,21 +151,23 @@ test('has views of its own, and saves others in this browser', async () => {
   await views.getByRole('link', { name: 'Caps of three' }).waitFor({ state: 'detached' })
 })
 
-test('keeps the choice of columns and the density', async () => {
+test('keeps the choice of columns, and the density of all tables', async () => {
   const page = await site.visit(`${LIST}?user_id=4`)
   await untilListed(page, [44, 39, 34, 29, 24, 19, 14, 9, 4])
   await page.getByRole('button', { name: 'Columns' }).click()
-  const options = page.getByRole('region', { name: 'Columns and density' })
+  const options = page.getByRole('region', { name: 'Columns of the table' })
   await options.getByLabel('Reference').check()
   await options.getByLabel('Scope').check()
   await expectNoHorizontalScroll(page)
   await options.getByLabel('Limit').uncheck()
-  await options.getByText('Compact').click()
   await expectAccessible(options)
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitemradio', { name: 'Compact' }).click()
   await reopen(page)
   await page.getByRole('columnheader', { name: 'Reference' }).waitFor()
   expect(await page.getByRole('columnheader', { name: 'Limit' }).count()).toBe(0)
   expect(await page.getByRole('table').getAttribute('data-density')).toBe('compact')
+  await goTo(page, '/plans')
 })
 
 test('a filter in the URL that does not exist is named, instead of a list of all', async () => {

@@ -1,5 +1,6 @@
 import { type Key, type ReactNode, useMemo } from 'react'
 import classes from './data-table.module.css'
+import { useDensity } from './density.ts'
 
 /** A column of a table, whose rows are of a type. */
 export interface Column<Row> {
@@ -25,7 +26,6 @@ export interface DataTableProps<Row, C extends Column<Row> = Column<Row>> {
   className?: string | undefined
   /** Whether newer rows are being loaded. */
   isStale?: boolean
-  density?: 'comfortable' | 'compact'
   /** The head of a column that is not a plain one; see `table-controls.tsx`. */
   headOf?: (column: C) => ReactNode
   check?: Check<Row> | undefined
@@ -43,7 +43,8 @@ export interface Check<Row> {
 
 export function DataTable<Row, C extends Column<Row> = Column<Row>>(props: DataTableProps<Row, C>) {
   const { label, caption, columns, rows, keyOf, look = 'panel', className = '' } = props
-  const { isStale, density, headOf, check, isInactive } = props
+  const { isStale, headOf, check, isInactive } = props
+  const density = useDensity()
   return (
     <table
       className={`${classes[look]} ${className}`}

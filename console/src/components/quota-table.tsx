@@ -12,6 +12,7 @@ import { StatusBadge } from './badge.tsx'
 import { timeColumn } from './columns.tsx'
 import classes from './data-table.module.css'
 import { DataTable } from './data-table.tsx'
+import { type Density, useDensity } from './density.ts'
 import { Kind } from './kind.tsx'
 import { quotaName } from './quota-labels.ts'
 import controls from './table-controls.module.css'
@@ -106,8 +107,6 @@ export const COLUMN_IDS = Object.keys(COLUMNS) as ColumnId[]
 /** The columns that tables of all users show unless the reader chooses others. */
 export const DEFAULT_COLUMNS: readonly ColumnId[] = ['user', 'status', 'usage', 'limit', 'window_end', 'expires_at']
 
-export type Density = 'comfortable' | 'compact'
-
 /** Which rows are selected. */
 export type QuotaSelection = RowSelection<Quota>
 
@@ -121,7 +120,6 @@ interface TableProps {
   /** Whether newer rows are being loaded. */
   isStale: boolean
   columns?: readonly ColumnId[]
-  density?: Density
   /** Adds a checkbox to each row. */
   selection?: QuotaSelection | undefined
   /** A last cell in each row. The same function at each render. */
@@ -141,7 +139,8 @@ const INACTIVE: ReadonlySet<Quota['status']> = new Set(['suspended', 'scheduled'
 const isInactive = ({ status }: Quota) => INACTIVE.has(status)
 
 /** A table of quotas. */
-export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable', ...props }: TableProps) {
+export function QuotaTable({ columns = DEFAULT_COLUMNS, ...props }: TableProps) {
+  const density = useDensity()
   const { quotas, owner, sort, onSort, canSortByRemaining, isStale, selection, actions } = props
   const shown = useMemo(
     () => [
@@ -164,7 +163,7 @@ export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable',
         rows={quotas}
         keyOf={({ id }) => id}
         headOf={headsOf(sort, onSort)}
-        {...{ isStale, density, check, isInactive }}
+        {...{ isStale, check, isInactive }}
       />
     </div>
   )

@@ -1,5 +1,6 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core'
 import { Link } from 'wouter'
+import { chooseDensity, DENSITIES, useDensity } from '../components/density.ts'
 import { Icon } from '../components/icon.tsx'
 import { readsAllUsers } from '../session/rights.ts'
 import { type Caller, signOut } from '../session/session.ts'
@@ -8,7 +9,7 @@ import { texts } from '../texts/texts.ts'
 import { AccountButton } from './account-button.tsx'
 import classes from './shell.module.css'
 
-const { account, colorScheme, roles } = texts.shell
+const { account, colorScheme, density, roles } = texts.shell
 const SCHEMES: readonly MantineColorScheme[] = ['auto', 'light', 'dark']
 
 interface AccountMenuProps {
@@ -17,7 +18,7 @@ interface AccountMenuProps {
   onChange: (isOpen: boolean) => void
 }
 
-/** Who is signed in, the choices of this browser (language, color scheme), and the way out. */
+/** Who is signed in, the choices of this browser (language, color scheme, density), and the way out. */
 export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuProps) {
   return (
     <Menu
@@ -41,6 +42,7 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
         <Menu.Divider />
         <Languages />
         <ColorSchemes />
+        <Densities />
         <Menu.Divider />
         {caller.user_id === null && readsAllUsers(caller) && (
           <Menu.Item component={Link} href="/cost" leftSection={<Icon name="cost" />}>
@@ -81,6 +83,20 @@ function ColorSchemes() {
       {SCHEMES.map(scheme => (
         <Menu.RadioItem key={scheme} value={scheme} onChange={() => setColorScheme(scheme)}>
           {colorScheme[scheme]}
+        </Menu.RadioItem>
+      ))}
+    </Menu.RadioGroup>
+  )
+}
+
+/** How close the rows of tables are. Stored in this browser. */
+function Densities() {
+  return (
+    <Menu.RadioGroup value={useDensity()}>
+      <Menu.Label>{density.label}</Menu.Label>
+      {DENSITIES.map(value => (
+        <Menu.RadioItem key={value} value={value} onChange={() => chooseDensity(value)}>
+          {density[value]}
         </Menu.RadioItem>
       ))}
     </Menu.RadioGroup>

@@ -5,12 +5,12 @@ import { Link } from 'wouter'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import table from '../../components/data-table.module.css'
 import { saveFile } from '../../components/download.ts'
-import { ExportButton } from '../../components/export-button.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { Pager } from '../../components/pager.tsx'
+import { COLUMN_IDS, type ColumnId, DEFAULT_COLUMNS } from '../../components/quota-table.tsx'
 import { useStored } from '../../components/stored.ts'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import type { BulkAction, Selection } from '../../model/bulk-change.ts'
@@ -22,13 +22,13 @@ import { texts } from '../../texts/texts.ts'
 import type { Confirmed } from './bulk/bulk-preview.tsx'
 import { type Unfinished, unfinishedBulk } from './bulk/unfinished.ts'
 import { QuotaFilters } from './filters.tsx'
-import { readOptions, type TableOptions } from './options.ts'
 import classes from './quotas.module.css'
 import { Rows } from './rows.tsx'
-import { useSelection } from './selection.tsx'
+import { useSelection } from './selection.ts'
 import { Views } from './views.tsx'
 
-const TableOptionsPanel = lazy(() => import('./options-panel.tsx'))
+const ColumnsPanel = lazy(() => import('./columns-panel.tsx'))
+const ExportButton = lazy(async () => ({ default: (await import('../../components/export-button.tsx')).ExportButton }))
 const BulkPanel = lazy(() => import('./bulk/bulk-panel.tsx'))
 
 /** A change of many quotas that is open, with what was selected when it was opened. */
@@ -39,17 +39,23 @@ interface OpenBulk {
   confirmed?: Confirmed
 }
 
+/** The columns of the storage of the browser; what is not known there is left out. */
+function readTable(stored: unknown): { columns: readonly ColumnId[] } {
+  const columns = typeof stored === 'object' && stored !== null && 'columns' in stored ? stored.columns : null
+  return { columns: Array.isArray(columns) ? COLUMN_IDS.filter(id => columns.includes(id)) : DEFAULT_COLUMNS }
+}
+
 /** The list of all quotas. */
 export default function Quotas() {
   const [state, change] = useUrlState(LIST_STATE)
-  const [options, setOptions] = useStored('sms-quota.quota-table', readOptions)
+  const [{ columns }, setTable] = useStored('sms-quota.quota-table', readTable)
   const selection = useSelection(filtersOf(state))
   const [bulk, setBulk] = useState<OpenBulk | null>(null)
   // A changed filter starts at the first page.
   const select = (parts: Partial<ListState>) => change({ page: 1, cursor: null, ...parts })
   return (
     <>
-      <Head state={state} options={options} onOptions={setOptions} />
+      <Head state={state} columns={columns} onColumns={columns => setTable({ columns })} />
       <Views state={state} />
       <QuotaFilters state={state} onChange={select} />
       {bulk === null && (
@@ -72,7 +78,7 @@ export default function Quotas() {
       )}
       <KnownFilters readers={FILTERS}>
         <List
-          {...{ state, select, options, selection }}
+          {...{ state, select, columns, selection }}
           onBulk={bulk === null ? action => setBulk({ action, selection: selection.current }) : null}
         />
       </KnownFilters>
@@ -113,12 +119,12 @@ function intoView(element: HTMLElement | null): void {
 
 interface HeadProps {
   state: ListState
-  options: TableOptions
-  onOptions: (options: TableOptions) => void
+  columns: readonly ColumnId[]
+  onColumns: (columns: readonly ColumnId[]) => void
 }
 
 /** The title with the actions of the page. */
-function Head({ state, options, onOptions }: HeadProps) {
+function Head({ state, columns, onColumns }: HeadProps) {
   const [isChoosing, setChoosing] = useState(false)
   const caller = useCaller()
   const hasUnknown = useMeaningless(FILTERS).length > 0
@@ -135,10 +141,12 @@ function Head({ state, options, onOptions }: HeadProps) {
           {texts.quotas.options.open}
         </Button>
         {may(caller, 'export') && !hasUnknown && (
-          <ExportButton
-            words={texts.quotas.exporting}
-            onExport={(signal, onCount) => exportQuotas(filtersOf(state), signal, onCount, saveFile)}
-          />
+          <Suspense fallback={<ExportSoon />}>
+            <ExportButton
+              words={texts.quotas.exporting}
+              onExport={(signal, onCount) => exportQuotas(filtersOf(state), signal, onCount, saveFile)}
+            />
+          </Suspense>
         )}
         {may(caller, 'change') && (
           <>
@@ -159,10 +167,19 @@ function Head({ state, options, onOptions }: HeadProps) {
       </PageTitle>
       {isChoosing && (
         <Suspense>
-          <TableOptionsPanel options={options} onChange={onOptions} />
+          <ColumnsPanel columns={columns} onChange={onColumns} />
         </Suspense>
       )}
     </>
+  )
+}
+
+/** Takes the place of the export until that is loaded. */
+function ExportSoon() {
+  return (
+    <Button variant="default" size="xs" leftSection={<Icon name="download" size={16} />} disabled>
+      {texts.quotas.exporting.button}
+    </Button>
   )
 }
 
@@ -170,13 +187,13 @@ interface ListProps {
   state: ListState
   /** Changes the list; to its first page, unless that is said too. */
   select: (parts: Partial<ListState>) => void
-  options: TableOptions
+  columns: readonly ColumnId[]
   selection: ReturnType<typeof useSelection>
   /** Begins a change of the selection; null while another one is open. */
   onBulk: ((action: BulkAction) => void) | null
 }
 
-function List({ state, select, options, selection, onBulk }: ListProps) {
+function List({ state, select, columns, selection, onBulk }: ListProps) {
   const list = useQuery(quotaListQuery(state))
   return (
     <Loaded query={list} loading={<Loading rows={Math.min(state.page_size, 12)} height={44} />}>
@@ -185,7 +202,7 @@ function List({ state, select, options, selection, onBulk }: ListProps) {
           {items.length === 0 ? (
             <EmptyState title={texts.quotas.empty.title}>{emptyHint(state, total, next_cursor)}</EmptyState>
           ) : (
-            <Rows {...{ state, select, options, selection, onBulk, items, total }} isStale={list.isPlaceholderData} />
+            <Rows {...{ state, select, columns, selection, onBulk, items, total }} isStale={list.isPlaceholderData} />
           )}
           {total === null ? (
             <>

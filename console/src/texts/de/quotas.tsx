@@ -60,9 +60,7 @@ export const quotas: typeof english = {
   },
   options: {
     open: 'Spalten',
-    label: 'Spalten und Dichte',
-    density: 'Dichte',
-    densities: { comfortable: 'Großzügig', compact: 'Kompakt' },
+    label: 'Spalten der Tabelle',
     reset: 'Zurücksetzen',
   },
   views: {

@@ -28,6 +28,7 @@ export const shell: typeof english = {
   differentUser: subject => `Dieses Token gehört nicht „${subject}“. Für einen anderen Benutzer zuerst abmelden.`,
   search: 'Suchen',
   controlK: 'Strg K',
+  density: { label: 'Tabellen', comfortable: 'Großzügig', compact: 'Kompakt' },
   colorScheme: { label: 'Farbschema', auto: 'Wie im System', light: 'Hell', dark: 'Dunkel' },
   language: 'Sprache',
   account: {

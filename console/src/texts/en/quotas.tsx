@@ -63,9 +63,7 @@ export const quotas = {
   },
   options: {
     open: 'Columns',
-    label: 'Columns and density',
-    density: 'Density',
-    densities: { comfortable: 'Comfortable', compact: 'Compact' },
+    label: 'Columns of the table',
     reset: 'Reset',
   },
   views: {

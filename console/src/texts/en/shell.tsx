@@ -30,6 +30,7 @@ export const shell = {
   search: 'Search',
   /** The shortcut of the search, except on a Mac. */
   controlK: 'Ctrl K',
+  density: { label: 'Tables', comfortable: 'Comfortable', compact: 'Compact' },
   colorScheme: { label: 'Color scheme', auto: 'As in the system', light: 'Light', dark: 'Dark' },
   language: 'Language',
   account: {
