@@ -59,9 +59,9 @@ async function verdicts(page: Page): Promise<string[]> {
 
 test('an administrator sees the denials of a user with reason, quota and when to try again', async () => {
   const page = await site.visit('/users/7?days=90&measure=denied')
-  // The usage of the user leads to the denials of each reason in its period.
+  // The usage of the user, by the days of the cap, leads to the denials of each reason in its period.
   expect(await page.getByRole('link', { name: 'a cap 700' }).getAttribute('href')).toMatch(
-    /^\/console\/users\/7\/denials\?reason=cap_reached&from=2025-12-1\dT.*&to=2026-03-15T/,
+    /^\/console\/users\/7\/denials\?reason=cap_reached&from=2025-12-16T00%3A00.*&to=2026-03-16T00%3A00/,
   )
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Denials' }).click()
   await row(page, 'uncovered').waitFor()
@@ -305,7 +305,7 @@ test('sent and denied messages of all users are one list, which opens each, filt
     '?country=FR&from=2026-03-14T23%3A00%3A00.000Z&to=2026-03-15T23%3A00%3A00.000Z',
   )
   await page.getByRole('button', { name: 'Clear filters' }).click()
-  const bars = page.getByRole('img', { name: 'By time: 1 sent' })
+  const bars = page.getByRole('slider', { name: 'By time: 1 sent' })
   await bars.locator('[title^="From 15 Mar 2026, 14:00: 1 sent, "]').click()
   await soon(() => Promise.resolve(new URL(page.url()).search)).toBe(
     '?from=2026-03-15T13%3A00%3A00.000Z&to=2026-03-15T13%3A15%3A00.000Z',

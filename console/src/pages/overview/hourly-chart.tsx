@@ -1,5 +1,5 @@
-import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import type { Api } from '../../api/types.ts'
+import { useChosenBar } from '../../components/chosen-bar.ts'
 import { formatClock } from '../../formats.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './hourly-chart.module.css'
@@ -19,39 +19,24 @@ const { today: words } = texts.overview
 
 /** Units by hour of today, the denied ones on those that were sent, in front of those that were sent yesterday. */
 export function HourlyChart({ today, yesterday }: HourlyChartProps) {
-  const [chosen, setChosen] = useState<number | null>(null)
   const max = Math.max(1, ...today.map(({ sent, denied }) => sent + denied), ...yesterday.map(({ sent }) => sent))
   // With clock changes a day has 23 or 25 hours.
   const count = Math.max(HOURS_OF_A_DAY, today.length, yesterday.length)
   const height = (units = 0) => ({ height: `${(units / max) * 100}%` })
-  const shown = chosen ?? today.length - 1
+  const { chosen, shown, barAt, choose, slider } = useChosenBar(count, today.length - 1)
   const said = textOf(today[shown], yesterday[shown])
-
-  function choose({ currentTarget, clientX }: PointerEvent) {
-    const { left, width } = currentTarget.getBoundingClientRect()
-    setChosen(Math.max(0, Math.min(count - 1, Math.floor(((clientX - left) / width) * count))))
-  }
-  function move(event: KeyboardEvent) {
-    const to = { ArrowLeft: shown - 1, ArrowRight: shown + 1, Home: 0, End: count - 1 }[event.key]
-    if (to === undefined) return
-    event.preventDefault()
-    setChosen(Math.max(0, Math.min(count - 1, to)))
-  }
   return (
     <figure className={classes.figure}>
       <div
         className={classes.hours}
         role="slider"
         tabIndex={0}
-        aria-label={words.chart}
-        aria-valuemin={0}
-        aria-valuemax={count - 1}
         aria-valuenow={shown}
+        {...slider}
+        aria-label={words.chart}
         aria-valuetext={said}
-        onKeyDown={move}
-        onPointerMove={choose}
-        onPointerDown={choose}
-        onPointerLeave={() => setChosen(null)}
+        onPointerMove={event => choose(barAt(event))}
+        onPointerDown={event => choose(barAt(event))}
       >
         {Array.from({ length: count }, (_, hour) => hour).map(hour => (
           <div key={hour} className={classes.hour} data-chosen={hour === chosen || undefined}>
