@@ -2619,17 +2619,17 @@ export type AtRisk = {
   readonly userRef?: string | null
   /** For administrators: the name of the user; null if there is none. */
   readonly userName?: string | null
-  readonly risk: 'blocked' | 'near' | 'running_out' | 'ending'
+  readonly state: 'blocked' | 'near_limit' | 'running_out' | 'ending'
   /** Of users who are blocked: why. */
   readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused' | null
   /** The quota that blocks, is near its limit or ends; null: it is of no quota in particular. */
   readonly quota: { readonly id: number; readonly kind: 'grant' | 'cap'; readonly name: string | null } | null
   /** Of a quota near its limit: what is used or reserved. */
-  readonly percent: number | null
+  readonly usedPercent: number | null
   /** Units that can be sent now: of the messages that the quota counts, else of those without country and type. null: nothing bounds it. */
   readonly sendable: number | null
   /** When messages can be sent again, the window resets, the units run out, or the quota ends. null: never, or not known. */
-  readonly at: string | null
+  readonly until: string | null
 }
 
 /** Whether all is well: counts, the first rows of each list, and the usage of today. Each part is read by itself, within bounds, and null if that failed. */
@@ -2658,7 +2658,7 @@ export type Overview = {
   readonly customers: {
     /** Users whose messages are denied now, and not on purpose, by a pause or a cap of 0. */ readonly blocked: number
     /** Users with a quota that has reached an alert, and has units left. */
-    readonly near: number
+    readonly nearLimit: number
     /** Users whose units run out within 7 days at their daily rate, of the 100 who sent most. */
     readonly runningOut: number
     /** Users with a grant in use that ends within 7 days. */

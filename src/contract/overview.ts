@@ -44,17 +44,17 @@ const AtRisk = Type.Object(
   {
     user_id: uint(),
     ...userNames,
-    risk: Type.Enum([...RISKS]),
+    state: Type.Enum([...RISKS]),
     reason: nullable(Type.Enum([...DENIAL_REASONS]), { description: 'Of users who are blocked: why.' }),
     quota: nullable(Type.Object({ id: positive(), kind: Type.Enum([...QUOTA_KINDS]), name: nullable(Type.String()) }), {
       description: 'The quota that blocks, is near its limit or ends; null: it is of no quota in particular.',
     }),
-    percent: nullable(uint(), { description: 'Of a quota near its limit: what is used or reserved.' }),
+    used_percent: nullable(uint(), { description: 'Of a quota near its limit: what is used or reserved.' }),
     sendable: nullable(uint(), {
       description:
         'Units that can be sent now: of the messages that the quota counts, else of those without country and type. null: nothing bounds it.',
     }),
-    at: nullable(time(), {
+    until: nullable(time(), {
       description:
         'When messages can be sent again, the window resets, the units run out, or the quota ends. null: never, or not known.',
     }),
@@ -100,7 +100,7 @@ export const Overview = Type.Object(
     customers: nullable(
       Type.Object({
         blocked: users('whose messages are denied now, and not on purpose, by a pause or a cap of 0.'),
-        near: users('with a quota that has reached an alert, and has units left.'),
+        near_limit: users('with a quota that has reached an alert, and has units left.'),
         running_out: users('whose units run out within 7 days at their daily rate, of the 100 who sent most.'),
         ending: users('with a grant in use that ends within 7 days.'),
         is_more: isMore,

@@ -11,7 +11,7 @@ import { type Sending, sendingOf } from './sending.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 
 /** Why a user needs a look, the most urgent first: messages are denied, or soon will be. */
-export const RISKS = ['blocked', 'near', 'running_out', 'ending'] as const
+export const RISKS = ['blocked', 'near_limit', 'running_out', 'ending'] as const
 export type Risk = (typeof RISKS)[number]
 
 /** How far ahead units that run out or end are looked for. */
@@ -20,17 +20,17 @@ export const AHEAD_MS = 7 * DAY_MS
 /** A user at risk, by the most urgent of the reasons. */
 export interface AtRisk {
   user_id: number
-  risk: Risk
+  state: Risk
   /** Of users who are blocked: why. */
   reason: DenialReason | null
   /** The quota that blocks, is near its limit or ends. */
   quota: Pick<Quota, 'id' | 'kind' | 'name'> | null
   /** Of a quota near its limit: what is used or reserved. */
-  percent: number | null
+  used_percent: number | null
   /** What can be sent of the messages that the quota counts, else of those without country and type; null: nothing bounds it. */
   sendable: number | null
   /** When messages can be sent again, the window resets, the units run out, or the quota ends; null: never, or not known. */
-  at: EpochMs | null
+  until: EpochMs | null
 }
 
 /** What is known of a user who may be at risk. */
@@ -53,29 +53,29 @@ export function riskOf(
   const rolled = quotas.map(quota => roll(quota, now).quota)
   const live = rolled.filter(quota => isLive(quota, now))
   const sending = sendingOf(user_id, rolled, now)
-  const none = { user_id, reason: null, quota: null, percent: null, sendable: sending.available }
+  const none = { user_id, reason: null, quota: null, used_percent: null, sendable: sending.available }
 
   const found = blockedBy({ user_id, live, denials }, [{ ...ANY, ...sending }, ...sending.scopes], pauses, now)
   if (found !== undefined) {
     const { reason, limiting_quota_id, retry_at } = found.denial
     const quota = live.find(({ id }) => id === limiting_quota_id) ?? null
-    return { ...none, risk: 'blocked', reason, quota, sendable: found.available, at: retry_at }
+    return { ...none, state: 'blocked', reason, quota, sendable: found.available, until: retry_at }
   }
   const [near] = live
     .filter(quota => quota.per === null && statusOf(quota, now) === 'active' && hasReached(quota))
     .toSorted((one, other) => shareOf(other) - shareOf(one))
   if (near !== undefined) {
     // Rounded down: 100% is only what has nothing left.
-    const percent = Math.min(99, Math.floor(shareOf(near) * 100))
+    const used_percent = Math.min(99, Math.floor(shareOf(near) * 100))
     const sendable = sendableUnits(live, messageKindOf(near))
-    return { ...none, risk: 'near', quota: near, percent, sendable, at: shownWindowEnd(near) }
+    return { ...none, state: 'near_limit', quota: near, used_percent, sendable, until: shownWindowEnd(near) }
   }
   if (runsOutAt !== null && runsOutAt > now && runsOutAt <= now + AHEAD_MS)
-    return { ...none, risk: 'running_out', at: runsOutAt }
+    return { ...none, state: 'running_out', until: runsOutAt }
   const [ending] = live
     .filter(quota => endsSoon(quota, now))
     .toSorted((one, other) => (one.expires_at ?? 0) - (other.expires_at ?? 0))
-  return ending === undefined ? null : { ...none, risk: 'ending', quota: ending, at: ending.expires_at }
+  return ending === undefined ? null : { ...none, state: 'ending', quota: ending, until: ending.expires_at }
 }
 
 /* ── Blocked ────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -179,12 +179,12 @@ export function runsOutSoon(quotas: readonly Quota[], past: PastUsage, now: Epoc
 
 /** Users at risk, the most urgent first; of equal risk, those with the nearest time. */
 export function byUrgency(users: readonly AtRisk[]): AtRisk[] {
-  const rank = ({ risk }: AtRisk) => RISKS.indexOf(risk)
-  const time = ({ at }: AtRisk) => at ?? Number.POSITIVE_INFINITY
+  const rank = ({ state }: AtRisk) => RISKS.indexOf(state)
+  const time = ({ until }: AtRisk) => until ?? Number.POSITIVE_INFINITY
   return users.toSorted(
     (one, other) =>
       rank(one) - rank(other) ||
-      (other.percent ?? 0) - (one.percent ?? 0) ||
+      (other.used_percent ?? 0) - (one.used_percent ?? 0) ||
       Math.sign(time(one) - time(other)) ||
       one.user_id - other.user_id,
   )

@@ -71,7 +71,7 @@ test('the activity feed shows the raise of a cap as one action', async () => {
   await raise.getByText('and 2 more changes at once').click()
   await raise.getByText('created by you: 100 units each day from 24 Jul 2026, 00:00').waitFor()
   expect(await raise.getByRole('listitem').count()).toBe(2)
-  expect(await page.getByRole('region', { name: 'Users at risk' }).count()).toBe(0)
+  expect(await page.getByRole('region', { name: 'Customers at risk' }).count()).toBe(0)
   // No step of the raise.
   await activity.getByRole('listitem').filter({ hasText: 'Ceiling created by you: 100 units each day' }).waitFor()
   await expectAccessible(activity)
@@ -95,7 +95,7 @@ test('the activity feed groups what is done to many at once, and shows more on r
     .getByText(/created by person-500\d: 1 unit$/)
     .first()
     .waitFor()
-  expect(await activity.getByRole('listitem').count()).toBe(6)
+  expect(await activity.getByRole('listitem').count()).toBe(5)
   await activity.getByRole('button', { name: /^Show all/ }).click()
   await activity.getByText('3 × block created by you').waitFor()
   await activity.getByText('7 × extra units given by you').click()

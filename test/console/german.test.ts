@@ -35,7 +35,7 @@ test.each([
   [usage.measures.committed.label, 'Bestätigt'],
   [denials.explanation.title, 'Warum sie abgelehnt wurde'],
   [denials.explanation.verdicts.blocks, 'Hielt die Nachricht auf: zu wenig Raum'],
-  [overview.strip.findings.blocked(3, true), '3+ Benutzer blockiert'],
+  [overview.strip.findings.blocked(3, true), '3+ Kunden blockiert'],
 ])('%s', (text, expected) => {
   expect(text).toBe(expected)
 })

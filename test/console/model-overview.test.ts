@@ -21,7 +21,7 @@ const WELL: Overview = {
   pauses: { count: 0, items: [] },
   breaker: { tripped: 0, observed: 0, is_more: false, items: [] },
   webhooks: { failing: 0, items: [] },
-  customers: { blocked: 0, near: 0, running_out: 0, ending: 0, is_more: false, items: [] },
+  customers: { blocked: 0, near_limit: 0, running_out: 0, ending: 0, is_more: false, items: [] },
   requests: { open: 0, is_more: false, items: [] },
   destinations: { unusual: 0, items: [] },
   usage: null,
@@ -43,7 +43,7 @@ test('what is not well comes in a fixed order, with where it leads and whether t
     pauses: { count: 2, items: [] },
     breaker: { tripped: 1, observed: 3, is_more: false, items: [] },
     webhooks: { failing: 1, items: [] },
-    customers: { blocked: 4, near: 5, running_out: 6, ending: 7, is_more: true, items: [] },
+    customers: { blocked: 4, near_limit: 5, running_out: 6, ending: 7, is_more: true, items: [] },
     requests: { open: 200, is_more: true, items: [] },
     destinations: { unusual: 1, items: [] },
   }
@@ -63,7 +63,7 @@ test('what is not well comes in a fixed order, with where it leads and whether t
     '3',
   ])
   const hrefs = Object.fromEntries(findingsOf(all).map(({ kind, href }) => [kind, href]))
-  expect(hrefs).toMatchObject({ service: null, near: '/users?view=at_risk', requests: '/requests' })
+  expect(hrefs).toMatchObject({ service: null, near_limit: '/users?view=at_risk', requests: '/requests' })
 })
 
 test('what a person decides comes in the same order, and pauses that are over need no decision', () => {

@@ -31,7 +31,7 @@ const risk = (of: Partial<Suspect>, pauses = NO_PAUSES) =>
   riskOf({ user_id: 7, quotas: [aQuota()], denials: [], runsOutAt: null, ...of }, pauses, NOW)
 
 type Case = [what: string, of: Partial<Suspect>, found: Partial<AtRisk> | null]
-const blocked = { risk: 'blocked', reason: 'quota_exhausted', at: END, sendable: 0 } as const
+const blocked = { state: 'blocked', reason: 'quota_exhausted', until: END, sendable: 0 } as const
 
 describe('a user', () => {
   test.each<Case>([
@@ -40,7 +40,7 @@ describe('a user', () => {
     [
       'without quotas who was denied is blocked',
       { quotas: [], denials: [DENIAL] },
-      { risk: 'blocked', reason: 'no_quota' },
+      { state: 'blocked', reason: 'no_quota' },
     ],
     ['who would be denied again is blocked', { quotas: [full], denials: [DENIAL] }, { ...blocked, quota: full }],
     ['who can send again is not', { denials: [DENIAL] }, null],
@@ -49,7 +49,7 @@ describe('a user', () => {
     [
       'who asked for more units than there are is blocked',
       { denials: [{ ...DENIAL, units: 101 }] },
-      { risk: 'blocked', reason: 'quota_exhausted', quota: null, sendable: 100, at: null },
+      { state: 'blocked', reason: 'quota_exhausted', quota: null, sendable: 100, until: null },
     ],
     ['who would have taken fewer is not', { denials: [{ ...DENIAL, units: 101, allow_partial: true }] }, null],
     ['who is blocked by a cap of 0 is so on purpose', { quotas: [aQuota(), block], denials: [NIGERIA] }, null],
@@ -66,18 +66,30 @@ describe('a user', () => {
     [
       'near a limit is near it, below 100%',
       { quotas: [almost] },
-      { risk: 'near', quota: almost, percent: 99, at: END },
+      { state: 'near_limit', quota: almost, used_percent: 99, until: END },
     ],
-    ['who has other units can send them', { quotas: [almost, aQuota({ id: 192 })] }, { risk: 'near', sendable: 101 }],
+    [
+      'who has other units can send them',
+      { quotas: [almost, aQuota({ id: 192 })] },
+      { state: 'near_limit', sendable: 101 },
+    ],
     ['whose limit was raised is not near it', { quotas: [{ ...almost, limit: 200 }] }, null],
-    ['whose units run out in time runs out', { runsOutAt: NOW + DAY_MS }, { risk: 'running_out', at: NOW + DAY_MS }],
+    [
+      'whose units run out in time runs out',
+      { runsOutAt: NOW + DAY_MS },
+      { state: 'running_out', until: NOW + DAY_MS },
+    ],
     ['whose units ran out before is not running out', { runsOutAt: NOW - 1 }, null],
-    ['whose grant ends is at risk', { quotas: [trial] }, { risk: 'ending', quota: trial, at: NOW + 3 * DAY_MS }],
+    ['whose grant ends is at risk', { quotas: [trial] }, { state: 'ending', quota: trial, until: NOW + 3 * DAY_MS }],
     ['whose grant ends later is not', { quotas: [{ ...trial, expires_at: NOW + 8 * DAY_MS }] }, null],
     ['whose extra units end is not', { quotas: [{ ...trial, metadata: { extends_quota: '1' } }] }, null],
     ['whose cap ends is not', { quotas: [aQuota(), { ...trial, id: 192, kind: 'cap' }] }, null],
     ['whose grant is suspended is not', { quotas: [{ ...trial, enabled: false }] }, null],
-    ['is at the most urgent of several risks', { quotas: [almost, trial], runsOutAt: NOW + DAY_MS }, { risk: 'near' }],
+    [
+      'is at the most urgent of several risks',
+      { quotas: [almost, trial], runsOutAt: NOW + DAY_MS },
+      { state: 'near_limit' },
+    ],
   ])('%s', (_what, of, found) => {
     const { quota, ...others } = found ?? {}
     const result = risk(of)
@@ -94,7 +106,7 @@ describe('a user', () => {
     const pause = { id: 1, user_id: 7, country: 'NG', message_types: null, until: NOW + 1, reason: null }
     const denials = [{ ...NIGERIA, units: 101 }]
     expect(risk({ denials }, pausesByCountry([pause]))).toBeNull()
-    expect(risk({ denials }, pausesByCountry([{ ...pause, until: NOW }]))).toMatchObject({ risk: 'blocked' })
+    expect(risk({ denials }, pausesByCountry([{ ...pause, until: NOW }]))).toMatchObject({ state: 'blocked' })
   })
 })
 
@@ -123,16 +135,16 @@ describe('units run out soon', () => {
 })
 
 test('the most urgent come first: of quotas near their limit the fullest, else the nearest in time', () => {
-  const none = { reason: null, quota: null, percent: null, sendable: null, at: null }
+  const none = { reason: null, quota: null, used_percent: null, sendable: null, until: null }
   const users: AtRisk[] = [
-    { ...none, user_id: 1, risk: 'ending', at: 5 },
-    { ...none, user_id: 2, risk: 'ending', at: 4 },
-    { ...none, user_id: 3, risk: 'near', percent: 80, at: 1 },
-    { ...none, user_id: 4, risk: 'near', percent: 95, at: 2 },
-    { ...none, user_id: 6, risk: 'blocked' },
-    { ...none, user_id: 5, risk: 'blocked' },
-    { ...none, user_id: 7, risk: 'blocked', at: 9 },
-    { ...none, user_id: 8, risk: 'running_out', at: 9 },
+    { ...none, user_id: 1, state: 'ending', until: 5 },
+    { ...none, user_id: 2, state: 'ending', until: 4 },
+    { ...none, user_id: 3, state: 'near_limit', used_percent: 80, until: 1 },
+    { ...none, user_id: 4, state: 'near_limit', used_percent: 95, until: 2 },
+    { ...none, user_id: 6, state: 'blocked' },
+    { ...none, user_id: 5, state: 'blocked' },
+    { ...none, user_id: 7, state: 'blocked', until: 9 },
+    { ...none, user_id: 8, state: 'running_out', until: 9 },
   ]
   expect(byUrgency(users).map(({ user_id }) => user_id)).toEqual([7, 5, 6, 4, 3, 8, 2, 1])
 })

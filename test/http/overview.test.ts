@@ -41,7 +41,7 @@ test('of an empty platform says that all is well, to each role that reads', asyn
     pauses: { count: 0, items: [] },
     breaker: { tripped: 0, observed: 0, is_more: false, items: [] },
     webhooks: { failing: 0, items: [] },
-    customers: { blocked: 0, near: 0, running_out: 0, ending: 0, is_more: false, items: [] },
+    customers: { blocked: 0, near_limit: 0, running_out: 0, ending: 0, is_more: false, items: [] },
     requests: { open: 0, is_more: false, items: [] },
     destinations: { unusual: 0, items: [] },
     usage: { time_zone: 'UTC', total: { committed: { units: 0, messages: 0 } }, before: { sent: 0 } },
@@ -71,15 +71,15 @@ test('counts users at risk once, by the most urgent, with what they can send; th
   await consume(4, 'denied', 1, { country: 'NG' })
   await consume(5, 'unknown', 1)
   const { customers } = await overview()
-  expect(customers).toMatchObject({ blocked: 2, near: 1, running_out: 0, ending: 1, is_more: false })
+  expect(customers).toMatchObject({ blocked: 2, near_limit: 1, running_out: 0, ending: 1, is_more: false })
   expect(customers.items).toMatchObject([
     {
-      ...{ user_id: 1, user_name: 'Ann', risk: 'blocked', reason: 'quota_exhausted', sendable: 0 },
-      ...{ quota: { id: used, kind: 'grant', name: 'Codes' }, at: '2026-03-16T00:00:00.000Z' },
+      ...{ user_id: 1, user_name: 'Ann', state: 'blocked', reason: 'quota_exhausted', sendable: 0 },
+      ...{ quota: { id: used, kind: 'grant', name: 'Codes' }, until: '2026-03-16T00:00:00.000Z' },
     },
-    { user_id: 5, risk: 'blocked', reason: 'no_quota', quota: null, sendable: 0, at: null },
-    { user_id: 2, risk: 'near', quota: { id: near }, percent: 85, sendable: 15 },
-    { user_id: 3, risk: 'ending', sendable: 100 },
+    { user_id: 5, state: 'blocked', reason: 'no_quota', quota: null, sendable: 0, until: null },
+    { user_id: 2, state: 'near_limit', quota: { id: near }, used_percent: 85, sendable: 15 },
+    { user_id: 3, state: 'ending', sendable: 100 },
   ])
   const types = (await overview()).events.map(({ type }: { type: string }) => type)
   expect(types).toEqual(expect.arrayContaining(['quota.created', 'quota.threshold_reached']))
@@ -93,7 +93,7 @@ test('says when units run out, of those who sent most', async () => {
   }
   const { customers } = await overview()
   expect(customers).toMatchObject({ running_out: 1 })
-  expect(customers.items).toContainEqual(expect.objectContaining({ user_id: 11, risk: 'running_out', sendable: 20 }))
+  expect(customers.items).toContainEqual(expect.objectContaining({ user_id: 11, state: 'running_out', sendable: 20 }))
 })
 
 test('has pauses, requests, webhooks and countries that need a look', async () => {

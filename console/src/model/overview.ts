@@ -12,7 +12,7 @@ export const FINDINGS = [
   'trips',
   'webhooks',
   'blocked',
-  'near',
+  'near_limit',
   'running_out',
   'ending',
   'requests',
@@ -37,7 +37,7 @@ export interface Finding extends Found {
 /** All users at risk, in one list. */
 export const AT_RISK_URL = '/users?view=at_risk'
 
-const atRisk = (risk: 'blocked' | 'near' | 'running_out' | 'ending') => {
+const atRisk = (risk: 'blocked' | 'near_limit' | 'running_out' | 'ending') => {
   return ({ customers }: Overview): Found => ({
     count: customers?.[risk] ?? 0,
     isMore: customers?.is_more,
@@ -56,7 +56,7 @@ const FOUND: Record<FindingKind, (overview: Overview) => Found> = {
   }),
   webhooks: ({ webhooks }) => ({ count: webhooks?.failing ?? 0, href: '/webhooks' }),
   blocked: atRisk('blocked'),
-  near: atRisk('near'),
+  near_limit: atRisk('near_limit'),
   running_out: atRisk('running_out'),
   ending: atRisk('ending'),
   requests: ({ requests }) => ({ count: requests?.open ?? 0, isMore: requests?.is_more, href: '/requests' }),

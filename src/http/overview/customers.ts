@@ -55,16 +55,16 @@ export function createCustomers({ db, pauses, now }: Pick<RouteContext, 'db' | '
       const suspect = { user_id, quotas: quotas.get(user_id) ?? [], denials: ofUser.get(user_id) ?? [], runsOutAt }
       return riskOf(suspect, pauses.known, at) ?? []
     })
-    const count = (risk: Risk) => found.filter(user => user.risk === risk).length
+    const count = (risk: Risk) => found.filter(({ state }) => state === risk).length
     return {
       ...namedValues<Record<Risk, number>>(RISKS, count),
       is_more: [exhausted.next, near.next, denials.next].some(next => next !== null) || soon.isMore || hasMore,
       items: byUrgency(found)
         .slice(0, MAX_AT_RISK)
-        .map(({ quota, at: time, ...user }) => ({
+        .map(({ quota, until, ...user }) => ({
           ...user,
           quota: quota && { id: quota.id, kind: quota.kind, name: quota.name },
-          at: formatTimestampOrNull(time),
+          until: formatTimestampOrNull(until),
         })),
     }
   }

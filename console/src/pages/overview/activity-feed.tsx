@@ -13,7 +13,7 @@ import { eventText, useReader } from './event-text.ts'
 type FeedEvent = Api['Event']
 
 /** Lines that are shown before "Show all". */
-const FIRST_LINES = 6
+const FIRST_LINES = 5
 
 /** The latest events, newest first. What repeats is one line. @param events oldest first */
 export default function ActivityFeed({ events }: { events: readonly FeedEvent[] }) {
@@ -30,7 +30,7 @@ export default function ActivityFeed({ events }: { events: readonly FeedEvent[] 
         ))}
       </ol>
       {lines.length > FIRST_LINES && (
-        <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button variant="default" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? texts.overview.showFewer : texts.overview.showAll(lines.length)}
         </Button>
       )}

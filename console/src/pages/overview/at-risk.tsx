@@ -16,7 +16,7 @@ type User = Api['AtRisk']
 
 const { atRisk: words } = texts.overview
 
-const TONES: Record<User['risk'], Tone> = { blocked: 'bad', near: 'held', running_out: 'held', ending: 'coming' }
+const TONES: Record<User['state'], Tone> = { blocked: 'bad', near_limit: 'held', running_out: 'held', ending: 'coming' }
 
 /** The first users whose messages are denied, or soon will be, the most urgent first. */
 export function AtRisk({ users }: { users: readonly User[] }) {
@@ -34,13 +34,15 @@ export function AtRisk({ users }: { users: readonly User[] }) {
         {users.map(user => (
           <Row
             key={user.user_id}
-            tone={TONES[user.risk]}
-            title={<UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit fw={600} />}
-            about={
+            tone={TONES[user.state]}
+            title={
               <>
-                {whyOf(user)} · {words.sendable(user.sendable)}
+                <UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit fw={600} />
+                {' · '}
+                {words.sendable(user.sendable)}
               </>
             }
+            about={whyOf(user)}
             href={`/users/${user.user_id}`}
             action={words.open}
           />
@@ -51,14 +53,14 @@ export function AtRisk({ users }: { users: readonly User[] }) {
 }
 
 /** "Blocked: Quota exhausted, Trial, until 14:00" */
-function whyOf({ risk, reason, quota, percent, at }: User): ReactNode {
+function whyOf({ state, reason, quota, used_percent, until }: User): ReactNode {
   const name = quota && (quota.name ?? texts.values.unnamed(quota.kind, quota.id, false))
-  const time = at === null ? null : <TimeOrDate at={at} />
-  switch (risk) {
+  const time = until === null ? null : <TimeOrDate at={until} />
+  switch (state) {
     case 'blocked':
       return words.blocked(reason === null ? '' : texts.values.denialReasons[reason], name, time)
-    case 'near':
-      return words.near(formatPercent((percent ?? 0) / 100), name ?? '')
+    case 'near_limit':
+      return words.near(formatPercent((used_percent ?? 0) / 100), name ?? '')
     case 'running_out':
       return words.runningOut(time)
     case 'ending':

@@ -46,7 +46,7 @@ export function Row({ tone, title, about, href, action }: RowProps) {
         <Badge tone={tone}>{title}</Badge>
         <div className={classes.detail}>{about}</div>
       </div>
-      <Button component={Link} href={href} variant="default" size="compact-sm">
+      <Button component={Link} href={href} variant="default" size="compact-xs">
         {action}
       </Button>
     </li>
@@ -97,7 +97,7 @@ function rowOf(decision: Decision): RowProps {
 function rowOfPause(kind: 'trip' | 'observed', pause: Pause): RowProps {
   const { country, user_id, until, evidence, ...names } = pause
   const who = user_id === null ? words.allUsers : userOf({ user_id, ...names })
-  const codes = evidence === null ? '' : words.codes(evidence.counted)
+  const codes = evidence === null ? '' : words.codes(Math.round(evidence.counted))
   const query = user_id === null ? `pause=${country}` : `pause=${country}&for=${user_id}`
   return kind === 'trip'
     ? {

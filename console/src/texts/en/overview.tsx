@@ -5,7 +5,8 @@ import { values } from './values.tsx'
 const messages = (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`
 /** "3", and with further ones "3+". */
 const some = (count: number, isMore: boolean) => `${formatUnits(count)}${isMore ? '+' : ''}`
-const users = (count: number, isMore = false) => `${some(count, isMore)} ${count === 1 ? 'user' : 'users'}`
+const customers = (count: number, isMore: boolean) => `${some(count, isMore)} ${count === 1 ? 'customer' : 'customers'}`
+const users = (count: number) => `${formatUnits(count)} ${count === 1 ? 'user' : 'users'}`
 
 /** The overview of the platform. */
 export const overview = {
@@ -25,7 +26,7 @@ export const overview = {
     title: 'Is all well?',
     how: 'How this is found',
     about:
-      'Read every 12 seconds. Users are blocked if a message of the last hour, or one that an exhausted quota counts, would be denied now; pauses and caps of 0 are left out. They are near their limit from an alert on, by default 80%. Their units run out within 7 days at their daily rate, of the 100 who sent most; grants end within 7 days. Of each list, the first are looked at: + says that there may be more. A country is unusual if at least 20 units, and 3 times those of an average day of the week before, were asked for in 24 hours.',
+      'Read every 12 seconds. Customers are blocked if a message of the last hour, or one that an exhausted quota counts, would be denied now; pauses and caps of 0 are left out. They are near their limit from an alert on, by default 80%. Their units run out within 7 days at their daily rate, of the 100 who sent most; grants end within 7 days. Of each list, the first are looked at: + says that there may be more. A country is unusual if at least 20 units, and 3 times those of an average day of the week before, were asked for in 24 hours.',
     allWell: (time: string) => `All is well, at ${time}`,
     service: (reason: string) => `The service is degraded: ${reason}`,
     unread: (parts: readonly string[]) => `Not known now: ${formatList(parts)}`,
@@ -33,7 +34,7 @@ export const overview = {
       pauses: 'pauses',
       breaker: 'the breaker',
       webhooks: 'webhooks',
-      customers: 'users at risk',
+      customers: 'customers at risk',
       requests: 'requests',
       destinations: 'unusual countries',
       usage: 'usage',
@@ -44,10 +45,10 @@ export const overview = {
       trips: (count: number, isMore: boolean) => `${some(count, isMore)} paused by the breaker in 24 hours`,
       webhooks: (count: number, _isMore: boolean) =>
         `${formatUnits(count)} ${count === 1 ? 'webhook fails' : 'webhooks fail'}`,
-      blocked: (count: number, isMore: boolean) => `${users(count, isMore)} blocked`,
-      near: (count: number, isMore: boolean) => `${users(count, isMore)} near the limit`,
-      running_out: (count: number, isMore: boolean) => `${users(count, isMore)} running out`,
-      ending: (count: number, isMore: boolean) => `${users(count, isMore)} with a grant that ends`,
+      blocked: (count: number, isMore: boolean) => `${customers(count, isMore)} blocked`,
+      near_limit: (count: number, isMore: boolean) => `${customers(count, isMore)} near the limit`,
+      running_out: (count: number, isMore: boolean) => `${customers(count, isMore)} running out`,
+      ending: (count: number, isMore: boolean) => `${customers(count, isMore)} with a grant that ends`,
       requests: (count: number, isMore: boolean) =>
         `${some(count, isMore)} ${count === 1 ? 'request waits' : 'requests wait'}`,
       unusual: (count: number, _isMore: boolean) =>
@@ -61,7 +62,7 @@ export const overview = {
     decide: 'Decide…',
     look: 'Look',
     pause: 'Pause…',
-    who: 'Who sends there?',
+    who: 'Who?',
     allUsers: 'all users',
     tripped: (country: string, who: ReactNode, until: ReactNode) => (
       <>
@@ -88,7 +89,7 @@ export const overview = {
     usual: (units: string) => `On a usual day: ${units}`,
   },
   atRisk: {
-    title: 'Users at risk',
+    title: 'Customers at risk',
     all: 'All',
     open: 'Open',
     /** What can be sent now. */
