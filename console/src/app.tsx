@@ -78,6 +78,13 @@ function BySession() {
 
 /** While the token of this tab is checked, usually for an instant. */
 function Opening() {
+  const [location] = useLocation()
+  useEffect(() => {
+    // The page itself says it if its file cannot be loaded.
+    PAGES.find(({ path }) => path === location)
+      ?.load?.()
+      .catch(() => {})
+  }, [location])
   return useReachable() ? <FrameSkeleton /> : <SigningIn />
 }
 
@@ -126,6 +133,9 @@ function DeniedMessages() {
 function Home({ caller, page }: { caller: Caller; page: PageEntry }) {
   const mayBegin = may(caller, 'change')
   const newest = useQuery({ ...newestQuotaQuery(), enabled: mayBegin })
+  useEffect(() => {
+    page.load?.().catch(() => {})
+  }, [page])
   if (mayBegin && newest.isPending) return <PageSkeleton shape={page.shape} />
   return <Redirect to={newest.data === null ? '/start' : page.path} replace />
 }

@@ -19,6 +19,8 @@ export interface PageEntry {
   shape?: PageShape
   isFor(caller: Caller): boolean
   Page: ComponentType
+  /** Loads its file before the page is shown, where that is early enough to be noticed. */
+  load?: () => Promise<unknown>
 }
 
 /** Those who may create and change quotas and webhooks. */
@@ -36,6 +38,9 @@ function framed<Tab>(loadFrame: Load<ComponentType<{ Content: Tab }>>, loadTab: 
     return { default: () => <Frame Content={Tab} /> }
   })
 }
+
+/** Start pages: their files come while the token is checked. */
+const start = (load: Load<ComponentType>) => ({ load, Page: lazy(load) })
 
 const webhook = () => import('./pages/webhooks/webhook.tsx')
 const plan = () => import('./pages/plans/plan.tsx')
@@ -59,7 +64,7 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'overview',
     shape: 'tiles',
     isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/overview/overview.tsx')),
+    ...start(() => import('./pages/overview/overview.tsx')),
   },
   { path: '/start', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/start/start.tsx')) },
   {
@@ -95,7 +100,7 @@ export const PAGES: readonly PageEntry[] = [
     label: texts.shell.pages.quotas,
     icon: 'quotas',
     isFor: readsAllUsers,
-    Page: lazy(() => import('./pages/quotas/quotas.tsx')),
+    ...start(() => import('./pages/quotas/quotas.tsx')),
   },
   { path: '/quotas/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
   {
