@@ -50,6 +50,15 @@ export async function consoleCase(bench: Bench): Promise<Findings> {
     for (let n = 0; n < times; n++) durations.push(await timeOf(() => action(n)))
     rows.push(rowOf(what, durations))
   }
+  // A context has no cache: each is a first visit.
+  await measure('overview, with an empty cache', TIMES, async () => {
+    const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
+    const visit = await context.newPage()
+    await visit.goto(`${service.url}/console/overview#token=${token}`)
+    await visit.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await visit.getByRole('slider', { name: 'Units by the hour' }).waitFor()
+    await context.close()
+  })
   await measure('quota list from a link, with an empty cache', 1, async () => {
     await page.goto(`${service.url}/console/quotas#token=${token}`)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
