@@ -47,16 +47,21 @@ function Placeholder() {
 /** It is shown as a whole: what comes from one answer moves nothing that is there already. */
 function Content({ overview }: { overview: Api['Overview'] }) {
   const { customers, usage, events } = overview
+  const decisions = decisionsOf(overview)
+  const atRisk = customers?.items ?? []
+  const isCalm = decisions.length === 0 && atRisk.length === 0
   return (
     <>
       <Strip overview={overview} />
-      <div className={classes.page}>
+      <div className={classes.page} data-calm={isCalm || undefined}>
+        {!isCalm && (
+          <div className={classes.column}>
+            <Decisions decisions={decisions} />
+            {atRisk.length > 0 && <AtRisk users={atRisk} />}
+          </div>
+        )}
         <div className={classes.column}>
-          <Decisions decisions={decisionsOf(overview)} />
-          {customers !== null && customers.items.length > 0 && <AtRisk users={customers.items} />}
           {usage !== null && <Today usage={usage} />}
-        </div>
-        <div className={classes.column}>
           {events !== null && (
             <Suspense fallback={<Loading rows={6} height={44} />}>
               <ActivityFeed events={events} />
