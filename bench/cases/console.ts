@@ -89,6 +89,7 @@ export async function consoleCase(bench: Bench): Promise<Findings> {
   await measure('the same chart by country', TIMES, async n => {
     await page.getByLabel('Group by').selectOption(n % 2 === 0 ? 'Country' : 'None')
     await page
+      .getByRole('region', { name: 'Usage' })
       .getByText('France')
       .first()
       .waitFor({ state: n % 2 === 0 ? 'visible' : 'detached' })
