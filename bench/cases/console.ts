@@ -50,12 +50,12 @@ export async function consoleCase(bench: Bench): Promise<Findings> {
     for (let n = 0; n < times; n++) durations.push(await timeOf(() => action(n)))
     rows.push(rowOf(what, durations))
   }
-  // A context has no cache: each is a first visit.
+  // A context has no cache: each is a first visit, of a tab that has its token.
   await measure('overview, with an empty cache', TIMES, async () => {
     const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
     const visit = await context.newPage()
-    await visit.goto(`${service.url}/console/overview#token=${token}`)
-    await visit.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await visit.addInitScript(`sessionStorage.setItem('sms-quota.token', ${JSON.stringify(token)})`)
+    await visit.goto(`${service.url}/console/overview`)
     await visit.getByRole('slider', { name: 'Units by the hour' }).waitFor()
     await context.close()
   })
