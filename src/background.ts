@@ -9,6 +9,7 @@ import type { Pauses } from './engine/pauses.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createAuditRetention } from './jobs/audit-retention.ts'
 import { createBreaker, createBreakerCleaner, watchedTypes } from './jobs/breaker.ts'
+import { createCustomerFigures } from './jobs/customer-figures.ts'
 import { createDenialRetention } from './jobs/denial-retention.ts'
 import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
@@ -73,6 +74,7 @@ export function createJobs(
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
     createWebhookSecrets({ db, keys, now }),
     createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
+    createCustomerFigures({ db, now }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

@@ -2842,6 +2842,61 @@ export type ExportRecord = {
     | 'end'
 }
 
+/** A user with what the user can send, how soon that ends, and what usage comes to. What is named before `daily` is of now. */
+export type Customer = {
+  readonly userId: number
+  /** For administrators: the reference of the user; null if there is none. */
+  readonly userRef?: string | null
+  /** For administrators: the name of the user; null if there is none. */
+  readonly userName?: string | null
+  /** The units that the user can send now: of messages without country and type, or if none of these can be sent, of the kind of which most can. null: nothing bounds them. */
+  readonly sendable: number | null
+  /** If several apply, the first of this list. `blocked`: no message can be sent, or none of a country or type that quotas list; or the user has no live quota, and asked for units in the last 30 days. `near_limit`: a cap, or the grants of one scope together, have reached the first percent of their `alert_at`. `running_out`: in the next 7 days at the daily rate of the summary. `ending`: a grant with units left ends in the next 7 days. `blocked_on_purpose`: by caps of 0. `no_quota`: there is no live quota, and the user asks for none. */
+  readonly state: 'blocked' | 'near_limit' | 'running_out' | 'ending' | 'ok' | 'blocked_on_purpose' | 'no_quota'
+  /** Why messages are denied, as `denial` in the summary says; null if the state is not one of denials. */
+  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | null
+  /** The quota that the state is about. */
+  readonly quotaId: number | null
+  /** When a blocked user could send again, as far as time alone decides; when the window ends that is nearly used up; when the units run out; when the grant ends. */
+  readonly until: string | null
+  /** The destinations that the state is about; null: all. */
+  readonly countries: ReadonlyArray<string> | null
+  /** The message types that the state is about; null: all. */
+  readonly messageTypes: ReadonlyArray<string> | null
+  /** The share that is used of what is nearest to its end: of a cap, or of the grants of one scope together. 0 if nothing is limited. */
+  readonly usedPercent: number
+  /** Units sent on each of the last 30 days, of 24 hours back from `figures_at`, the latest last. */
+  readonly daily: ReadonlyArray<number>
+  /** Units sent on these days. */
+  readonly sentUnits: number
+  /** Units denied on these days. A message that is tried again and again counts each time. */
+  readonly deniedUnits: number
+  /** The share of `denied_units` in what was asked for; null if nothing was. */
+  readonly deniedPercent: number | null
+  /** By how much `sent_units` is above the units of the 30 days before; null if there were none. */
+  readonly growthPercent: number | null
+  /** As `last_activity_at` of a user; null: never. */
+  readonly lastMessageAt: string | null
+  /** Units of `denied_units` that were denied by quotas or for lack of them: not for a paused destination. */
+  readonly unmetUnits: number
+  /** When the figures below `used_percent` were made; null: not yet, because the user is new, and they are 0. */
+  readonly figuresAt: string | null
+}
+
+/** Customers in an order of their figures. What a row says of now is read with the page: a row whose state has changed since the figures were made is left out where a filter or view is of another state. A call reads a bounded number of users, so where filters select few among many a page may be short or even empty and still have a `next_cursor`. While figures change, a user may be on two pages or on none. */
+export type CustomerPage = {
+  readonly items: ReadonlyArray<Customer>
+  /** When the page was read. */
+  readonly asOf: string
+  /** Figures and order have all that happened before, and the list has every user who was known then; null: the service has not looked at all users yet. Usage that was counted late may be missing for a day. */
+  readonly completeUntil: string | null
+  /** With `search`: whether more users begin so than this page looked for. */
+  readonly hasMore?: boolean
+  readonly pageSize: number
+  /** The `cursor` of the next page; null on the last page. */
+  readonly nextCursor: string | null
+}
+
 /** A quota that a search found. */
 export type QuotaHit = {
   readonly id: number
@@ -4174,6 +4229,35 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<Erasure>
   /**
+   * List customers by what they can send and have sent.
+   *
+   * Every user with what the user can send now and why not more, and what 30 days of usage come to. A job makes the figures in the background: `complete_until` tells how far it is.
+   */
+  listCustomers(
+    input?: {
+      /** `at_risk`: who is blocked, near a limit, running out or about to lose a grant, the most urgent first. `unmet`: who was denied units for lack of them, but for users who are blocked on purpose, most units first. */
+      readonly view?: 'at_risk' | 'unmet'
+      /** Only users in this state. */
+      readonly state?: 'blocked' | 'near_limit' | 'running_out' | 'ending' | 'ok' | 'blocked_on_purpose' | 'no_quota'
+      /** Only users who have this plan. */
+      readonly planId?: number
+      /** The figure that the list is in the order of; ties by id. Default: `urgency` for `at_risk`, `unmet` for `unmet`, else `sent`. `name` ignores case, and users without one sort highest; `denied` is the share; growth from nothing is the highest; a user who never sent has the lowest `last_message`. */
+      readonly sort?: 'urgency' | 'name' | 'used' | 'denied' | 'growth' | 'sent' | 'last_message' | 'unmet'
+      /** Default: `asc` for `name`, `desc` for the other figures. */
+      readonly order?: 'asc' | 'desc'
+      /** Only users whose figure in the order of `sort` is at least this: percent for `used`, `denied` and `growth`, units for `sent` and `unmet`. Other orders have none. */
+      readonly least?: number
+      /** Only users whose figure in the order of `sort` is at most this: percent for `used`, `denied` and `growth`, units for `sent` and `unmet`. Other orders have none. */
+      readonly most?: number
+      /** Only users whose id, reference or name begins with this text; case is ignored in names. As many are looked for as the page has, so there is no next page; see `has_more`. */
+      readonly search?: string
+      readonly pageSize?: number
+      /** `next_cursor` of the previous page. It fixes order and filters. */
+      readonly cursor?: string
+    },
+    options?: Options,
+  ): Promise<CustomerPage>
+  /**
    * List plans.
    *
    * Newest first.
@@ -4497,6 +4581,30 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<AsyncIterable<AuditEntry>>
+  /**
+   * Export customers.
+   *
+   * In the order of the list. A customer whose figure changes meanwhile may be there twice or be missing. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportCustomers(
+    input?: {
+      /** `at_risk`: who is blocked, near a limit, running out or about to lose a grant, the most urgent first. `unmet`: who was denied units for lack of them, but for users who are blocked on purpose, most units first. */
+      readonly view?: 'at_risk' | 'unmet'
+      /** Only users in this state. */
+      readonly state?: 'blocked' | 'near_limit' | 'running_out' | 'ending' | 'ok' | 'blocked_on_purpose' | 'no_quota'
+      /** Only users who have this plan. */
+      readonly planId?: number
+      /** The figure that the list is in the order of; ties by id. Default: `urgency` for `at_risk`, `unmet` for `unmet`, else `sent`. `name` ignores case, and users without one sort highest; `denied` is the share; growth from nothing is the highest; a user who never sent has the lowest `last_message`. */
+      readonly sort?: 'urgency' | 'name' | 'used' | 'denied' | 'growth' | 'sent' | 'last_message' | 'unmet'
+      /** Default: `asc` for `name`, `desc` for the other figures. */
+      readonly order?: 'asc' | 'desc'
+      /** Only users whose figure in the order of `sort` is at least this: percent for `used`, `denied` and `growth`, units for `sent` and `unmet`. Other orders have none. */
+      readonly least?: number
+      /** Only users whose figure in the order of `sort` is at most this: percent for `used`, `denied` and `growth`, units for `sent` and `unmet`. Other orders have none. */
+      readonly most?: number
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<Customer>>
   /**
    * Search.
    *
@@ -4965,6 +5073,11 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },
   eraseUser: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/data', query: ['force'] },
   getErasure: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data/erasure' },
+  listCustomers: {
+    method: 'GET',
+    path: '/api/sms/admin/customers',
+    query: ['view', 'state', 'planId', 'sort', 'order', 'least', 'most', 'search', 'pageSize', 'cursor'],
+  },
   listPlans: { method: 'GET', path: '/api/sms/admin/plans', query: ['pageSize', 'cursor', 'archived'] },
   createPlan: { method: 'POST', path: '/api/sms/admin/plans', hasBody: true, takesKey: true },
   getPlan: { method: 'GET', path: '/api/sms/admin/plans/{id}' },
@@ -5057,6 +5170,12 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'from',
       'to',
     ],
+    isLines: true,
+  },
+  exportCustomers: {
+    method: 'GET',
+    path: '/api/sms/admin/export/customers',
+    query: ['view', 'state', 'planId', 'sort', 'order', 'least', 'most'],
     isLines: true,
   },
   search: { method: 'GET', path: '/api/sms/admin/search', query: ['q'] },

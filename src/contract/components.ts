@@ -4,6 +4,7 @@ import { BREAKER_COMPONENTS } from './breaker.ts'
 import { BREAKER_SETTINGS_COMPONENTS } from './breaker-settings.ts'
 import { BULK_COMPONENTS } from './bulk.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
+import { CUSTOMER_COMPONENTS } from './customers.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
 import { EXPORT_COMPONENTS } from './exports.ts'
@@ -52,6 +53,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...USAGE_COMPONENTS,
   ...OVERVIEW_COMPONENTS,
   ...USER_COMPONENTS,
+  ...CUSTOMER_COMPONENTS,
   ...SEARCH_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,

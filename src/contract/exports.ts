@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { AuditQuery } from './audit.ts'
+import { CUSTOMER_FILTERS } from './customers.ts'
 import { AdminDenialsQuery } from './denials.ts'
 import { AdminListQuery } from './quotas.ts'
 import { AdminReservationsQuery } from './reservations.ts'
@@ -14,6 +15,7 @@ const { page_size: _reservations, cursor: _ofReservations, ...reservationFilters
 const { page_size: _changes, cursor: _ofChanges, ...auditFilters } = AuditQuery.properties
 
 export const ExportQuotasQuery = Type.Object(quotaFilters, closed)
+export const ExportCustomersQuery = Type.Object(CUSTOMER_FILTERS, closed)
 export const ExportDenialsQuery = Type.Object(denialFilters, closed)
 export const ExportAuditQuery = Type.Object(auditFilters, closed)
 export const ExportLedgerQuery = Type.Object(reservationFilters, closed)

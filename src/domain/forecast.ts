@@ -27,16 +27,9 @@ export interface PastUsage {
  * The rate is a weighted average over whole weeks: a busy Monday weighs the same whether today is Monday or Sunday, and a
  * burst four weeks ago weighs a quarter of one this week.
  */
-export function forecast(
-  quotas: readonly Quota[],
-  { first, days }: PastUsage,
-  now: EpochMs,
-  maxSteps = MAX_LOOKAHEAD_STEPS,
-) {
-  if (first === null) return null
-  const weeks = Math.min(WEIGHTS.length, Math.floor((now - first) / (DAYS_PER_WEEK * DAY_MS)))
-  if (weeks === 0) return null
-  const rate = rateOf(days, weeks)
+export function forecast(quotas: readonly Quota[], past: PastUsage, now: EpochMs, maxSteps = MAX_LOOKAHEAD_STEPS) {
+  const rate = dailyRateOf(past, now)
+  if (rate === null) return null
   const endOf = (counted: readonly Quota[]) =>
     withinSteps(maxSteps, budget => ({ at: rate > 0 ? runsOutAt(counted, rate / DAY_MS, now, budget) : null }))
   const end = endOf(quotas)
@@ -50,8 +43,11 @@ export function forecast(
   }
 }
 
-/** Units per day. Refunds of units from earlier weeks do not make a week negative. */
-function rateOf(days: readonly number[], weeks: number): number {
+/** Units per day; null before a full week of use. Refunds of units from earlier weeks do not make a week negative. */
+export function dailyRateOf({ first, days }: PastUsage, now: EpochMs): number | null {
+  if (first === null) return null
+  const weeks = Math.min(WEIGHTS.length, Math.floor((now - first) / (DAYS_PER_WEEK * DAY_MS)))
+  if (weeks === 0) return null
   const weights = WEIGHTS.slice(0, weeks)
   const used = weights.reduce((sum, weight, week) => {
     const units = days.slice(week * DAYS_PER_WEEK, (week + 1) * DAYS_PER_WEEK).reduce((total, day) => total + day, 0)

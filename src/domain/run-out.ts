@@ -10,7 +10,7 @@ import { offsetAt } from './window.ts'
 const HORIZON_MS = 366 * DAY_MS
 
 /**
- * The first time within `HORIZON_MS` at which a constant use of `unitsPerMs` could not be sent: no live grant has units left, or
+ * The first time within the horizon at which a constant use of `unitsPerMs` could not be sent: no live grant has units left, or
  * a live cap without a scope has no headroom. Null if there is no such time.
  *
  * It draws as messages do: from the grants in burn order, first their own units and then their overage, while quotas start, reset,
@@ -18,21 +18,23 @@ const HORIZON_MS = 366 * DAY_MS
  *
  * @param quotas the user's undeleted quotas, rolled to `now`
  * @param unitsPerMs more than 0
+ * @param horizonMs how far it looks ahead, at most `HORIZON_MS`
  */
 export function runsOutAt(
   quotas: readonly Quota[],
   unitsPerMs: number,
   now: EpochMs,
   budget: StepBudget,
+  horizonMs = HORIZON_MS,
 ): EpochMs | null {
   const enabled = quotas.filter(quota => quota.enabled)
   const blocks = enabled
     .filter(quota => quota.kind === 'cap' && isUnscoped(quota) && boundsUnits(quota))
     .map(cap => blocksAt(cap, unitsPerMs, now, budget))
   const grants = enabled.filter(quota => quota.kind === 'grant')
-  const first = Math.min(...blocks, now + HORIZON_MS)
+  const first = Math.min(...blocks, now + horizonMs)
   const end = Math.min(first, exhaustedAt(grants, unitsPerMs, now, first, budget))
-  return end < now + HORIZON_MS ? Math.floor(end) : null
+  return end < now + horizonMs ? Math.floor(end) : null
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Sending {
 }
 
 /** Messages that other quotas apply to than to all others. */
-interface ScopeSending extends Sending {
+export interface ScopeSending extends Sending {
   /** Null: to any country, or to none. */
   countries: readonly string[] | null
   /** Null: of any type, or of none. */
@@ -32,14 +32,25 @@ export interface AllSending extends Sending {
 
 /** @param all the user's undeleted, unexpired quotas, rolled to `now` */
 export function sendingOf(userId: number, all: readonly Quota[], now: EpochMs): AllSending {
+  const { general, matches, scopes } = answer(userId, all, now)
+  return { ...general, available_until: availableUntil(matches, now), scopes }
+}
+
+/** The answers without a look ahead, to messages in general first: for many users at once. Takes the quotas of `sendingOf`. */
+export function answersOf(userId: number, all: readonly Quota[], now: EpochMs): [ScopeSending, ...ScopeSending[]] {
+  const { general, scopes } = answer(userId, all, now)
+  return [{ countries: null, message_types: null, ...general }, ...scopes]
+}
+
+function answer(userId: number, all: readonly Quota[], now: EpochMs) {
   // Caps that count each value by itself depend on the recipient, the country or the tag of a message.
   const quotas = all.filter(({ per }) => per === null)
   const draft = createDraft(userId, quotas, [])
   const matches = matchQuotas(draft, ONE_UNIT, now)
   const scopes = scopesOf(quotas.filter(quota => ['active', 'exhausted', 'scheduled'].includes(statusOf(quota, now))))
   return {
-    ...answerOf(matches, ONE_UNIT, now),
-    available_until: availableUntil(matches, now),
+    matches,
+    general: answerOf(matches, ONE_UNIT, now),
     scopes: scopes.map(scope => ({ ...scope, ...answerIn(scope, draft, now) })),
   }
 }

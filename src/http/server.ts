@@ -12,6 +12,7 @@ import { breakerRoutes } from './breaker/routes.ts'
 import { breakerSettingsRoutes } from './breaker/settings-routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
+import { customerRoutes } from './customers/routes.ts'
 import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { exportRoutes } from './exports/routes.ts'
@@ -97,6 +98,7 @@ const API: readonly Scope[] = [
     access: 'read',
     routes: [userRoutes, profileRoutes, userPlanRoutes, userDataRoutes, erasureRoutes],
   },
+  { prefix: '/api/sms/admin/customers', access: 'read', routes: [customerRoutes] },
   { prefix: '/api/sms/admin/plans', access: 'read', routes: [planRoutes, planHistoryRoutes, rollOutRoutes] },
   { prefix: '/api/sms/admin/requests', access: 'read', routes: [adminRequestRoutes] },
   { prefix: '/api/sms/admin/pauses', access: 'read', routes: [pauseRoutes] },

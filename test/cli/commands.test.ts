@@ -291,6 +291,8 @@ describe('what a user has', () => {
     expect((await quota('summary 7')).stdout).toMatch(/\ncaps:\nquota_id {2}name .*\n.*東京 cap/)
     expect(await json('user 7')).toMatchObject([{ user_id: 7, quotas: { unexpired: 2 } }])
     expect((await json('users --all')).map(({ user_id }) => user_id)).toContain(7)
+    expect((await json('customers --search 7')).map(({ user_id }) => user_id)).toContain(7)
+    expect((await quota('customers --search 7')).stdout).toMatch(/^user_id .*state +reason +sendable/)
     expect(await json('search Monthly')).toMatchObject([{ quotas: [{ id: monthly }] }])
     expect((await quota('search Monthly')).stdout).toMatch(/\nquotas:\n *id {2}user_id/)
     expect(await json('whoami')).toMatchObject([{ subject: '1', roles: ['admin', 'sender'] }])

@@ -19,6 +19,7 @@ import { verify } from '../../src/db/verify/verify.ts'
 import { USAGE_DETAIL_DAYS } from '../../src/domain/bounds.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
 import { createEventRetention } from '../../src/jobs/event-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
@@ -162,6 +163,8 @@ async function createHistories(...users: number[]): Promise<number[][]> {
       values: [`key-${index}-${clock.now}`, JSON.stringify({ id: quotas[index]?.[0], user_id: user })],
     })
   }
+  const figures = createCustomerFigures({ db, now: () => clock.now })
+  while ((await figures.renewOnce(clock.now)).isBehind);
   return quotas
 }
 
@@ -281,6 +284,7 @@ describe('erases', () => {
         profile_change: 1,
         user_address: 1,
         user_address_change: 1,
+        customer_figures: 1,
         ...webhooks,
       },
     })

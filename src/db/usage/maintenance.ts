@@ -1,4 +1,4 @@
-/** The progress of the maintenance of usage in each shard: a walk over the shard's users for each task. */
+/** The progress of the maintenance of usage, and of what follows from it, in each shard: a walk over the shard's users for each task. */
 import type { Shard } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import type { Database, Transaction } from '../connection/database.ts'
@@ -6,7 +6,9 @@ import { sql, sqlInteger, sqlName } from '../connection/sql.ts'
 import { BY_KEYS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 
-export type UpkeepTask = 'day' | 'month' | 'busy'
+export type UpkeepTask = 'day' | 'month' | 'busy' | 'figures'
+/** Rows of a shard. */
+const TASKS = 4
 
 /** Users of a page of a walk. */
 const USERS_PAGE = 500
@@ -37,7 +39,7 @@ export async function lockUpkeep(tx: Transaction, shard: Shard): Promise<Map<Upk
     text: sql`select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
     values: [shard],
   })
-  return rows.length < 3 ? undefined : new Map(rows.map(row => [row.task, row]))
+  return rows.length < TASKS ? undefined : new Map(rows.map(row => [row.task, row]))
 }
 
 /**
@@ -63,7 +65,9 @@ export function walk(
     const next = await work(tx, held.next_user ?? 0, goal)
     await tx.query({
       name: 'move-usage-upkeep',
-      text: sql`update usage_upkeep set until = $3, next_user = $4 where shard = $1 and task = $2`,
+      text: sql`update usage_upkeep set until = $3, next_user = $4,
+               done_until = case when $4::bigint is null then $3 else done_until end
+             where shard = $1 and task = $2`,
       values: [shard, task, timestampParam(goal), next],
     })
     return next !== null || goal < until

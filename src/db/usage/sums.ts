@@ -82,7 +82,19 @@ interface UserSql {
  * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
  * those instead of thousands of rows a day
  */
-export function usageOf(store: Store, { shard, user }: UserSql, sumsSuffice: boolean): Sql {
+export function usageOf(store: Store, of: UserSql, sumsSuffice: boolean): Sql {
+  const { shard, user } = of
+  return sql`${rolledUpUsageOf(of, sumsSuffice)}
+    union all
+    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
+      select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
+      from usage_pending p, ${entriesOf(sql`p`)}
+      where ${ofShard(store, shard)} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
+    ) pending`
+}
+
+/** The usage of a user that is rolled up: without that of the last seconds, which costs more the more users it is read for. */
+export function rolledUpUsageOf({ shard, user }: UserSql, sumsSuffice: boolean): Sql {
   const isUsers = sql`shard = ${shard} and user_id = ${user}`
   const rows = (table: Sql, from: Sql, to: Sql) => sql`
     select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
@@ -98,13 +110,7 @@ export function usageOf(store: Store, { shard, user }: UserSql, sumsSuffice: boo
     : rows(sql`usage`, sql`$1`, sql`$2`)
   return sql`${detail}
     union all ${rows(sql`usage_day`, sql`$1`, sql`$2`)}
-    union all ${rows(sql`usage_month`, sql`$1`, sql`$2`)}
-    union all
-    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
-      select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
-      from usage_pending p, ${entriesOf(sql`p`)}
-      where ${ofShard(store, shard)} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
-    ) pending`
+    union all ${rows(sql`usage_month`, sql`$1`, sql`$2`)}`
 }
 
 /**
@@ -132,9 +138,12 @@ export function sumUsage(
   }))
 }
 
-/** The beginning of a user's first usage in a table. */
-const firstIn = (table: Sql) => sql`(select bucket from ${table}
-    where shard = $3 and user_id = $4 and bucket >= '-infinity' order by bucket fetch first 1 row only)`
+/** The beginning of a user's first usage that is rolled up, as SQL; null if there is none. */
+export function firstUsageOf({ shard, user }: UserSql): Sql {
+  const firstIn = (table: Sql) => sql`(select bucket from ${table}
+    where shard = ${shard} and user_id = ${user} and bucket >= '-infinity' order by bucket fetch first 1 row only)`
+  return sql`least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)})`
+}
 
 /**
  * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
@@ -164,7 +173,7 @@ export async function pastUsage(db: Pick<Database, 'transaction'>, userId: numbe
   const rows = await inSnapshot<{ first: EpochMs | null; day: number | null; units: number }>(db, tx => ({
     name: 'past-usage',
     text: sql`
-      select (select least(${firstIn(sql`usage_month`)}, ${firstIn(sql`usage_day`)}, ${firstIn(sql`usage`)},
+      select (select least(${firstUsageOf({ shard: sql`$3`, user: sql`$4` })},
           (select min(bucket) from usage_pending p where ${ofShard(tx, sql`$3`)} and $4 = any(p.users)))) as first,
         s.day, s.units
       from (select 1) one left join (

@@ -134,6 +134,7 @@ const TABLES_OF_USER = [
   'user_address_change',
   'increase_request',
   'increase_request_change',
+  'customer_figures',
 ] as const
 
 /**

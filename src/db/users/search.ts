@@ -55,7 +55,7 @@ export function idRangesOf(text: string): IdRange[] {
 }
 
 /** At most three times the hits that are shown, each by an index whose order it reads. */
-async function findUsers(
+export async function findUsers(
   tx: Transaction,
   text: string,
   ranges: readonly IdRange[],

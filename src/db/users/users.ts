@@ -22,17 +22,20 @@ export interface UserRecord extends Omit<ListedUser, 'quotas'> {
   quotas: { unexpired: number; expired: number; deleted: number }
 }
 
-const newestIn = (table: Sql) =>
-  sql`(select max(u.bucket) from ${table} u where u.shard = a.shard and u.user_id = a.user_id)`
+/** SQL: the last activity of a user. Compaction moves the oldest usage, so no day is later than what is left in detail. */
+export function lastActivityOf({ shard, user }: { shard: Sql; user: Sql }): Sql {
+  const newestIn = (table: Sql) =>
+    sql`(select max(u.bucket) from ${table} u where u.shard = ${shard} and u.user_id = ${user})`
+  return sql`greatest(
+    (select max(r.created_at) from reservation r where r.shard = ${shard} and -r.user_id = -${user}),
+    coalesce(${newestIn(sql`usage`)}, ${newestIn(sql`usage_day`)}, ${newestIn(sql`usage_month`)}))`
+}
 
 /** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. The order of ids is in the words of their index. */
 const SHOWN = sql`
   a.user_id + 0 as user_id,
   (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt(sql`$1`)}) as quotas,
-  greatest(
-    (select max(r.created_at) from reservation r where r.shard = a.shard and -r.user_id = -a.user_id),
-    -- Compaction moves the oldest, so no day is later than what is left in detail.
-    coalesce(${newestIn(sql`usage`)}, ${newestIn(sql`usage_day`)}, ${newestIn(sql`usage_month`)})) as last_activity_at`
+  ${lastActivityOf({ shard: sql`a.shard`, user: sql`a.user_id` })} as last_activity_at`
 
 /** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
 export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {

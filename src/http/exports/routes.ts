@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import {
   ExportAuditQuery,
+  ExportCustomersQuery,
   ExportDenialsQuery,
   ExportLedgerQuery,
   ExportQuotasQuery,
@@ -10,6 +11,7 @@ import {
 import type { Database } from '../../db/connection/database.ts'
 import { auditPage } from '../audit/responses.ts'
 import type { RouteContext } from '../context.ts'
+import { customerPage } from '../customers/responses.ts'
 import { denialPage } from '../denials/responses.ts'
 import { operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
@@ -32,6 +34,7 @@ export function exportRoutes(server: FastifyInstance, context: RouteContext): vo
   quotaExports(server, context)
   messageExports(server, context)
   auditExport(server, context)
+  customerExport(server, context)
 }
 
 function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void {
@@ -109,6 +112,27 @@ function auditExport(server: FastifyInstance, { db }: RouteContext): void {
         reply,
         db,
         pagesOf(place => auditPage(db, { ...query, ...place })),
+      ),
+  })
+}
+
+function customerExport(server: FastifyInstance, { db, now }: RouteContext): void {
+  get(server, '/customers', {
+    ...operation(
+      'Administrator',
+      'exportCustomers',
+      'Export customers',
+      `In the order of the list. A customer whose figure changes meanwhile may be there twice or be missing. ${AS_READ}`,
+    ),
+    query: ExportCustomersQuery,
+    answer: 'Customer',
+    isLines: true,
+    errors: ['overloaded'],
+    handler: ({ query }, reply) =>
+      send(
+        reply,
+        db,
+        pagesOf(place => customerPage(db, { ...query, ...place }, now())),
       ),
   })
 }

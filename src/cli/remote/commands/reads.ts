@@ -1,6 +1,7 @@
 /** What happened and how much was used, of one user or of all. */
 import { type AuditEntry, AuditQuery } from '../../../contract/audit.ts'
 import { type ReplayedPause, ReplayQuery } from '../../../contract/breaker.ts'
+import { type Customer, CustomersQuery } from '../../../contract/customers.ts'
 import { AdminDenialsQuery, DenialParams, type DenialRecord } from '../../../contract/denials.ts'
 import { EventsQuery } from '../../../contract/events.ts'
 import { SummaryQuery } from '../../../contract/quota-summary.ts'
@@ -24,6 +25,26 @@ export const READ_COMMANDS: readonly Command[] = [
     requests: [UsersQuery],
     show: list(columns<UserEntry>('user_id', USER, 'quotas', withNone('last_activity_at', 'never'))),
     examples: ['sms-quota users', 'sms-quota users --all --json'],
+  }),
+  remoteCommand({
+    name: 'customers',
+    summary: 'Lists users with what they can send now, and what they sent and were denied in 30 days.',
+    operation: 'listCustomers',
+    requests: [CustomersQuery],
+    show: list(
+      columns<Customer>(
+        'user_id',
+        USER,
+        'state',
+        withNone('reason', ''),
+        withNone('sendable', 'unlimited'),
+        'used_percent',
+        'sent_units',
+        'unmet_units',
+        withNone('last_message_at', 'never'),
+      ),
+    ),
+    examples: ['sms-quota customers --view at_risk', 'sms-quota customers --sort growth --all --json'],
   }),
   remoteCommand({
     name: 'user',

@@ -2,6 +2,7 @@
 import type { TObject } from 'typebox'
 import { textOf } from '../../../../client/src/answers.ts'
 import { AuditEntry } from '../../../contract/audit.ts'
+import { Customer } from '../../../contract/customers.ts'
 import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
@@ -23,6 +24,7 @@ const EXPORTS: Readonly<Record<string, TObject>> = {
   denials: DenialRecord,
   ledger: ReservationRecord,
   audit: AuditEntry,
+  customers: Customer,
 }
 
 /** No record is longer, in bytes. */

@@ -1,0 +1,93 @@
+import { setImmediate as nextTick } from 'node:timers/promises'
+import type { Customer, CustomerPage, CustomersQuery } from '../../contract/customers.ts'
+import type { Database } from '../../db/connection/database.ts'
+import { FIGURES_DELAY_MS } from '../../db/users/customer-figures.ts'
+import { type CustomerFilter, type ListedCustomer, listCustomers, searchCustomers } from '../../db/users/customers.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { FIGURE_DAYS } from '../../domain/customer-figures.ts'
+import { isRisk, type Standing, standingOf } from '../../domain/customer-standing.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { type CustomersRequest, customersRequestOf } from './requests.ts'
+
+/** A page of customers as of `at`. @throws Problem `invalid_request` if parameters contradict each other */
+export async function customerPage(db: Database, query: CustomersQuery, at: EpochMs): Promise<CustomerPage> {
+  const request = customersRequestOf(query)
+  const { page_size: size = DEFAULT_PAGE_SIZE } = query
+  const { customers, walkedAt, ...rest } = await read(db, request, size, at)
+  return {
+    items: await itemsOf(customers, request.filter, at),
+    as_of: formatTimestamp(at),
+    complete_until: formatTimestampOrNull(walkedAt === null ? null : Math.max(0, walkedAt - FIGURES_DELAY_MS)),
+    ...rest,
+    page_size: size,
+  }
+}
+
+async function read(
+  db: Database,
+  { filter, order, after, search, cursorAfter }: CustomersRequest,
+  size: number,
+  at: EpochMs,
+) {
+  if (search !== undefined) {
+    const { hasMore: has_more, ...found } = await searchCustomers(db, search, filter, order, size, at)
+    return { ...found, has_more, next_cursor: null }
+  }
+  const { next, ...listed } = await listCustomers(db, filter, order, after, size, at)
+  return { ...listed, next_cursor: next && cursorAfter(next) }
+}
+
+/** Customers whose standing is computed before senders have their turn: of most, it takes some 20 µs. */
+const AT_ONCE = 10
+
+async function itemsOf(
+  customers: readonly ListedCustomer[],
+  { view, state }: CustomerFilter,
+  at: EpochMs,
+): Promise<Customer[]> {
+  const items: Customer[] = []
+  for (const [index, customer] of customers.entries()) {
+    if (index > 0 && index % AT_ONCE === 0) await nextTick()
+    const item = customerOf(customer, at)
+    const isIn = (state === undefined || item.state === state) && (view !== 'at_risk' || isRisk(item.state))
+    if (isIn) items.push(item)
+  }
+  return items
+}
+
+const NO_FIGURES = {
+  ...{ daily: new Array<number>(FIGURE_DAYS).fill(0), sent: 0, sent_before: 0, denied: 0, denied_share: 0, unmet: 0 },
+  ...{ growth: 0, daily_rate: null, last_message_at: 0, computed_at: null },
+}
+
+function customerOf({ user_id, ...customer }: ListedCustomer, at: EpochMs): Customer {
+  const figures = customer.figures ?? NO_FIGURES
+  const { sent, sent_before, denied } = figures
+  const quotas = customer.quotas.filter(({ expires_at }) => expires_at === null || expires_at > at)
+  const lately = { dailyRate: figures.daily_rate, isAsking: sent + denied > 0 }
+  return {
+    user_id,
+    ...standingViewOf(standingOf(user_id, quotas, lately, at)),
+    daily: [...figures.daily],
+    sent_units: sent,
+    denied_units: denied,
+    denied_percent: sent + denied === 0 ? null : percentOf(figures.denied_share),
+    growth_percent: sent_before === 0 ? null : figures.growth,
+    last_message_at: figures.last_message_at === 0 ? null : formatTimestamp(figures.last_message_at),
+    unmet_units: figures.unmet,
+    figures_at: formatTimestampOrNull(figures.computed_at),
+  }
+}
+
+function standingViewOf({ used_share, until, countries, message_types, ...standing }: Standing) {
+  return {
+    ...standing,
+    until: formatTimestampOrNull(until),
+    countries: countries && [...countries],
+    message_types: message_types && [...message_types],
+    used_percent: percentOf(used_share),
+  }
+}
+
+/** Tenths, rounded down: 100% is only what is used up. */
+const percentOf = (share: number) => Math.floor(share / 1_000) / 10

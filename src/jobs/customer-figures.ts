@@ -1,0 +1,92 @@
+import type { Database } from '../db/connection/database.ts'
+import { shardsBehind } from '../db/usage/maintenance.ts'
+import { type FiguresSource, renewFigures, type StoredFigures, takeBackWalks } from '../db/users/customer-figures.ts'
+import { figuresDueAt, figuresOf, fundedDays, nameKeyOf } from '../domain/customer-figures.ts'
+import { nextChangeOf, standingOf, urgencyOf } from '../domain/customer-standing.ts'
+import { dailyRateOf } from '../domain/forecast.ts'
+import { unknownIn } from '../domain/quota.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { createPageSize, forEachApart } from './isolation.ts'
+import type { Job } from './runner.ts'
+
+/**
+ * Makes the figures of customers anew where something has happened, and all of them once a day. It walks over the accounts of all shards,
+ * again and again: after a stop it goes on where it was. Any number of processes may run it.
+ */
+export interface CustomerFigures extends Job {
+  /**
+   * One step: a page of each shard whose walk is due, each in a short transaction.
+   * @throws PartsFailed after the last shard, if some failed
+   */
+  renewOnce(now: EpochMs, signal?: AbortSignal): Promise<Renewal>
+}
+
+interface Renewal {
+  /** Users whose figures were due. */
+  due: number
+  /** Whether a shard has accounts that were not looked at. */
+  isBehind: boolean
+}
+
+export interface CustomerFiguresOptions {
+  db: Database
+  now: () => EpochMs
+  /** Users whose figures a page makes, at most. */
+  pageSize?: number
+}
+
+/** Some 100 ms: of a busy user, up to 14,000 rows of usage are read, of others some hundred. */
+const PAGE = 100
+
+/** From the beginning of a walk over a shard to the next, by any process. */
+const INTERVAL_MS = 15_000
+
+export function createCustomerFigures({ db, now: clock, pageSize = PAGE }: CustomerFiguresOptions): CustomerFigures {
+  const page = createPageSize(pageSize)
+
+  async function renewOnce(now: EpochMs, signal?: AbortSignal): Promise<Renewal> {
+    const renewal = { due: 0, isBehind: false }
+    await takeBackWalks(db, now)
+    await forEachApart(await shardsBehind(db, 'figures', now - INTERVAL_MS), signal, async shard => {
+      const { due, hasMore } = await page.run(users =>
+        renewFigures(db, shard, now, users, source => figuresAt(source, now)),
+      )
+      renewal.due += due
+      renewal.isBehind ||= hasMore
+    })
+    return renewal
+  }
+
+  return {
+    name: 'customer figures',
+    renewOnce,
+    async step(signal) {
+      const { due, isBehind } = await renewOnce(clock(), signal)
+      // At most a third of the time, and a tenth while no figures are due: senders come first, and figures tell how old they are.
+      const pauseOf = (tookMs: number) => (due > 0 ? 2 : 9) * tookMs
+      return { isBehind, pauseMs: tookMs => Math.max(isBehind ? 5 : INTERVAL_MS, pauseOf(tookMs)) }
+    },
+  }
+}
+
+/** Undefined for a user with a quota of which a newer version has stored what this one does not know. */
+function figuresAt(source: FiguresSource, now: EpochMs): StoredFigures | undefined {
+  const { user_id, sequence, profile_version, first, last_message_at, days } = source
+  if (source.quotas.some(quota => unknownIn(quota) !== null)) return undefined
+  const quotas = source.quotas.filter(({ expires_at }) => expires_at === null || expires_at > now)
+  const figures = figuresOf(days)
+  const dailyRate = dailyRateOf({ first, days: fundedDays(days) }, now)
+  const standing = standingOf(user_id, quotas, { dailyRate, isAsking: figures.sent + figures.denied > 0 }, now)
+  return {
+    user_id,
+    ...{ sequence, profile_version, name_key: nameKeyOf(source.name) },
+    computed_at: now,
+    due_at: figuresDueAt(nextChangeOf(quotas, now), now),
+    state: standing.state,
+    urgency: urgencyOf(standing, days.find(({ day }) => day === 0)?.denied ?? 0, now),
+    used_share: standing.used_share,
+    ...figures,
+    daily_rate: dailyRate,
+    last_message_at: last_message_at ?? 0,
+  }
+}
