@@ -210,6 +210,11 @@ declare module '*/usage.module.css' {
   export default classes
 }
 
+declare module '*/users.module.css' {
+  const classes: Readonly<Record<'age' | 'bar' | 'figure' | 'sent' | 'share' | 'spark' | 'table', string>>
+  export default classes
+}
+
 declare module '*/values.module.css' {
   const classes: Readonly<Record<'exact' | 'figures', string>>
   export default classes

@@ -4,6 +4,7 @@ import type { BREAKER_COMPONENTS } from '../../../src/contract/breaker.ts'
 import type { BREAKER_SETTINGS_COMPONENTS } from '../../../src/contract/breaker-settings.ts'
 import type { BULK_COMPONENTS } from '../../../src/contract/bulk.ts'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
+import type { CUSTOMER_COMPONENTS } from '../../../src/contract/customers.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
 import type { GIVE_COMPONENTS } from '../../../src/contract/give.ts'
@@ -51,6 +52,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof NAME_COMPONENTS &
   typeof SEARCH_COMPONENTS &
   typeof USER_COMPONENTS &
+  typeof CUSTOMER_COMPONENTS &
   typeof AUDIT_COMPONENTS
 
 /** Resolves references between schemas, such as `Type.Ref('SmsQuota#')`. */

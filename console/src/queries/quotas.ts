@@ -1,6 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { SearchResult } from '../../../src/contract/search.ts'
-import type { UserPage } from '../../../src/contract/users.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { untilNextWindow } from '../model/next-window.ts'
@@ -25,16 +24,6 @@ export const quotaListQuery = (state: ListState) =>
     refetchInterval: ({ state: { data, error } }) =>
       retryDelayOf(error) ?? untilNextWindow(data?.items ?? [], Date.now()),
   })
-
-/** A page of the directory of users, by id. */
-export const usersQuery = (cursor: string | null) =>
-  queryOptions({
-    queryKey: ['users', cursor],
-    queryFn: ({ signal }) =>
-      request<UserPage>('/admin/users', { query: { page_size: USERS_PER_PAGE, cursor }, signal }),
-    placeholderData: keepPreviousData,
-  })
-const USERS_PER_PAGE = 50
 
 /** Users whose id, reference or name begins so; at most 20. */
 export const userSearchQuery = (text: string) =>

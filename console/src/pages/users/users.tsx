@@ -1,102 +1,181 @@
-import { Anchor, Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
 import { Link } from 'wouter'
-import type { UserEntry } from '../../../../src/contract/users.ts'
+import { CUSTOMER_STATES } from '../../../../src/domain/customer-standing.ts'
+import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import classes from '../../components/data-table.module.css'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { saveFile } from '../../components/download.ts'
+import { ExportButton } from '../../components/export-button.tsx'
+import { ChoiceFilter, TextFilter } from '../../components/filter-fields.tsx'
+import filters from '../../components/filters.module.css'
+import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { TabNav } from '../../components/tab-nav.tsx'
+import controls from '../../components/table-controls.module.css'
+import { headsOf } from '../../components/table-controls.tsx'
 import { useUrlState } from '../../components/url-state.ts'
-import { UserLink } from '../../components/user-link.tsx'
-import { Timestamp, Units } from '../../components/values.tsx'
-import { formatDistance } from '../../formats.ts'
-import { searchedReceiver } from '../../model/transfers.ts'
-import { cursor, uint } from '../../model/url-parameters.ts'
-import { userSearchQuery, usersQuery } from '../../queries/quotas.ts'
+import { DistantTime } from '../../components/values.tsx'
+import {
+  CUSTOMER_FILTERS,
+  CUSTOMER_STATE,
+  type Customer,
+  type CustomerFilters,
+  isFiltered,
+  sortOf,
+  VIEWS,
+} from '../../model/customers.ts'
+import { uint } from '../../model/url-parameters.ts'
+import { customersQuery, exportCustomers } from '../../queries/customers.ts'
+import { givablePlansQuery } from '../../queries/plans.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { columnsOf } from './columns.tsx'
+import styles from './users.module.css'
 
-const { users } = texts
+const words = texts.customers
 
-const STATE = { cursor }
+type Select = (parts: Partial<CustomerFilters>) => void
 
-/** The directory of users: everyone about whose messages or quotas the service has stored something. */
-export default function Users() {
-  const [text, setText] = useState('')
-  const trimmed = text.trim()
-  // Rows follow the keys without holding them up.
-  const searched = useDeferredValue(trimmed)
+/** The customers: what each can send, how soon that ends, and what 30 days of usage come to. */
+export default function Customers() {
+  const [{ cursor, ...selected }, change] = useUrlState(CUSTOMER_STATE)
+  const caller = useCaller()
+  // A changed filter starts at the first page.
+  const select: Select = parts => change({ cursor: null, ...parts })
+  const { view } = selected
   return (
     <>
-      <PageTitle title={users.title} about={users.about} />
-      <search>
-        <TextInput
-          label={users.search}
-          placeholder={users.searchHint}
-          maxLength={128}
-          maw="24rem"
-          mb="md"
-          value={text}
-          onChange={event => setText(event.currentTarget.value)}
-        />
-      </search>
-      {searched === '' ? <Directory /> : <Found text={searched} />}
+      <PageTitle title={words.title} about={view === null ? words.about : words.aboutViews[view]}>
+        {/* An export has no search. */}
+        {may(caller, 'export') && selected.search === null && (
+          <ExportButton
+            words={words.exporting}
+            onExport={(signal, onCount) => exportCustomers(selected, signal, onCount, saveFile)}
+          />
+        )}
+      </PageTitle>
+      <TabNav
+        label={words.views.label}
+        tabs={[
+          { label: words.views.all, href: '/users', isCurrent: view === null },
+          ...VIEWS.map(name => ({
+            label: words.views[name],
+            href: `/users?view=${name}`,
+            isCurrent: view === name,
+          })),
+        ]}
+      />
+      <Filters selected={selected} onSelect={select} />
+      <KnownFilters readers={CUSTOMER_FILTERS}>
+        <List selected={selected} cursor={cursor} onSelect={select} onPage={next => change({ cursor: next })} />
+      </KnownFilters>
     </>
   )
 }
 
-function Directory() {
-  const [state, change] = useUrlState(STATE)
-  const list = useQuery(usersQuery(state.cursor))
+function Filters({ selected, onSelect }: { selected: CustomerFilters; onSelect: Select }) {
+  const plans = useQuery(givablePlansQuery()).data ?? []
   return (
-    <Loaded query={list} loading={<Loading rows={10} height={36} />}>
-      {({ items, next_cursor }) => (
+    <search className={filters.filters}>
+      <TextFilter
+        label={words.search}
+        placeholder={words.searchHint}
+        value={selected.search}
+        onApply={search => onSelect({ search })}
+      />
+      <ChoiceFilter
+        label={words.filters.state}
+        all={words.filters.allStates}
+        choices={CUSTOMER_STATES}
+        labels={words.states}
+        value={selected.state}
+        onApply={state => onSelect({ state })}
+      />
+      {plans.length > 0 && (
+        <ChoiceFilter
+          label={words.filters.plan}
+          all={words.filters.allPlans}
+          choices={plans.map(({ id }) => String(id))}
+          labels={Object.fromEntries(plans.map(({ id, name }) => [id, name]))}
+          value={selected.plan === null ? null : String(selected.plan)}
+          onApply={plan => onSelect({ plan: uint(plan) })}
+        />
+      )}
+    </search>
+  )
+}
+
+interface ListProps {
+  selected: CustomerFilters
+  cursor: string | null
+  onSelect: Select
+  onPage: (cursor: string | null) => void
+}
+
+function List({ selected, cursor, onSelect, onPage }: ListProps) {
+  const list = useQuery(customersQuery(selected, cursor))
+  return (
+    <Loaded query={list} loading={<Loading rows={10} height={44} />}>
+      {page => (
         <>
-          {items.length === 0 ? (
-            <EmptyState title={users.none}>{users.noneAbout}</EmptyState>
-          ) : (
-            <DataTable {...TABLE} rows={items} isStale={list.isPlaceholderData} />
+          {selected.search !== null && !list.isPlaceholderData && (
+            <Unknown
+              text={selected.search}
+              customers={page.items}
+              isFiltered={isFiltered({ ...selected, search: null })}
+            />
           )}
+          {page.items.length > 0 ? (
+            <DataTable
+              look="records"
+              className={`${controls.table} ${styles.table}`}
+              label={words.title}
+              columns={columnsOf(selected)}
+              headOf={headsOf(sortOf(selected), sort => onSelect({ sort }))}
+              rows={page.items}
+              keyOf={({ user_id }) => user_id}
+              isStale={list.isPlaceholderData}
+            />
+          ) : (
+            selected.search === null && <NoCustomers selected={selected} page={page} isFirst={cursor === null} />
+          )}
+          {page.has_more === true && <p className={classes.more}>{words.more}</p>}
           <CursorPager
-            cursor={state.cursor}
-            next={next_cursor}
-            onCursor={next => change({ cursor: next })}
+            cursor={cursor}
+            next={list.isPlaceholderData ? null : page.next_cursor}
+            onCursor={onPage}
             labels={[texts.quotas.pages.first, texts.quotas.pages.next]}
           />
+          <Age page={page} />
         </>
       )}
     </Loaded>
   )
 }
 
-/** The users whose id, reference or name begins so. An id that no user has is said to be unknown, with what one can do about it. */
-function Found({ text }: { text: string }) {
-  const found = useQuery(userSearchQuery(searchedReceiver(text)))
-  const id = uint(text)
-  return (
-    <Loaded query={found} loading={<Loading rows={3} height={36} />}>
-      {({ users: entries, hasMore }) => (
-        <>
-          {id !== null && !entries.some(({ user_id }) => user_id === id) && !found.isPlaceholderData && (
-            <Unknown id={id} />
-          )}
-          {id === null && entries.length === 0 && <EmptyState title={users.notFound}>{users.notFoundAbout}</EmptyState>}
-          {entries.length > 0 && <DataTable {...TABLE} rows={entries} isStale={found.isPlaceholderData} />}
-          {hasMore && <p className={classes.about}>{users.more}</p>}
-        </>
-      )}
-    </Loaded>
-  )
-}
-
-function Unknown({ id }: { id: number }) {
+/** An id that no user has is said to be unknown, with what one can do about it. */
+function Unknown({
+  text,
+  customers,
+  isFiltered,
+}: {
+  text: string
+  customers: readonly Customer[]
+  isFiltered: boolean
+}) {
   const canChange = may(useCaller(), 'change')
+  const id = uint(text.trim())
+  if (isFiltered) return customers.length === 0 && <EmptyState title={words.noneFound} />
+  if (id === null)
+    return customers.length === 0 && <EmptyState title={words.notFound}>{words.notFoundAbout}</EmptyState>
+  if (customers.some(({ user_id }) => user_id === id)) return null
   return (
-    <EmptyState title={users.unknown(id)}>
-      {users.unknownAbout}
+    <EmptyState title={words.unknown(id)}>
+      {words.unknownAbout}
       {canChange && (
         <Button
           component={Link}
@@ -107,43 +186,34 @@ function Unknown({ id }: { id: number }) {
           display="block"
           w="fit-content"
         >
-          {users.createFor(id)}
+          {words.createFor(id)}
         </Button>
       )}
     </EmptyState>
   )
 }
 
-const COLUMNS: readonly Column<UserEntry>[] = [
-  {
-    label: users.columns.user,
-    kind: 'user',
-    // The reference has a column of its own.
-    cell: ({ user_id, user_name }) => <UserLink user={{ user_id, user_name }} fw={600} />,
-  },
-  { label: users.columns.reference, kind: 'name', cell: ({ user_ref }) => <bdi>{user_ref ?? '–'}</bdi> },
-  {
-    label: users.columns.quotas,
-    cell: ({ user_id, quotas }) => (
-      <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">
-        <Units value={quotas} />
-      </Anchor>
-    ),
-  },
-  {
-    label: users.columns.lastActivity,
-    cell: ({ last_activity_at: at }) => (
-      <>
-        <Timestamp at={at} none={users.never} />
-        {at !== null && <span className={classes.about}> · {formatDistance(at, Date.now())}</span>}
-      </>
-    ),
-  },
-]
+interface NoCustomersProps {
+  selected: CustomerFilters
+  page: Api['CustomerPage']
+  isFirst: boolean
+}
 
-const TABLE = {
-  label: users.title,
-  look: 'records',
-  columns: COLUMNS,
-  keyOf: ({ user_id }: UserEntry) => user_id,
-} as const
+function NoCustomers({ selected, page, isFirst }: NoCustomersProps) {
+  if (page.next_cursor !== null) return <EmptyState title={words.noneFound}>{words.goOn}</EmptyState>
+  if (page.complete_until === null) return <EmptyState title={words.age.incomplete}>{words.noneAbout}</EmptyState>
+  if (isFiltered(selected) || !isFirst) return <EmptyState title={words.noneFound} />
+  if (selected.view === 'at_risk') return <EmptyState title={words.noneAtRisk} />
+  if (selected.view === 'unmet') return <EmptyState title={words.noneUnmet} />
+  return <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
+}
+
+function Age({ page: { complete_until: at } }: { page: Api['CustomerPage'] }) {
+  return (
+    <details className={`${classes.more} ${styles.age}`}>
+      <summary>{words.age.title}</summary>
+      <p>{words.age.now}</p>
+      <p>{at === null ? words.age.incomplete : words.age.until(<DistantTime at={at} />)}</p>
+    </details>
+  )
+}

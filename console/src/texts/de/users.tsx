@@ -1,23 +1,6 @@
 import type { users as english } from '../en/users.tsx'
 
 export const users: typeof english = {
-  title: 'Kunden',
-  about:
-    'Benutzer, die ein Kontingent oder einen Verbrauch haben oder hatten. Neue erscheinen mit dem ersten Kontingent oder der ersten Nachricht.',
-  search: 'ID, Referenz oder Name',
-  searchHint: 'Beginnt mit …',
-  columns: { user: 'Benutzer', reference: 'Referenz', quotas: 'Kontingente', lastActivity: 'Zuletzt aktiv' },
-  never: 'Nie',
-  none: 'Noch keine Benutzer',
-  noneAbout: 'Ein Benutzer erscheint mit dem ersten Kontingent oder der ersten Nachricht.',
-  notFound: 'Kein Benutzer hat eine ID, eine Referenz oder einen Namen mit diesem Anfang',
-  notFoundAbout: 'In Referenzen zählt Groß- und Kleinschreibung.',
-  unknown: id => `Über Benutzer ${id} ist nichts bekannt`,
-  unknownAbout:
-    'Benutzer gehören einem anderen System: die Nummer dort prüfen. Mit dem ersten Kontingent ist der Benutzer hier bekannt.',
-  createFor: id => `Neues Kontingent für Benutzer ${id}`,
-  more: 'Weitere Benutzer passen. Mehr eingeben.',
-
   profile: {
     title: 'Profil',
     about: 'Wie das eigene System und Menschen diesen Benutzer nennen.',

@@ -1,22 +1,7 @@
 import type { ReactNode } from 'react'
 
-/** The directory of users, and the profile of one. */
+/** The profile of a user. */
 export const users = {
-  title: 'Customers',
-  about: 'Users who have, or had, a quota or usage. A new user appears here with the first quota or message.',
-  search: 'Id, reference or name',
-  searchHint: 'Begins with…',
-  columns: { user: 'User', reference: 'Reference', quotas: 'Quotas', lastActivity: 'Last activity' },
-  never: 'Never',
-  none: 'No users yet',
-  noneAbout: 'A user appears with the first quota or message.',
-  notFound: 'No user has an id, a reference or a name that begins so',
-  notFoundAbout: 'Upper and lower case differ in references.',
-  unknown: (id: number) => `Nothing is known of user ${id}`,
-  unknownAbout: 'Users belong to another system: check the id there. A first quota makes the user known here.',
-  createFor: (id: number) => `New quota for user ${id}`,
-  more: 'More users match. Type more.',
-
   profile: {
     title: 'Profile',
     about: 'What your own system and people call this user.',

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import {
+  CUSTOMER_FILTERS,
+  type CustomerFilters,
+  customersRequest,
+  sortOf,
+  sparkOf,
+} from '../../console/src/model/customers.ts'
+
+const NONE: CustomerFilters = { view: null, state: null, plan: null, search: null, sort: null }
+
+test.each<[string, Partial<CustomerFilters>, sort: string, asked: object]>([
+  ['all', {}, '-sent', { sort: null, order: null }],
+  ['those at risk', { view: 'at_risk' }, '-urgency', { view: 'at_risk', sort: null }],
+  ['those at risk by name', { view: 'at_risk', sort: 'name' }, 'name', { sort: 'name', order: 'asc' }],
+  ['a plan by growth', { plan: 3, sort: '-growth' }, '-growth', { plan_id: 3, sort: 'growth', order: 'desc' }],
+  ['a reference', { search: 'ref:c-1' }, '-sent', { search: 'c-1' }],
+])('the list of %s has its order, and asks for it', (_name, filters, sort, asked) => {
+  expect(sortOf({ ...NONE, ...filters })).toBe(sort)
+  expect(customersRequest({ ...NONE, ...filters })).toMatchObject(asked)
+})
+
+test('an order that the list does not have means nothing', () => {
+  expect(CUSTOMER_FILTERS.sort('-plan')).toBe(null)
+})
+
+test('the line of a spark goes from left to right, and its highest day reaches the top', () => {
+  expect(sparkOf([0, 5, 10])).toBe('M0 20L45 10L90 0')
+  expect(sparkOf([0, 0, 0])).toBe('M0 20L45 20L90 20')
+})
