@@ -2612,29 +2612,9 @@ export type TopUsers = {
   }>
 }
 
-/** A user whose messages are denied, or soon will be, by the most urgent reason. */
-export type AtRisk = {
-  readonly userId: number
-  /** For administrators: the reference of the user; null if there is none. */
-  readonly userRef?: string | null
-  /** For administrators: the name of the user; null if there is none. */
-  readonly userName?: string | null
-  readonly state: 'blocked' | 'near_limit' | 'running_out' | 'ending'
-  /** Of users who are blocked: why. */
-  readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted' | 'destination_paused' | null
-  /** The quota that blocks, is near its limit or ends; null: it is of no quota in particular. */
-  readonly quota: { readonly id: number; readonly kind: 'grant' | 'cap'; readonly name: string | null } | null
-  /** Of a quota near its limit: what is used or reserved. */
-  readonly usedPercent: number | null
-  /** Units that can be sent now: of the messages that the quota counts, else of those without country and type. null: nothing bounds it. */
-  readonly sendable: number | null
-  /** When messages can be sent again, the window resets, the units run out, or the quota ends. null: never, or not known. */
-  readonly until: string | null
-}
-
 /** Whether all is well: counts, the first rows of each list, and the usage of today. Each part is read by itself, within bounds, and null if that failed. */
 export type Overview = {
-  /** Parts may be up to 10 seconds older. All callers get the same. */ readonly asOf: string
+  /** Parts may be up to 5 seconds older. All callers get the same. */ readonly asOf: string
   /** Why the service is not ready, as `/readyz` says it; null: it is. */
   readonly notReady: string | null
   /** The parts that are null, because they could not be read, or not in time. */
@@ -2655,17 +2635,17 @@ export type Overview = {
     /** Webhooks whose deliveries fail, or that were disabled because they did. */ readonly failing: number
     readonly items: ReadonlyArray<Webhook>
   } | null
+  /** Customers in each state of risk, as `GET /api/sms/admin/customers?view=at_risk` lists them, and the first of these. The counts are those of their figures. */
   readonly customers: {
-    /** Users whose messages are denied now, and not on purpose, by a pause or a cap of 0. */ readonly blocked: number
-    /** Users with a quota that has reached an alert, and has units left. */
+    readonly blocked: number
     readonly nearLimit: number
-    /** Users whose units run out within 7 days at their daily rate, of the 100 who sent most. */
     readonly runningOut: number
-    /** Users with a grant in use that ends within 7 days. */
     readonly ending: number
     /** Whether there may be more: the service looked at a bounded number. */
     readonly isMore: boolean
-    readonly items: ReadonlyArray<AtRisk>
+    /** Figures and order have all that happened before, and the list has every user who was known then; null: the service has not looked at all users yet. Usage that was counted late may be missing for a day. */
+    readonly completeUntil: string | null
+    readonly items: ReadonlyArray<Customer>
   } | null
   readonly requests: {
     /** Requests for more units that wait for a decision. */ readonly open: number

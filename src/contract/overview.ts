@@ -1,8 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { RISKS } from '../domain/at-risk.ts'
-import { QUOTA_KINDS } from '../domain/quota-settings.ts'
-import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { closed, nullable, positive, time, timeZone, uint, userNames } from './schemas.ts'
+import { CustomerPage } from './customers.ts'
+import { closed, nullable, time, timeZone, uint } from './schemas.ts'
 import { counts } from './usage.ts'
 
 /** Whether all is well on the platform, in one answer. */
@@ -33,34 +31,12 @@ export const UNREAD_REASONS = ['failed', 'timed_out'] as const
 
 /** Rows that the overview shows of each list. */
 export const MAX_SHOWN = 3
-/** Users at risk that the overview shows. */
+/** Customers at risk that the overview shows. */
 export const MAX_AT_RISK = 5
 /** Events that the overview shows. */
 export const MAX_EVENTS = 30
 
 const isMore = Type.Boolean({ description: 'Whether there may be more: the service looked at a bounded number.' })
-
-const AtRisk = Type.Object(
-  {
-    user_id: uint(),
-    ...userNames,
-    state: Type.Enum([...RISKS]),
-    reason: nullable(Type.Enum([...DENIAL_REASONS]), { description: 'Of users who are blocked: why.' }),
-    quota: nullable(Type.Object({ id: positive(), kind: Type.Enum([...QUOTA_KINDS]), name: nullable(Type.String()) }), {
-      description: 'The quota that blocks, is near its limit or ends; null: it is of no quota in particular.',
-    }),
-    used_percent: nullable(uint(), { description: 'Of a quota near its limit: what is used or reserved.' }),
-    sendable: nullable(uint(), {
-      description:
-        'Units that can be sent now: of the messages that the quota counts, else of those without country and type. null: nothing bounds it.',
-    }),
-    until: nullable(time(), {
-      description:
-        'When messages can be sent again, the window resets, the units run out, or the quota ends. null: never, or not known.',
-    }),
-  },
-  { $id: 'AtRisk', description: 'A user whose messages are denied, or soon will be, by the most urgent reason.' },
-)
 
 const hours = Type.Array(
   Type.Object({
@@ -71,11 +47,9 @@ const hours = Type.Array(
   { description: 'By the hour, without gaps.' },
 )
 
-const users = (description: string) => uint({ description: `Users ${description}` })
-
 export const Overview = Type.Object(
   {
-    as_of: time({ description: 'Parts may be up to 10 seconds older. All callers get the same.' }),
+    as_of: time({ description: 'Parts may be up to 5 seconds older. All callers get the same.' }),
     not_ready: nullable(Type.String(), {
       description: 'Why the service is not ready, as `/readyz` says it; null: it is.',
     }),
@@ -98,14 +72,21 @@ export const Overview = Type.Object(
       }),
     ),
     customers: nullable(
-      Type.Object({
-        blocked: users('whose messages are denied now, and not on purpose, by a pause or a cap of 0.'),
-        near_limit: users('with a quota that has reached an alert, and has units left.'),
-        running_out: users('whose units run out within 7 days at their daily rate, of the 100 who sent most.'),
-        ending: users('with a grant in use that ends within 7 days.'),
-        is_more: isMore,
-        items: Type.Array(Type.Ref('AtRisk#')),
-      }),
+      Type.Object(
+        {
+          blocked: uint(),
+          near_limit: uint(),
+          running_out: uint(),
+          ending: uint(),
+          is_more: isMore,
+          complete_until: CustomerPage.properties.complete_until,
+          items: Type.Array(Type.Ref('Customer#')),
+        },
+        {
+          description:
+            'Customers in each state of risk, as `GET /api/sms/admin/customers?view=at_risk` lists them, and the first of these. The counts are those of their figures.',
+        },
+      ),
     ),
     requests: nullable(
       Type.Object({
@@ -147,7 +128,7 @@ export const Overview = Type.Object(
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const OVERVIEW_COMPONENTS = { AtRisk, Overview } satisfies Record<string, TSchema>
+export const OVERVIEW_COMPONENTS = { Overview } satisfies Record<string, TSchema>
 
 export type OverviewQuery = Static<typeof OverviewQuery>
 export type UnreadReason = (typeof UNREAD_REASONS)[number]

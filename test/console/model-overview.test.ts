@@ -21,7 +21,7 @@ const WELL: Overview = {
   pauses: { count: 0, items: [] },
   breaker: { tripped: 0, observed: 0, is_more: false, items: [] },
   webhooks: { failing: 0, items: [] },
-  customers: { blocked: 0, near_limit: 0, running_out: 0, ending: 0, is_more: false, items: [] },
+  customers: { blocked: 0, near_limit: 0, running_out: 0, ending: 0, is_more: false, complete_until: null, items: [] },
   requests: { open: 0, is_more: false, items: [] },
   destinations: { unusual: 0, items: [] },
   usage: null,
@@ -43,7 +43,7 @@ test('what is not well comes in a fixed order, with where it leads and whether t
     pauses: { count: 2, items: [] },
     breaker: { tripped: 1, observed: 3, is_more: false, items: [] },
     webhooks: { failing: 1, items: [] },
-    customers: { blocked: 4, near_limit: 5, running_out: 6, ending: 7, is_more: true, items: [] },
+    customers: { blocked: 4, near_limit: 5, running_out: 6, ending: 7, is_more: true, complete_until: null, items: [] },
     requests: { open: 200, is_more: true, items: [] },
     destinations: { unusual: 1, items: [] },
   }

@@ -8,6 +8,7 @@ import {
   type CustomerFilter,
   type CustomerKey,
   type CustomerOrder,
+  countAtRisk,
   listCustomers,
   searchCustomers,
 } from '../../src/db/users/customers.ts'
@@ -81,6 +82,10 @@ describe.each([
     ['of a plan that none has', { plan_id: 9 }, down('name'), undefined, FEW],
   ])('a page of customers %s', async (_name, filter, order, after, blocks) => {
     expect(await blocksFor(on => listCustomers(on, filter, order, after, 20, NOW))).toBeLessThan(blocks)
+  })
+
+  test('how many are at risk', async () => {
+    expect(await blocksFor(on => countAtRisk(on))).toBeLessThan(FEW + 100)
   })
 
   test('a search', async () => {

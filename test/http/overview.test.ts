@@ -1,8 +1,11 @@
 /** The overview: what is not well, in one answer that all callers share. */
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
+import { countAtRisk } from '../../src/db/users/customers.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { keep } from '../../src/http/overview/kept.ts'
+import { keep } from '../../src/http/overview/parts.ts'
+import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
+import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -58,42 +61,39 @@ test('refuses what it does not know', async () => {
   expect([answer.status, answer.body.errors[0].path]).toEqual([400, 'time_zone'])
 })
 
-test('counts users at risk once, by the most urgent, with what they can send; the first are shown with their names', async () => {
+test('counts customers at risk by their figures, and shows the first of the list with their names', async () => {
   await call('PUT', '/api/sms/admin/users/1/profile', { body: { name: 'Ann' } })
   const used = await allow({ user_id: 1, limit: 10, period: 'day', name: 'Codes', alert_at: [80, 100] })
   await consume(1, 'all', 10)
-  const near = await allow({ user_id: 2, alert_at: [80] })
+  await allow({ user_id: 2, alert_at: [80] })
   await consume(2, 'most', 85)
   await allow({ user_id: 3, expires_at: new Date(clock.now + DAY_MS).toISOString() })
-  // On purpose.
   await allow({ user_id: 4 })
-  await allow({ user_id: 4, kind: 'cap', limit: 0, countries: ['NG'] })
-  await consume(4, 'denied', 1, { country: 'NG' })
-  await consume(5, 'unknown', 1)
-  const { customers } = await overview()
-  expect(customers).toMatchObject({ blocked: 2, near_limit: 1, running_out: 0, ending: 1, is_more: false })
+  // The figures of each are made by a job.
+  await createUsageRollup({ db: service.db, log: console }).rollUpOnce()
+  clock.now += 600_000
+  while ((await createCustomerFigures({ db: service.db, now: () => clock.now }).renewOnce(clock.now)).isBehind);
+  const { customers, events } = await overview()
+  expect(customers).toMatchObject({ blocked: 1, near_limit: 1, running_out: 0, ending: 1, is_more: false })
   expect(customers.items).toMatchObject([
     {
       ...{ user_id: 1, user_name: 'Ann', state: 'blocked', reason: 'quota_exhausted', sendable: 0 },
-      ...{ quota: { id: used, kind: 'grant', name: 'Codes' }, until: '2026-03-16T00:00:00.000Z' },
+      ...{ quota_id: used, until: '2026-03-16T00:00:00.000Z' },
     },
-    { user_id: 5, state: 'blocked', reason: 'no_quota', quota: null, sendable: 0, until: null },
-    { user_id: 2, state: 'near_limit', quota: { id: near }, used_percent: 85, sendable: 15 },
+    { user_id: 2, state: 'near_limit', used_percent: 85, sendable: 15 },
     { user_id: 3, state: 'ending', sendable: 100 },
   ])
-  const types = (await overview()).events.map(({ type }: { type: string }) => type)
+  const listed = await call('GET', '/api/sms/admin/customers?view=at_risk')
+  expect(customers.items).toEqual(listed.body.items)
+  expect(await countAtRisk(service.db, 2)).toEqual({
+    counts: new Map([
+      ['blocked', 1],
+      ['near_limit', 1],
+    ]),
+    isMore: true,
+  })
+  const types = events.map(({ type }: { type: string }) => type)
   expect(types).toEqual(expect.arrayContaining(['quota.created', 'quota.threshold_reached']))
-})
-
-test('says when units run out, of those who sent most', async () => {
-  await allow({ user_id: 11, limit: 110 })
-  for (let day = 0; day < 9; day++) {
-    await consume(11, `day-${day}`, 10)
-    clock.now += DAY_MS
-  }
-  const { customers } = await overview()
-  expect(customers).toMatchObject({ running_out: 1 })
-  expect(customers.items).toContainEqual(expect.objectContaining({ user_id: 11, state: 'running_out', sendable: 20 }))
 })
 
 test('has pauses, requests, webhooks and countries that need a look', async () => {

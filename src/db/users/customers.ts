@@ -133,6 +133,27 @@ export function searchCustomers(
   }, 'snapshot')
 }
 
+/** How many customers at risk are counted, at most. The index of urgencies has those of each state together. */
+const MAX_COUNTED = 5_000
+
+/** How many customers are in each state of risk, as their figures say, and whether there may be more. */
+export function countAtRisk(
+  db: Database,
+  max = MAX_COUNTED,
+): Promise<{ counts: ReadonlyMap<CustomerState, number>; isMore: boolean }> {
+  return db.transaction(async tx => {
+    await tx.query({ text: LISTS })
+    const rows = await tx.query<{ state: CustomerState; count: number }>({
+      text: sql`select state, count(*)::int as count from (
+          select state from customer_figures where urgency > 0 order by urgency desc, user_id desc limit $1
+        ) c group by state`,
+      values: [max],
+    })
+    const total = rows.reduce((sum, { count }) => sum + count, 0)
+    return { counts: new Map(rows.map(({ state, count }) => [state, count])), isMore: total === max }
+  }, 'snapshot')
+}
+
 function figuresOfUsers(
   tx: Transaction,
   ids: readonly number[],

@@ -1,24 +1,24 @@
-import { MAX_EVENTS, MAX_SHOWN } from '../../contract/overview.ts'
+import { MAX_AT_RISK, MAX_EVENTS, MAX_SHOWN } from '../../contract/overview.ts'
 import { countActivePauses, listPauses } from '../../db/pauses/lists.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
+import { countAtRisk } from '../../db/users/customers.ts'
 import { listWebhooks } from '../../db/webhooks/webhooks.ts'
 import { MAX_INTEGER, MAX_PAGE_SIZE } from '../../domain/bounds.ts'
+import { RISKS } from '../../domain/customer-standing.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
+import { namedValues } from '../../domain/named-values.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../domain/time.ts'
 import { webhookView } from '../../domain/webhook.ts'
 import { eventView } from '../../events/views.ts'
 import { createExpiringMap } from '../auth/expiring-map.ts'
 import type { RouteContext } from '../context.ts'
+import { customerPage } from '../customers/responses.ts'
 import { rowsWithNames } from '../users/user-names.ts'
-import { createCustomers } from './customers.ts'
-import { keep } from './kept.ts'
 import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
 
 /** The console asks every 12 seconds; so any number of them costs a read of each part in this time. */
 const KEPT_MS = 5_000
-/** Users at risk are the part that reads most. */
-const CUSTOMERS_KEPT_MS = 10_000
 const USUAL_KEPT_MS = HOUR_MS
 
 /** Pauses of the breaker that are looked at, the newest. */
@@ -30,11 +30,9 @@ const ZONE_KEPT_MS = HOUR_MS
 export type OverviewParts = ReturnType<typeof createParts>
 
 /** The reads of the overview, which all callers share. */
-export function createParts(context: Pick<RouteContext, 'db' | 'pauses' | 'feed' | 'now'>) {
-  const { db, feed, now } = context
+export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' | 'now'>) {
   const keptFor = <T>(read: (at: EpochMs) => Promise<T>) => keep(KEPT_MS, now, read)
   const usual = keep(USUAL_KEPT_MS, now, at => readUsualDays(db, at))
-  const customers = createCustomers(context)
   const zones = createExpiringMap<() => ReturnType<typeof usageOf>>(MAX_ZONES)
 
   function usage(timeZone: string) {
@@ -70,9 +68,17 @@ export function createParts(context: Pick<RouteContext, 'db' | 'pauses' | 'feed'
       )
       return { failing: failing.length, items: failing.slice(0, MAX_SHOWN).map(webhook => webhookView(webhook, at)) }
     }),
-    customers: keep(CUSTOMERS_KEPT_MS, now, async at => {
-      const { items, ...counts } = await customers(at)
-      return { ...counts, items: await named(items) }
+    customers: keptFor(async at => {
+      const [{ counts, isMore }, { items, complete_until }] = await Promise.all([
+        countAtRisk(db),
+        customerPage(db, { view: 'at_risk', page_size: MAX_AT_RISK }, at),
+      ])
+      return {
+        ...namedValues<Record<(typeof RISKS)[number], number>>(RISKS, state => counts.get(state) ?? 0),
+        is_more: isMore,
+        complete_until,
+        items: await named(items),
+      }
     }),
     requests: keptFor(async () => {
       const open = await listIncreaseRequests(db, { status: 'open' }, MAX_INTEGER, MAX_PAGE_SIZE)
@@ -92,5 +98,32 @@ export function createParts(context: Pick<RouteContext, 'db' | 'pauses' | 'feed'
 
   function named(rows: readonly object[]): Promise<readonly object[]> {
     return rowsWithNames(db, rows)
+  }
+}
+
+/**
+ * A read that all callers share: it runs once at a time, and answers for a while what it has read. A failure is not kept. What comes
+ * too late for one caller is there for the next.
+ */
+export function keep<T>(keptMs: number, now: () => EpochMs, read: (at: EpochMs) => Promise<T>): () => Promise<T> {
+  let kept: { value: T; at: EpochMs } | null = null
+  let reading: Promise<T> | null = null
+
+  async function readNow(): Promise<T> {
+    const at = now()
+    try {
+      const value = await read(at)
+      kept = { value, at }
+      return value
+    } finally {
+      reading = null
+    }
+  }
+
+  return async () => {
+    // The absolute value, so that a clock that was ahead once does not make what is kept stay.
+    if (kept !== null && Math.abs(now() - kept.at) < keptMs) return kept.value
+    reading ??= readNow()
+    return reading
   }
 }

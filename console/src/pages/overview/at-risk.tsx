@@ -12,14 +12,19 @@ import { texts } from '../../texts/texts.ts'
 import { Row } from './decisions.tsx'
 import classes from './overview.module.css'
 
-type User = Api['AtRisk']
+type Customer = Api['Customer']
 
 const { atRisk: words } = texts.overview
 
-const TONES: Record<User['state'], Tone> = { blocked: 'bad', near_limit: 'held', running_out: 'held', ending: 'coming' }
+const TONES: Partial<Record<Customer['state'], Tone>> = {
+  blocked: 'bad',
+  near_limit: 'held',
+  running_out: 'held',
+  ending: 'coming',
+}
 
-/** The first users whose messages are denied, or soon will be, the most urgent first. */
-export function AtRisk({ users }: { users: readonly User[] }) {
+/** The first customers whose messages are denied, or soon will be, the most urgent first. */
+export function AtRisk({ customers }: { customers: readonly Customer[] }) {
   return (
     <Section
       isFramed
@@ -31,10 +36,10 @@ export function AtRisk({ users }: { users: readonly User[] }) {
       }
     >
       <ul className={classes.rows}>
-        {users.map(user => (
+        {customers.map(user => (
           <Row
             key={user.user_id}
-            tone={TONES[user.state]}
+            tone={TONES[user.state] ?? 'over'}
             title={
               <>
                 <UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit fw={600} />
@@ -52,18 +57,17 @@ export function AtRisk({ users }: { users: readonly User[] }) {
   )
 }
 
-/** "Blocked: Quota exhausted, Trial, until 14:00" */
-function whyOf({ state, reason, quota, used_percent, until }: User): ReactNode {
-  const name = quota && (quota.name ?? texts.values.unnamed(quota.kind, quota.id, false))
+/** "Blocked: Quota exhausted, until 14:00" */
+function whyOf({ state, reason, used_percent, until }: Customer): ReactNode {
   const time = until === null ? null : <TimeOrDate at={until} />
   switch (state) {
-    case 'blocked':
-      return words.blocked(reason === null ? '' : texts.values.denialReasons[reason], name, time)
     case 'near_limit':
-      return words.near(formatPercent((used_percent ?? 0) / 100), name ?? '')
+      return words.near(formatPercent(Math.floor(used_percent) / 100), time)
     case 'running_out':
       return words.runningOut(time)
     case 'ending':
-      return words.ending(name ?? '', time)
+      return words.ending(time)
+    default:
+      return words.blocked(reason === null ? '' : texts.values.denialReasons[reason], time)
   }
 }

@@ -57,7 +57,7 @@ function Content({ overview }: { overview: Api['Overview'] }) {
         {!isCalm && (
           <div className={classes.column}>
             <Decisions decisions={decisions} />
-            {atRisk.length > 0 && <AtRisk users={atRisk} />}
+            {atRisk.length > 0 && <AtRisk customers={atRisk} />}
           </div>
         )}
         <div className={classes.column}>

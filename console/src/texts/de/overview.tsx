@@ -22,7 +22,7 @@ export const overview: typeof english = {
     title: 'Ist alles in Ordnung?',
     how: 'Wie das festgestellt wird',
     about:
-      'Alle 12 Sekunden gelesen. Blockiert sind Kunden, wenn eine Nachricht der letzten Stunde oder eine, die ein aufgebrauchtes Kontingent zählt, jetzt abgelehnt würde; ohne Pausen und Obergrenzen von 0. Kurz vor dem Limit sind sie ab einer Warnschwelle, normalerweise 80 %. Aufgebraucht heißt: in 7 Tagen bei ihrem Tagesverbrauch, unter den 100, die am meisten gesendet haben; Pakete enden in 7 Tagen. Von jeder Liste werden die ersten betrachtet: + heißt, dass es mehr sein können. Ungewöhnlich ist ein Land, wenn in 24 Stunden mindestens 20 Einheiten und das Dreifache eines Durchschnittstags der Woche davor angefragt wurden.',
+      'Alle 12 Sekunden gelesen. Gefährdete Kunden sind die der Kundenliste, deren Zahlen einige Minuten alt sein können. Ungewöhnlich ist ein Land, wenn in 24 Stunden mindestens 20 Einheiten und das Dreifache eines Durchschnittstags der Woche davor angefragt wurden. + heißt, dass es mehr sein können.',
     allWell: time => `Alles in Ordnung, um ${time}`,
     service: reason => `Der Dienst ist eingeschränkt: ${reason}`,
     unread: parts => `Zurzeit nicht bekannt: ${formatList(parts)}`,
@@ -86,20 +86,19 @@ export const overview: typeof english = {
     all: 'Alle',
     open: 'Öffnen',
     sendable: units => (units === null ? 'jetzt unbegrenzt' : `jetzt ${formatUnits(units)}`),
-    blocked: (reason, quota, until) => (
+    blocked: (reason, until) => (
       <>
         Blockiert: {reason}
-        {quota !== null && <>, {quota}</>}
         {until !== null && <>, bis {until}</>}
       </>
     ),
-    near: (percent, quota) => `${percent} verbraucht von ${quota}`,
-    runningOut: at => <>Aufgebraucht etwa {at}</>,
-    ending: (quota, at) => (
+    near: (percent, until) => (
       <>
-        {quota} endet {at}
+        {percent} verbraucht{until !== null && <>, neu ab {until}</>}
       </>
     ),
+    runningOut: at => <>Aufgebraucht etwa {at}</>,
+    ending: at => <>Ein Paket endet {at}</>,
   },
   traffic: 'Wohin Nachrichten gehen, und wer am meisten sendet',
   destinations: {

@@ -26,7 +26,7 @@ export const overview = {
     title: 'Is all well?',
     how: 'How this is found',
     about:
-      'Read every 12 seconds. Customers are blocked if a message of the last hour, or one that an exhausted quota counts, would be denied now; pauses and caps of 0 are left out. They are near their limit from an alert on, by default 80%. Their units run out within 7 days at their daily rate, of the 100 who sent most; grants end within 7 days. Of each list, the first are looked at: + says that there may be more. A country is unusual if at least 20 units, and 3 times those of an average day of the week before, were asked for in 24 hours.',
+      'Read every 12 seconds. Customers at risk are those of the list of customers, whose figures may be some minutes old. A country is unusual if at least 20 units, and 3 times those of an average day of the week before, were asked for in 24 hours. + says that there may be more.',
     allWell: (time: string) => `All is well, at ${time}`,
     service: (reason: string) => `The service is degraded: ${reason}`,
     unread: (parts: readonly string[]) => `Not known now: ${formatList(parts)}`,
@@ -94,20 +94,19 @@ export const overview = {
     open: 'Open',
     /** What can be sent now. */
     sendable: (units: number | null) => (units === null ? 'unlimited now' : `${formatUnits(units)} now`),
-    blocked: (reason: string, quota: string | null, until: ReactNode) => (
+    blocked: (reason: string, until: ReactNode) => (
       <>
         Blocked: {reason}
-        {quota !== null && <>, {quota}</>}
         {until !== null && <>, until {until}</>}
       </>
     ),
-    near: (percent: string, quota: string) => `${percent} used of ${quota}`,
-    runningOut: (at: ReactNode) => <>Runs out around {at}</>,
-    ending: (quota: string, at: ReactNode) => (
+    near: (percent: string, until: ReactNode) => (
       <>
-        {quota} ends {at}
+        {percent} used{until !== null && <>, resets {until}</>}
       </>
     ),
+    runningOut: (at: ReactNode) => <>Runs out around {at}</>,
+    ending: (at: ReactNode) => <>A grant ends {at}</>,
   },
   traffic: 'Where messages go, and who sends most',
   destinations: {
