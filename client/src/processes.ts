@@ -34,6 +34,7 @@ const FIRST_AVOIDED_MS = 1_000
 const MAX_AVOIDED_MS = 10_000
 /** A single late answer says little. */
 const LATE_TO_AVOID = 3
+const FNV_OFFSET = 0x811c9dc5
 
 class Known implements Process {
   readonly base: string
@@ -138,9 +139,16 @@ function basesOf(url: string | readonly string[]): string[] {
   return bases
 }
 
+/**
+ * The user in a header, by which proxies may hash: the id, or 16 bits of a reference. A reference may be personal, and headers get into
+ * logs. Of a million references some fifteen share a value, and 65,536 values are enough to spread them evenly.
+ */
+export const headerOf = (user: UserKey): string =>
+  typeof user === 'number' ? String(user) : `ref-${(weightOf(FNV_OFFSET, user) >>> 16).toString(16)}`
+
 /** Of the URL, in the one spelling in which `URL` writes it: ASCII. */
 function seedOf(url: string): number {
-  return fnv1a(0x811c9dc5, `${url} `)
+  return fnv1a(FNV_OFFSET, `${url} `)
 }
 
 /** @param seed of the URL */

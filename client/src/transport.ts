@@ -4,6 +4,7 @@ import { type OperationId, type Problem, ROUTES } from './api.ts'
 import { type AttemptOptions, createAttempts, silence } from './attempts.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { camelName, snakeName, toCamel, toSnake } from './names.ts'
+import { headerOf } from './processes.ts'
 import type { Attempt, Retries, RunOptions } from './retries.ts'
 import type { Route } from './route.ts'
 import type { Span } from './tracing.ts'
@@ -137,7 +138,7 @@ function requestOf(
   if (route.hasBody === true) headers['content-type'] = 'application/json'
   if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
   const user = userOf(input)
-  if (user.isOnly) headers['sms-quota-user'] = String(user.key)
+  if (user.only !== undefined) headers['sms-quota-user'] = headerOf(user.only)
   if (own.traceparent !== undefined) headers.traceparent = own.traceparent
   if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
   const init: RequestInit = { method: route.method, headers }
@@ -146,10 +147,10 @@ function requestOf(
 }
 
 /** The user a call is about. A batch may be about several: the first one says where it goes. */
-function userOf(input: Input): { key: UserKey | undefined; isOnly: boolean } {
+function userOf(input: Input): { key: UserKey | undefined; only: UserKey | undefined } {
   const { operations = [input] } = input
   const [first, ...others] = Array.isArray(operations) ? operations.map(userKeyOf) : []
-  return { key: first, isOnly: first !== undefined && others.every(other => other === first) }
+  return { key: first, only: others.every(other => other === first) ? first : undefined }
 }
 
 /** What names no user is refused by the service. */

@@ -25,7 +25,7 @@ export function messageOf({ id, ...user }: MessageName): MessageName {
   return { ...userOf(user), id }
 }
 
-/** A user as ASCII, for a hash and a header: the id, or `ref:` and the reference, percent-encoded. */
+/** A user as ASCII, for a hash: the id, or `ref:` and the reference, percent-encoded. */
 export type UserKey = number | `ref:${string}`
 
 /** A half of a character, which cannot be encoded, is in no reference: the service refuses it. */

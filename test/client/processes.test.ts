@@ -90,12 +90,15 @@ describe('a call goes', () => {
     await client.getReservation({ userId: ofA, id: 'a' })
     await client.summarizeQuotasOfUser({ userId: ofB })
     await client.createQuota({ userId: ofA, limit: 1 })
+    // A reference may be personal: the header holds a few bits of its hash.
+    await client.getReservation({ userRef: 'Kunde/7ä', id: 'a' })
     expect(sent.map(({ to, user }) => [to, user])).toEqual([
       [A, `${ofA}`],
       [B, `${ofB}`],
       [A, `${ofA}`],
       [B, `${ofB}`],
       [A, `${ofA}`],
+      [B, 'ref-2c06'],
     ])
   })
 

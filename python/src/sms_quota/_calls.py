@@ -9,7 +9,7 @@ from typing import Any, Callable, Generator, Mapping, Sequence
 import httpx
 
 from ._errors import QuotaError, UnavailableError
-from ._processes import Outcome, Process, Processes
+from ._processes import Outcome, Process, Processes, header_of
 from ._users import UserKey, key_of
 
 SENDER = "/api/sms/sender/quota/"
@@ -117,7 +117,7 @@ def _users_of(*named: Any) -> list[UserKey]:
 
 def _header_of(users: Sequence[UserKey]) -> dict[str, str]:
     """What names the user of a call, for proxies that hash by it. A batch about several has none."""
-    return {"sms-quota-user": str(users[0])} if len(set(users)) == 1 else {}
+    return {"sms-quota-user": header_of(users[0])} if len(set(users)) == 1 else {}
 
 
 def steps_of(call: Call, started: float, clock: Any, processes: Processes) -> Steps:

@@ -21,6 +21,7 @@ FIRST_AVOIDED = 1.0
 MAX_AVOIDED = 10.0
 #: A single late answer says little.
 LATE_TO_AVOID = 3
+FNV_OFFSET = 0x811C9DC5
 
 #: What became of an attempt. "late": there was no answer in the time that it had.
 Outcome = Literal["answered", "away", "late"]
@@ -30,18 +31,12 @@ class Process:
     def __init__(self, base: str) -> None:
         #: Its URL without a slash at the end.
         self.base = base
-        self.seed = _fnv1a(0x811C9DC5, f"{base} ")
+        self.seed = _fnv1a(FNV_OFFSET, f"{base} ")
         #: Since the last answer.
         self.failures = 0
         self.late = 0
         self.failed_at = -math.inf
         self.avoided_until = -math.inf
-
-    def weight(self, user: UserKey) -> int:
-        value = _fnv1a(self.seed, str(user))
-        value = ((value ^ (value >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
-        value = ((value ^ (value >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
-        return value ^ (value >> 16)
 
     def avoid(self, now: float) -> None:
         self.avoided_until = now + min(MAX_AVOIDED, FIRST_AVOIDED * 2 ** min(self.failures - 1, 10))
@@ -75,7 +70,7 @@ class Processes:
             now = self._clock()
             order = self._known
             if user is not None:
-                order = sorted(order, key=lambda process: (-process.weight(user), process.base))
+                order = sorted(order, key=lambda process: (-_weight(process.seed, user), process.base))
             allowed = [process for process in order if process.avoided_until <= now]
             others = [process for process in allowed if process is not failed]
             chosen = (others or allowed or [min(order, key=lambda process: process.avoided_until)])[0]
@@ -109,6 +104,18 @@ class Processes:
                 process.failures += 1
                 process.failed_at = self._clock()
             process.avoid(self._clock())
+
+
+def header_of(user: UserKey) -> str:
+    """The user in a header, by which proxies may hash: the id, or 16 bits of a reference, which may be personal."""
+    return str(user) if isinstance(user, int) else f"ref-{_weight(FNV_OFFSET, user) >> 16:x}"
+
+
+def _weight(seed: int, user: UserKey) -> int:
+    value = _fnv1a(seed, str(user))
+    value = ((value ^ (value >> 16)) * 0x85EBCA6B) & 0xFFFFFFFF
+    value = ((value ^ (value >> 13)) * 0xC2B2AE35) & 0xFFFFFFFF
+    return value ^ (value >> 16)
 
 
 def _fnv1a(value: int, text: str) -> int:

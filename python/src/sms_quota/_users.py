@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from ._types import Json
 
-#: A user as ASCII, for a hash, a header and a path: the id, or `ref:` and the reference, percent-encoded.
+#: A user as ASCII, for a hash and a path: the id, or `ref:` and the reference, percent-encoded.
 UserKey = int | str
 
 
