@@ -6,7 +6,8 @@
  * weight is FNV-1a (32 bits) of `<url> <user>`, the id or `ref:` and the encoded reference, finished as in MurmurHash3. `_processes.py` of the client for Python has the same, and
  * test/client/rendezvous.json what both must answer.
  *
- * A process is *avoided* after a failure. When that time is over, one call looks, while the others still avoid it. If all are
+ * A process is *avoided* after a failure. When that time is over, one call looks, while the others still avoid it. Clients that saw the
+ * same failure look at different times, so that a process that has just started gets its users back one client after the other. If all are
  * avoided, the calls take turns at them, and the first answer ends it for all: what they had in common, such as the database, is back.
  */
 
@@ -50,8 +51,10 @@ class Known implements Process {
     this.seed = seedOf(base)
   }
 
-  avoid(now: number): void {
-    this.avoidedUntil = now + Math.min(MAX_AVOIDED_MS, FIRST_AVOIDED_MS * 2 ** (this.failures - 1))
+  /** @param jitter from 0 to 1 */
+  avoid(now: number, jitter: number): void {
+    const ms = Math.min(MAX_AVOIDED_MS, FIRST_AVOIDED_MS * 2 ** (this.failures - 1))
+    this.avoidedUntil = now + ms * (0.5 + jitter / 2)
   }
 
   forgive(): void {
@@ -64,7 +67,11 @@ class Known implements Process {
  * @param now a clock in milliseconds that never steps back
  * @throws TypeError
  */
-export function createProcesses(url: string | readonly string[], now: () => number): Processes {
+export function createProcesses(
+  url: string | readonly string[],
+  now: () => number,
+  random: () => number = Math.random,
+): Processes {
   const known = basesOf(url).map(base => new Known(base))
   const isAvoided = ({ avoidedUntil }: Known) => now() < avoidedUntil
 
@@ -88,7 +95,7 @@ export function createProcesses(url: string | readonly string[], now: () => numb
 
     take(user, failed) {
       const process = choose(user, failed)
-      if (process.failures > 0) process.avoid(now())
+      if (process.failures > 0) process.avoid(now(), random())
       return process
     },
 
@@ -112,7 +119,7 @@ export function createProcesses(url: string | readonly string[], now: () => numb
         noted.failures += 1
         noted.failedAt = now()
       }
-      noted.avoid(now())
+      noted.avoid(now(), random())
     },
   }
 }

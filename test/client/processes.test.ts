@@ -207,17 +207,18 @@ describe('when a process fails, a call goes on to the next one', () => {
 })
 
 describe('a process that failed', () => {
-  test('is avoided for a second, then for twice as long each time, up to ten; one call looks; an answer brings it back', async () => {
+  test('is avoided for up to a second, then for twice as long each time, up to ten; one call looks; an answer brings it back', async () => {
     const { client, answers, to, timers } = network()
     const ask = () => client.getReservation({ userId: ofA, id: 'a' })
     answers.set(A, refused)
     await ask()
     expect(to()).toEqual([A, B])
     for (const seconds of [1, 2, 4, 8, 10, 10]) {
-      timers.pass(seconds * 1_000 - 1)
+      // The jitter is up to a half.
+      timers.pass(seconds * 500 - 1)
       await ask()
       expect(to(), `after ${seconds} s`).toEqual([B])
-      timers.pass(1)
+      timers.pass(seconds * 500 + 1)
       await ask()
       await ask()
       expect(to(), `after ${seconds} s`).toEqual([A, B, B])
@@ -227,6 +228,22 @@ describe('a process that failed', () => {
     await ask()
     await ask()
     expect(to()).toEqual([A, A])
+  })
+
+  test.each([
+    [0, 500],
+    [0.5, 750],
+    [0.999, 1_000],
+  ])('is looked at by clients at different times, with a jitter of %d after %i ms', (jitter, ms) => {
+    let now = 0
+    const processes = createProcesses(
+      BOTH,
+      () => now,
+      () => jitter,
+    )
+    processes.note(processes.of(ofA), 'away', now)
+    while (processes.of(ofA).base === B) now += 1
+    expect(now).toBe(ms)
   })
 
   test('has failed once, if many calls fail together', async () => {

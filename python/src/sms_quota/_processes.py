@@ -5,11 +5,13 @@ A user belongs to one of them by rendezvous hashing (highest random weight), the
 URL has a weight for each user, and the highest one wins. The weight is FNV-1a (32 bits) of `<url> <user>`, the id or `ref:` and the
 encoded reference, finished as in MurmurHash3. `processes.ts` of the client for JavaScript has the same, and test/client/rendezvous.json what both must answer.
 
-A process is avoided after a failure. When that time is over, one call looks, while the others still avoid it. If all are avoided, the
-calls take turns at them, and the first answer ends it for all: what they had in common, such as the database, is back.
+A process is avoided after a failure. When that time is over, one call looks, while the others still avoid it. Clients that saw the same
+failure look at different times. If all are avoided, the calls take turns at them, and the first answer ends it for all: what they had in
+common, such as the database, is back.
 """
 
 import math
+import random
 import threading
 from typing import Callable, Literal, Sequence
 
@@ -39,7 +41,8 @@ class Process:
         self.avoided_until = -math.inf
 
     def avoid(self, now: float) -> None:
-        self.avoided_until = now + min(MAX_AVOIDED, FIRST_AVOIDED * 2 ** min(self.failures - 1, 10))
+        seconds = min(MAX_AVOIDED, FIRST_AVOIDED * 2 ** min(self.failures - 1, 10))
+        self.avoided_until = now + seconds * random.uniform(0.5, 1)
 
     def forgive(self) -> None:
         self.failures = 0
