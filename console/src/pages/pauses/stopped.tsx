@@ -22,7 +22,7 @@ export function Stopped({ count, href }: StoppedProps) {
   )
 }
 
-/** How the messages are counted, if there are more than are read. */
+/** How the messages are counted, and whether there are more than are read. */
 export function StoppedBound({ denied }: { denied: RuleDenials | undefined }) {
-  return denied?.complete === false && texts.pauses.stoppedBound(MAX_RULE_DENIALS)
+  return denied !== undefined && texts.pauses.stoppedBound(MAX_RULE_DENIALS, denied.complete)
 }

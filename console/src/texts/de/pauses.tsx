@@ -31,8 +31,8 @@ export const pauses: typeof english = {
     stopped: 'Abgelehnt in 24 Stunden',
     action: 'Aktion',
   },
-  stoppedBound: latest =>
-    `Gezählt sind die neuesten ${formatUnits(latest)} protokollierten Ablehnungen je Grund; es waren mehr.`,
+  stoppedBound: (latest, isAll) =>
+    `Gezählt nach dem Protokoll der Ablehnungen, von dem je Grund höchstens die neuesten ${formatUnits(latest)} des Tages gelesen werden${isAll ? '' : ': Es waren mehr'}.`,
   allTypes: 'Alle',
   untilLifted: 'Bis zur Freigabe',
   observed: 'Nur beobachtet, nichts abgelehnt',

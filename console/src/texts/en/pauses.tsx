@@ -31,8 +31,8 @@ export const pauses = {
     stopped: 'Denied in 24 hours',
     action: 'Action',
   },
-  stoppedBound: (latest: number) =>
-    `The latest ${formatUnits(latest)} logged denials for each reason are counted; there were more.`,
+  stoppedBound: (latest: number, isAll: boolean) =>
+    `Counted by the log of denials, of which at most the latest ${formatUnits(latest)} of the day are read for each reason${isAll ? '' : ': there were more'}.`,
   allTypes: 'All',
   untilLifted: 'Until lifted',
   observed: 'Only observed, nothing was denied',
