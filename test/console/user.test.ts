@@ -48,7 +48,7 @@ test('shows the summary of a user as the API returns it', async () => {
 
   // What a quota has left is said once, beside the quota.
   await page.getByText(`${body.caps[0].remaining} left`).waitFor()
-  const countries = page.getByRole('table', { name: 'Countries in the last 30 days' }).getByRole('row')
+  const countries = page.getByRole('table', { name: 'Units by country in the last 30 days' }).getByRole('row')
   const { body: usage } = await site.call('GET', COUNTRIES)
   const sent = (country: string | null) =>
     usage.items
@@ -58,13 +58,13 @@ test('shows the summary of a user as the API returns it', async () => {
   await expect
     .poll(() => countries.allTextContents())
     .toEqual([
-      'CountryUnits sentShareUnits denied',
+      'CountrySentShareDenied',
       `France (FR)${format.format(sent('FR'))}${share('FR')}15,000`,
       `Germany (DE)${format.format(sent('DE'))}${share('DE')}0`,
       `Austria (AT)${format.format(sent('AT'))}${share('AT')}0`,
       `No country${format.format(sent(null))}${share(null)}0`,
     ])
-  await expectAccessible(page.getByRole('region', { name: 'Countries in the last 30 days' }))
+  await expectAccessible(page.getByRole('region', { name: 'Units by country in the last 30 days' }))
   await page.getByRole('table', { name: 'Quotas' }).getByRole('link', { name: 'Monthly package' }).click()
   await page.waitForURL(`${site.url}/console/quotas/${quotas['Monthly package']}`)
 })

@@ -66,7 +66,7 @@ export function Status({ summary, raises, user }: StatusProps) {
             texts.user.status.planToCome(user.isOwn, toCome.name)
           ) : isDenied(main) ? (
             <>
-              {!isComing && <Amount>{texts.values.units(0)}</Amount>}{' '}
+              {!isComing && !user.isOwn && <Amount>{texts.user.status.can(false, texts.values.units(0))}</Amount>}{' '}
               <Blocked answer={main} summary={summary} isOwn={user.isOwn} />
             </>
           ) : (
@@ -123,12 +123,13 @@ function CanSend({ answer, summary, isOwn, isOnly }: AnswerProps<Answer> & { isO
   const { available, countries, message_types } = answer
   const isGeneral = countries === null && message_types === null
   if (available === null && isGeneral) return `${status.canUnlimited(isOwn)}.`
-  const units = <Amount>{available === null ? status.unlimited : texts.values.units(available)}</Amount>
-  if (!isGeneral) return <>{status.canScope(isOwn, messages(countries, message_types), units, isOnly)}.</>
+  const units = available === null ? status.unlimited : texts.values.units(available)
+  if (!isGeneral)
+    return <>{status.canScope(isOwn, messages(countries, message_types), <Amount>{units}</Amount>, isOnly)}.</>
   const until = summary.available_until
   return (
     <>
-      {status.can(isOwn, units)}
+      <Amount>{status.can(isOwn, units)}</Amount>
       {until !== null &&
         until.units !== available &&
         status.until(formatUnits(until.units), <ExactTime at={until.at} />)}

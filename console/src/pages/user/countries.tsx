@@ -17,7 +17,7 @@ import { texts } from '../../texts/texts.ts'
 
 const words = texts.user.countries
 
-const PAGE_SIZE = 10
+const PAGE_SIZE = 5
 
 /** Where the user's messages went in the last 30 days, most first. */
 export default function Countries({ user }: { user: ViewedUser }) {

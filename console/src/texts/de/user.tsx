@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import type { Period } from '../../../../src/domain/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
 import type { user as english } from '../en/user.tsx'
@@ -26,7 +27,15 @@ export const user: typeof english = {
   status: {
     label: 'Kann dieser Benutzer senden?',
     ownLabel: 'Kann gesendet werden?',
-    can: (_, units) => <>Kann jetzt {units} senden</>,
+    can: (isOwn, units) =>
+      isOwn ? (
+        <>Kann jetzt {units} senden</>
+      ) : (
+        <>
+          <VisuallyHidden>Kann senden: </VisuallyHidden>
+          {`jetzt ${units}`}
+        </>
+      ),
     canScope: (_, messages, units, isOnly) => (
       <>
         Kann {isOnly && 'nur '}
@@ -112,9 +121,9 @@ export const user: typeof english = {
     ),
   },
   countries: {
-    title: 'Länder in den letzten 30 Tagen',
+    title: 'Einheiten nach Ländern in den letzten 30 Tagen',
     none: 'Keine Nachrichten in den letzten 30 Tagen',
-    columns: { country: 'Land', sent: 'Gesendete Einheiten', share: 'Anteil', denied: 'Abgelehnte Einheiten' },
+    columns: { country: 'Land', sent: 'Gesendet', share: 'Anteil', denied: 'Abgelehnt' },
   },
   quotas: {
     title: 'Kontingente',

@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Period } from '../../../../src/domain/period.ts'
 import { formatList, formatUnits } from '../../formats.ts'
@@ -27,9 +28,11 @@ export const user = {
   status: {
     label: 'Can this user send?',
     ownLabel: 'Can you send?',
-    can: (isOwn: boolean, units: ReactNode) => (
+    /** “95 units now” is enough where the heading asks. */
+    can: (isOwn: boolean, units: string) => (
       <>
-        {isOwn ? 'You can send' : 'Can send:'} {units} now
+        {isOwn ? 'You can send ' : <VisuallyHidden>Can send: </VisuallyHidden>}
+        {units} now
       </>
     ),
     canScope: (isOwn: boolean, messages: string, units: ReactNode, isOnly: boolean) => (
@@ -127,9 +130,9 @@ export const user = {
     ),
   },
   countries: {
-    title: 'Countries in the last 30 days',
+    title: 'Units by country in the last 30 days',
     none: 'No messages in the last 30 days',
-    columns: { country: 'Country', sent: 'Units sent', share: 'Share', denied: 'Units denied' },
+    columns: { country: 'Country', sent: 'Sent', share: 'Share', denied: 'Denied' },
   },
   quotas: {
     title: 'Quotas',
