@@ -26,7 +26,7 @@ declare module '*/cost.module.css' {
 }
 
 declare module '*/data-table.module.css' {
-  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'narrow' | 'panel' | 'plain' | 'records' | 'share' | 'withAction', string>>
+  const classes: Readonly<Record<'about' | 'cards' | 'more' | 'name' | 'narrow' | 'panel' | 'plain' | 'records' | 'withAction', string>>
   export default classes
 }
 

@@ -129,7 +129,7 @@ test('users are called by their name, or by their reference, with the id beside 
   await page.getByRole('cell', { name: 'customer-7 (7)' }).waitFor()
   expect((await call('PUT', profile, { body: { name: '\u202eNorth' } })).status).toBe(200)
   const who = /North \(7\)$/
-  for (const path of ['/overview?top=today', `/quotas/${quota.id}`, '/users/7/messages/m-1']) {
+  for (const path of ['/overview?top=day', `/quotas/${quota.id}`, '/users/7/messages/m-1']) {
     await follow(page, path)
     const link = page.getByRole('main').getByRole('link', { name: who }).first()
     expect(await link.getAttribute('href')).toBe('/console/users/7')

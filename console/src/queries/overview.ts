@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { LOCAL_ZONE } from '../formats.ts'
-import { daysUntilNow, lastDay, lastHour, type TimeRange, weekBefore } from '../model/time-ranges.ts'
+import { lastDay, lastHour, type TimeRange, weekBefore } from '../model/time-ranges.ts'
 import { blocksAll, type DestinationGroup, type GroupSum, type GroupSums, type TrafficGroup } from '../model/traffic.ts'
 import { request } from '../session/client.ts'
 
@@ -12,13 +12,17 @@ type Usage = Api['Usage']
 /** Refetch interval of the overview, while the tab is visible. */
 const OVERVIEW_INTERVAL_MS = 12_000
 /** Refetch interval of reports that cost the service more and change less. */
-const SLOW_INTERVAL_MS = 20_000
+export const SLOW_INTERVAL_MS = 20_000
 
 /** The pause is at least 9 times the duration of the last response, so that reports take at most 10% of the time. */
 const PAUSE_FACTOR = 9
 
 /** A query that is refetched while the tab is visible. */
-function useLive<T>(queryKey: readonly unknown[], read: (signal: AbortSignal) => Promise<T>, intervalMs: number) {
+export function useLive<T>(
+  queryKey: readonly unknown[],
+  read: (signal: AbortSignal) => Promise<T>,
+  intervalMs: number,
+) {
   const tookMs = useRef(0)
   return useQuery({
     queryKey,
@@ -45,17 +49,6 @@ export function useOverview() {
 }
 
 /* ── Traffic ────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-export const TOP_PERIODS = ['today', 'week'] as const
-export type TopPeriod = (typeof TOP_PERIODS)[number]
-
-export function useTopUsers(period: TopPeriod) {
-  const read = (signal: AbortSignal) => {
-    const query = { ...daysUntilNow(period === 'today' ? 0 : 6, new Date()), limit: 10 }
-    return request<Api['TopUsers']>('/admin/quota/usage/top', { query, signal })
-  }
-  return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
-}
 
 /** Where messages went in the last 24 hours, and usually go; or who sent them. */
 export function useDestinations(group: TrafficGroup) {

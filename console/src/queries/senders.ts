@@ -4,6 +4,7 @@ import type { Api } from '../api/types.ts'
 import { type DestinationUsers, destinationUsersOf, type SenderPeriod, senderRange } from '../model/shares.ts'
 import type { DestinationGroup } from '../model/traffic.ts'
 import { request } from '../session/client.ts'
+import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
 /** The most users of a list of the top ones. */
 const TOP = 100
@@ -31,6 +32,20 @@ export function usersOfDestinationQuery(group: DestinationGroup, key: string, pe
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
+}
+
+/** The users with the most units of a period, and what all sent. */
+export function useTopUsers(period: SenderPeriod) {
+  const read = async (signal: AbortSignal) => {
+    const range = senderRange(period, new Date())
+    const [top, { total }] = await Promise.all([
+      request<Api['TopUsers']>('/admin/quota/usage/top', { query: { ...range, limit: 10 }, signal }),
+      request<Api['Usage']>('/admin/quota/usage', { query: { ...range, interval: 'month' }, signal }),
+    ])
+    const { users } = destinationUsersOf(top.items, { total: total.committed.units, most: top.unlisted_up_to })
+    return { from: range.from, users: users.toSorted((one, other) => other.sent - one.sent) }
+  }
+  return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
 }
 
 /** Whether the service refused a report because it would have too many rows, or read too many. */

@@ -1,50 +1,51 @@
-import { SegmentedControl } from '@mantine/core'
-import type { Api } from '../../api/types.ts'
+import { NativeSelect } from '@mantine/core'
 import { unitsColumn } from '../../components/columns.tsx'
-import classes from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
+import { formatPercent } from '../../formats.ts'
 import { denialsUrl } from '../../model/denial-filters.ts'
+import { type DestinationUser, SENDER_PERIODS } from '../../model/shares.ts'
 import { oneOf } from '../../model/url-parameters.ts'
-import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
+import { useTopUsers } from '../../queries/senders.ts'
 import { texts } from '../../texts/texts.ts'
 import { deniedColumn } from './user-columns.tsx'
 
-type User = Api['TopUsers']['items'][number]
+const STATE = { top: oneOf(SENDER_PERIODS, 'day') }
 
-const STATE = { top: oneOf(TOP_PERIODS, 'today') }
-
-/** Users with the most units, today or in the last 7 days including today. */
+/** Users with the most units of a period, each with the share of what all sent. */
 export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
-  const words = texts.overviewParts.top
+  const { title, none, noneAbout } = texts.overviewParts.top
+  const { period, periods } = texts.overviewParts.senders
   return (
     <Section
       isFramed
-      title={words.title}
+      title={title}
       aside={
-        <SegmentedControl
+        <NativeSelect
           size="xs"
-          aria-label={words.period}
+          aria-label={period}
           value={top}
-          data={TOP_PERIODS.map(value => ({ value, label: words.periods[value] }))}
-          onChange={value => change({ top: TOP_PERIODS.find(period => period === value) ?? 'today' })}
+          data={SENDER_PERIODS.map(value => ({ value, label: periods[value] }))}
+          onChange={({ currentTarget: { value } }) =>
+            change({ top: SENDER_PERIODS.find(known => known === value) ?? 'day' })
+          }
         />
       }
     >
       <Loaded query={users} loading={<Loading rows={5} height={30} />}>
-        {({ from, items }) =>
-          items.length === 0 ? (
-            <EmptyState title={words.none[top]}>{words.noneAbout}</EmptyState>
+        {({ from, users: rows }) =>
+          rows.length === 0 ? (
+            <EmptyState title={none}>{noneAbout}</EmptyState>
           ) : (
             <DataTable
-              label={words.title}
-              columns={columnsOf(items[0]?.committed.units ?? 0, from)}
-              rows={items}
+              label={title}
+              columns={columnsOf(from)}
+              rows={rows}
               keyOf={({ user_id }) => user_id}
               isStale={users.isPlaceholderData}
             />
@@ -55,26 +56,19 @@ export function TopUsers() {
   )
 }
 
-function columnsOf(max: number, from: string): Column<User>[] {
-  const { columns } = texts.overviewParts.top
+function columnsOf(from: string): Column<DestinationUser>[] {
+  const { columns } = texts.overviewParts.senders
   return [
     {
       label: columns.user,
       kind: 'user',
-      cell: user => (
-        <>
-          <UserLink user={user} unnamed={texts.overview.user(user.user_id)} fw={600} />
-          <div className={classes.share} aria-hidden>
-            <span style={{ width: `${max === 0 ? 0 : (user.committed.units / max) * 100}%` }} />
-          </div>
-        </>
-      ),
+      cell: user => <UserLink user={user} unnamed={texts.overview.user(user.user_id)} fw={600} />,
     },
-    unitsColumn(columns.units, ({ committed }) => committed.units),
-    unitsColumn(columns.messages, ({ committed }) => committed.messages),
+    unitsColumn(columns.sent, ({ sent }) => sent),
+    { label: columns.share, kind: 'number', cell: ({ share }) => formatPercent(share) },
     deniedColumn(
       columns.denied,
-      ({ denied }) => denied.units,
+      ({ denied }) => denied,
       ({ user_id }) => denialsUrl({ from }, { user_id, isOwn: false }),
     ),
   ]

@@ -38,11 +38,8 @@ export const overviewParts: typeof english = {
   },
   top: {
     title: 'Größte Benutzer',
-    period: 'Zeitraum',
-    periods: { today: 'Heute', week: '7 Tage' },
-    none: { today: 'Heute keine Nachrichten', week: 'Keine Nachrichten in den letzten 7 Tagen' },
+    none: 'Keine Nachrichten in diesem Zeitraum',
     noneAbout: 'Benutzer erscheinen hier nach ihrer ersten Nachricht.',
-    columns: { user: 'Benutzer', units: 'Einheiten', messages: 'Nachrichten', denied: 'Abgelehnt' },
   },
   activity: {
     title: 'Ereignisse',

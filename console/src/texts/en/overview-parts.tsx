@@ -28,11 +28,8 @@ export const overviewParts = {
   },
   top: {
     title: 'Top users',
-    period: 'Period',
-    periods: { today: 'Today', week: '7 days' },
-    none: { today: 'No messages today', week: 'No messages in the last 7 days' },
+    none: 'No messages in this period',
     noneAbout: 'Users appear here after their first message.',
-    columns: { user: 'User', units: 'Units', messages: 'Messages', denied: 'Denied' },
   },
   activity: {
     title: 'Activity',
