@@ -368,8 +368,18 @@ test('a CSV file is checked by line and column, imported, exported again, and th
   await page.getByLabel('Plan').selectOption('Of a file, version 1')
   await expectAccessibleInEachLayout(page.getByRole('main'))
   await page.getByRole('button', { name: 'Check (changes nothing)' }).click()
+  // While it runs, nothing is offered that would take its place.
+  const answer = Promise.withResolvers<void>()
+  await page.route('**/admin/quota/import*', async route => {
+    await answer.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: 'Give a plan to 1 user' }).click()
+  for (const other of ['Give units', 'Back', 'Choose another file'])
+    await expect.poll(() => page.getByRole('button', { name: other }).isDisabled()).toBe(true)
+  answer.resolve()
   await page.getByText('Done.').waitFor()
+  expect(await page.getByRole('button', { name: 'Give units' }).isEnabled()).toBe(true)
   expect(await limits(204)).toEqual([5])
 
   await page.getByRole('button', { name: 'Choose another file' }).click()
