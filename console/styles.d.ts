@@ -181,7 +181,7 @@ declare module '*/status.module.css' {
 }
 
 declare module '*/summary.module.css' {
-  const classes: Readonly<Record<'card', string>>
+  const classes: Readonly<Record<'card' | 'foot', string>>
   export default classes
 }
 

@@ -171,6 +171,7 @@ test('nothing that support staff are shown is refused', async () => {
     await follow(page, EXAMPLES[path] ?? path)
   }
   await follow(page, '/users/7')
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('nothing was reserved').waitFor()
   await follow(page, '/quotas')

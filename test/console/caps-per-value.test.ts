@@ -41,6 +41,7 @@ test('an administrator limits the codes to one number, and finds out why the fou
   expect(await sendCodes(4)).toEqual([true, true, true, false])
   await goTo(page, `/users/${USER}`)
   await page.getByText('3 messages to one number').waitFor()
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   const check = page.getByRole('region', { name: 'Would this message go?' })
   await check.getByLabel('Message type').fill('otp')
   const ask = async (to: string) => {

@@ -94,6 +94,7 @@ test('what the breaker paused says why, where messages are denied, too, and user
   await explanation.getByRole('button', lift).waitFor()
   await goTo(page, '/users/74')
   await page.getByRole('region', { name: 'Can this user send?' }).getByText(why).waitFor()
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   const check = page.getByRole('region', { name: 'Would this message go?' })
   await check.getByRole('textbox', { name: 'Phone number or country' }).fill('LV')
   await check.getByRole('textbox', { name: 'Message type' }).fill('otp')

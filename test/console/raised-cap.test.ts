@@ -121,6 +121,7 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   await page.getByText('The cap is raised.').waitFor()
 
   // Two caps have the same name from now on.
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   await page.getByRole('button', { name: 'Check' }).click()
   const said = page.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
   await said.filter({ hasText: 'Cap CeilingHas room, and counts 1' }).waitFor()

@@ -98,6 +98,7 @@ test('the status comes first; it, the forecast and a check of units and type app
   const first = page.getByRole('main').getByRole('region').first()
   expect(await first.getAttribute('aria-label')).toBe('Can this user send?')
 
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   const check = page.getByRole('region', { name: 'Would this message go?' })
   const verdicts = check.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
   await check.getByText('Units', { exact: true }).click()
@@ -118,6 +119,7 @@ test('a number that several countries share is counted by caps on each of them, 
   await create({})
   await create({ kind: 'cap', limit: 0, countries: ['CA'], name: 'Block' })
   const page = await site.visit('/users/61', { now: site.clock.now })
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   const check = page.getByRole('region', { name: 'Would this message go?' })
   await check.getByLabel('Phone number or country').fill('+1 436 234 5678')
   const main = 'Not listed in the numbering plan: United States (US, +1) for grants.'

@@ -58,11 +58,11 @@ test('shows the summary of a user as the API returns it', async () => {
   await expect
     .poll(() => countries.allTextContents())
     .toEqual([
-      'CountrySentShareDenied',
-      `France (FR)${format.format(sent('FR'))}${share('FR')}15,000`,
-      `Germany (DE)${format.format(sent('DE'))}${share('DE')}0`,
-      `Austria (AT)${format.format(sent('AT'))}${share('AT')}0`,
-      `No country${format.format(sent(null))}${share(null)}0`,
+      'CountrySent, shareDenied',
+      `France (FR)${format.format(sent('FR'))} ${share('FR')}15,000`,
+      `Germany (DE)${format.format(sent('DE'))} ${share('DE')}0`,
+      `Austria (AT)${format.format(sent('AT'))} ${share('AT')}0`,
+      `No country${format.format(sent(null))} ${share(null)}0`,
     ])
   await expectAccessible(page.getByRole('region', { name: 'Units by country in the last 30 days' }))
   await page.getByRole('table', { name: 'Quotas' }).getByRole('link', { name: 'Monthly package' }).click()
@@ -242,7 +242,8 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   const why = `Blocked ${until}: the daily cap of 100 is used up. 4,900 units remain in the grants.`
   await page.getByText(why).waitFor()
   await page.getByText('Messages to Nigeria: blocked, the cap of 0 allows none.').waitFor()
-  // Would this message go? The text stays in the browser.
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
+  // The text stays in the browser.
   const asked: string[] = []
   page.on('request', request => asked.push(sentIn(request)))
   await page.getByRole('textbox', { name: 'Text' }).fill('It’s due')
@@ -291,12 +292,12 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await page.getByRole('button', { name: 'Give units' }).waitFor()
   expect(await page.getByRole('link', { name: 'New quota' }).count()).toBe(0)
   await goTo(page, '/users/20', await site.token({ sub: 'a', roles: ['sms-quota:auditor'] }))
-  await page.getByRole('button', { name: 'Check' }).waitFor()
+  await page.getByRole('button', { name: 'Would this message go?' }).waitFor()
   expect(await page.getByRole('button', { name: /Raise|Give units/ }).count()).toBe(0)
 
   await goTo(page, '/mine', await site.userToken(20))
   await page.getByText(`You cannot send ${until}: the daily limit of 100 is used up.`).waitFor()
-  expect(await page.getByRole('button', { name: /Raise|Check/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Raise|Would this message go/ }).count()).toBe(0)
   await page.getByText('Your account manager.').waitFor()
   expect(await page.getByRole('link', { name: 'Contact' }).getAttribute('href')).toBe('mailto:help@sms.example')
 })
@@ -319,6 +320,7 @@ test('a check, a change and the summary agree on all of the page', async () => {
   await row.getByText('0 used · 100 left').waitFor()
 
   await consume('all', 100)
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('No: a cap has too little room.').waitFor()
   await summary.getByText('Blocked until').waitFor()
@@ -406,6 +408,7 @@ test('shows when the units run out, as text and in the chart', async () => {
 
 test('a number whose country cannot be found out is refused with what else is accepted', async () => {
   const page = await site.visit('/users/7', { load: true, expectedErrors: /Failed to (load resource|fetch)/ })
+  await page.getByRole('button', { name: 'Would this message go?' }).click()
   await page.getByLabel('Phone number or country').waitFor()
   await page.route(/\/assets\/destination-/, route => route.abort())
   await page.getByLabel('Phone number or country').fill('+234 803 123 4567')

@@ -15,8 +15,14 @@ import classes from './summary.module.css'
 
 type SummaryOf = Api['QuotaSummary']
 
+interface SummaryProps {
+  user: ViewedUser
+  /** What can be asked beside it. */
+  children?: ReactNode
+}
+
 /** What the user can send now, why not if nothing, and how long it lasts. What each quota has left is below it, once. */
-export function Summary({ user }: { user: ViewedUser }) {
+export function Summary({ user, children }: SummaryProps) {
   const summary = useQuery(summaryQuery(user))
   const raises = useRaises(user, summary.data)
   return (
@@ -24,7 +30,10 @@ export function Summary({ user }: { user: ViewedUser }) {
       {data => (
         <section className={classes.card} aria-label={texts.user.status[user.isOwn ? 'ownLabel' : 'label']}>
           <Status summary={data} raises={raises} user={user} />
-          <Forecast summary={data} raises={raises} user={user} />
+          <div className={classes.foot}>
+            <Forecast summary={data} raises={raises} user={user} />
+            {children}
+          </div>
         </section>
       )}
     </Loaded>

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { unitsColumn } from '../../components/columns.tsx'
+import tables from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Pager } from '../../components/pager.tsx'
@@ -32,6 +32,7 @@ export default function Countries({ user }: { user: ViewedUser }) {
           ) : (
             <>
               <DataTable
+                look="plain"
                 label={words.title}
                 columns={columnsOf(user, from)}
                 rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
@@ -56,8 +57,15 @@ function columnsOf(user: ViewedUser, from: string): Column<UserCountry>[] {
       kind: 'name',
       cell: ({ country }) => (country === null ? texts.usage.without.country : countryLabel(country)),
     },
-    unitsColumn(columns.sent, ({ sent }) => sent),
-    { label: columns.share, kind: 'number', cell: ({ share }) => formatPercent(share) },
+    {
+      label: columns.sent,
+      kind: 'number',
+      cell: ({ sent, share }) => (
+        <>
+          <Units value={sent} /> <span className={tables.about}>{formatPercent(share)}</span>
+        </>
+      ),
+    },
     {
       label: columns.denied,
       kind: 'number',

@@ -123,7 +123,7 @@ export const user: typeof english = {
   countries: {
     title: 'Einheiten nach Ländern in den letzten 30 Tagen',
     none: 'Keine Nachrichten in den letzten 30 Tagen',
-    columns: { country: 'Land', sent: 'Gesendet', share: 'Anteil', denied: 'Abgelehnt' },
+    columns: { country: 'Land', sent: 'Gesendet, Anteil', denied: 'Abgelehnt' },
   },
   quotas: {
     title: 'Kontingente',

@@ -132,7 +132,7 @@ export const user = {
   countries: {
     title: 'Units by country in the last 30 days',
     none: 'No messages in the last 30 days',
-    columns: { country: 'Country', sent: 'Sent', share: 'Share', denied: 'Denied' },
+    columns: { country: 'Country', sent: 'Sent, share', denied: 'Denied' },
   },
   quotas: {
     title: 'Quotas',
