@@ -134,7 +134,7 @@ function settings(socketFolder: string): Record<string, string> {
     synchronous_commit: 'on',
     // For a small machine shared with the service: enough for some hundred thousand quotas, allocated only when used.
     shared_buffers: '256MB',
-    max_connections: '60',
+    max_connections: '100',
     // Statements are short: JIT and parallel workers cost more than they gain, and parallel workers need shared memory,
     // which containers are short of.
     jit: 'off',
