@@ -1,6 +1,6 @@
 /** How the figures of customers are kept: the users whose figures are due, what they are made of, and their rows. */
 import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
-import { type DayOfUsage, FIGURE_DAYS } from '../../domain/customer-figures.ts'
+import { type DayOfUsage, FIGURE_DAYS, type Figures } from '../../domain/customer-figures.ts'
 import type { CustomerState } from '../../domain/customer-standing.ts'
 import type { Quota } from '../../domain/quota.ts'
 import type { Shard } from '../../domain/shard.ts'
@@ -15,7 +15,7 @@ import { firstUsageOf, rolledUpUsageOf } from '../usage/sums.ts'
 import { lastActivityOf } from './users.ts'
 
 /** The figures of a user, as they are stored. Shares are in millionths. */
-export interface StoredFigures {
+export interface StoredFigures extends Figures {
   user_id: number
   computed_at: EpochMs
   due_at: EpochMs
@@ -25,13 +25,6 @@ export interface StoredFigures {
   state: CustomerState
   urgency: number
   used_share: number
-  daily: readonly number[]
-  sent: number
-  sent_before: number
-  denied: number
-  denied_share: number
-  unmet: number
-  growth: number
   daily_rate: number | null
   last_message_at: EpochMs
 }
