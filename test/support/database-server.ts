@@ -90,10 +90,6 @@ async function openServer(
   const server = await startEmbedded({ dataDir, log: quiet })
   const db = openDatabase({ url: server.adminUrl, maxConnections: 1 })
   await disableAutovacuum(db)
-  // No test crashes the machine; those that kill a server, whose data outlives it, have their own.
-  await alterSystem(db, 'fsync = off')
-  await alterSystem(db, 'full_page_writes = off')
-  await alterSystem(db, 'jit = off')
   await simplifyPassword(db, new URL(server.adminUrl))
   await db.close()
   return { url: server.adminUrl, stop: server.stop }
@@ -108,12 +104,8 @@ function simplifyPassword(db: Database, { username, password }: URL): Promise<vo
 }
 
 /** For the whole server. Autovacuum comes at times of its own: it locks tables that a test analyzes, and changes plans. */
-export function disableAutovacuum(db: Database): Promise<void> {
-  return alterSystem(db, 'autovacuum = off')
-}
-
-async function alterSystem(db: Database, setting: string): Promise<void> {
-  await db.query({ text: rawSql`alter system set ${setting}` })
+export async function disableAutovacuum(db: Database): Promise<void> {
+  await db.query({ text: sql`alter system set autovacuum = off` })
   await db.query({ text: sql`select pg_reload_conf()` })
 }
 
