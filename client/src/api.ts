@@ -2853,7 +2853,7 @@ export type Customer = {
   readonly deniedUnits: number
   /** The share of `denied_units` in what was asked for; null if nothing was. */
   readonly deniedPercent: number | null
-  /** By how much `sent_units` is above the units of the 30 days before; null if there were none. */
+  /** By how much a day of these is above a day of the 30 days before, of which those since the first message count; null if they are fewer than 7, or none. */
   readonly growthPercent: number | null
   /** As `last_activity_at` of a user; null: never. */
   readonly lastMessageAt: string | null

@@ -113,7 +113,8 @@ export const Customer = Type.Object(
       description: 'The share of `denied_units` in what was asked for; null if nothing was.',
     }),
     growth_percent: nullable(Type.Number(), {
-      description: 'By how much `sent_units` is above the units of the 30 days before; null if there were none.',
+      description:
+        'By how much a day of these is above a day of the 30 days before, of which those since the first message count; null if they are fewer than 7, or none.',
     }),
     last_message_at: nullable(time(), { description: 'As `last_activity_at` of a user; null: never.' }),
     unmet_units: uint({

@@ -28,12 +28,17 @@ export interface Figures {
   /** The share that was denied of what was asked for, in millionths. */
   denied_share: number
   unmet: number
-  /** Percent by which `sent` is above `sent_before`, rounded. `NEWLY_GROWN` if there was nothing before. */
+  /**
+   * Percent by which a day of `sent` is above a day of `sent_before`, of which those count since the first message, rounded. `NEWLY_GROWN`
+   * if they are fewer than a week, or none.
+   */
   growth: number
 }
 
 /** Growth from nothing: no percent says it, and it is the largest. */
 export const NEWLY_GROWN = 2 ** 31 - 1
+/** Of fewer days, weekends would tell the growth. */
+const DAYS_TO_COMPARE = 7
 
 /** @param days at most one for each day, of twice as many days as the figures have */
 export function figuresOf(days: readonly DayOfUsage[]): Figures {
@@ -50,13 +55,20 @@ export function figuresOf(days: readonly DayOfUsage[]): Figures {
     denied,
     denied_share: denied === 0 ? 0 : Math.floor((denied / (sent + denied)) * 1_000_000),
     unmet: sum(late, 'unmet'),
-    growth: growthOf(sent, sent_before),
+    growth: growthOf(sent, sent_before, daysSinceFirst(early)),
   }
 }
 
-function growthOf(sent: number, before: number): number {
-  if (before === 0) return sent === 0 ? 0 : NEWLY_GROWN
-  return Math.min(Math.round(((sent - before) / before) * 100), NEWLY_GROWN - 1)
+/** How many of the days before the figures' came since something was sent for the first time, as far as the days tell. */
+function daysSinceFirst(early: readonly DayOfUsage[]): number {
+  return Math.max(FIGURE_DAYS - 1, ...early.filter(({ sent }) => sent > 0).map(({ day }) => day)) - (FIGURE_DAYS - 1)
+}
+
+function growthOf(sent: number, before: number, days: number): number {
+  if (sent === 0) return before === 0 ? 0 : -100
+  if (days < DAYS_TO_COMPARE) return NEWLY_GROWN
+  const expected = (before / days) * FIGURE_DAYS
+  return Math.min(Math.round(((sent - expected) / expected) * 100), NEWLY_GROWN - 1)
 }
 
 /** All figures are made anew after this time, because their days go by. */

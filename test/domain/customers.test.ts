@@ -196,7 +196,7 @@ test('figures have the days in order, and tell those before by their sum', () =>
   ])
   expect(figures).toEqual({
     daily: [4, ...new Array(FIGURE_DAYS - 2).fill(0), 6],
-    ...{ sent: 10, sent_before: 8, denied: 5, denied_share: 333_333, unmet: 4, growth: 25 },
+    ...{ sent: 10, sent_before: 8, denied: 5, denied_share: 333_333, unmet: 4, growth: NEWLY_GROWN },
   })
   expect(fundedDays([day(0, { funded: 5 }), day(27, { funded: 3 }), day(28, { funded: 9 })])).toEqual([
     5,
@@ -212,7 +212,17 @@ test.each([
   ['an end', 0, 10, -100],
   ['as much as fits into the column', Number.MAX_SAFE_INTEGER, 1, NEWLY_GROWN - 1],
 ])('growth tells %s', (_name, sent, before, growth) => {
-  expect(figuresOf([day(0, { sent }), day(31, { sent: before })]).growth).toBe(growth)
+  expect(figuresOf([day(0, { sent }), day(2 * FIGURE_DAYS - 1, { sent: before })]).growth).toBe(growth)
+})
+
+test.each([
+  ['of the days since the first message', FIGURE_DAYS + 9, 10, 0],
+  ['of a week', FIGURE_DAYS + 6, 7, 0],
+  ['of six days, which say nothing', FIGURE_DAYS + 5, 6, NEWLY_GROWN],
+])('growth is by day, before: %s', (_name, first, before, growth) => {
+  const days = Array.from({ length: first + 1 }, (_, number) => day(number, { sent: 1 }))
+  const figures = figuresOf([...days, day(first + 1, { denied: 1 })])
+  expect(figures).toMatchObject({ sent: FIGURE_DAYS, sent_before: before, growth })
 })
 
 test('sums stay numbers that are exact', () => {

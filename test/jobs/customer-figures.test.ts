@@ -71,7 +71,7 @@ test('are made of quotas, usage of two months, events and the profile', async ()
     name_key: 'arzte & co',
     state: 'near_limit',
     used_share: 870_000,
-    ...{ sent: 120, sent_before: 50, denied: 25, unmet: 25, growth: 140, denied_share: 172_413 },
+    ...{ sent: 120, sent_before: 50, denied: 25, unmet: 25, growth: -12, denied_share: 172_413 },
     last_message_at: lastAt,
   })
   const daily = new Array(FIGURE_DAYS).fill(0)

@@ -4,7 +4,7 @@ import type { Database } from '../../db/connection/database.ts'
 import { FIGURES_DELAY_MS } from '../../db/users/customer-figures.ts'
 import { type CustomerFilter, type ListedCustomer, listCustomers, searchCustomers } from '../../db/users/customers.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
-import { FIGURE_DAYS } from '../../domain/customer-figures.ts'
+import { FIGURE_DAYS, NEWLY_GROWN } from '../../domain/customer-figures.ts'
 import { isRisk, type Standing, standingOf } from '../../domain/customer-standing.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { type CustomersRequest, customersRequestOf } from './requests.ts'
@@ -72,7 +72,7 @@ function customerOf({ user_id, ...customer }: ListedCustomer, at: EpochMs): Cust
     sent_units: sent,
     denied_units: denied,
     denied_percent: sent + denied === 0 ? null : percentOf(figures.denied_share),
-    growth_percent: sent_before === 0 ? null : figures.growth,
+    growth_percent: sent_before === 0 || figures.growth === NEWLY_GROWN ? null : figures.growth,
     last_message_at: figures.last_message_at === 0 ? null : formatTimestamp(figures.last_message_at),
     unmet_units: figures.unmet,
     figures_at: formatTimestampOrNull(figures.computed_at),
