@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { startDemo } from './demo/service.ts'
 
-// More than a month, so that a whole one is seen, and a forecast.
-const { values } = parseArgs({ options: { days: { type: 'string', default: '33' } } })
+// A month and more than a week, so that a whole one is seen, a forecast, and how much more is sent than before.
+const { values } = parseArgs({ options: { days: { type: 'string', default: '40' } } })
 
 process.stderr.write(
   `It takes about ${Math.ceil(Number(values.days) / 3)} s until the console can be opened: most of it sends the messages of the past.\n`,

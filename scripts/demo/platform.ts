@@ -5,6 +5,7 @@ import type { Random } from './random.ts'
 
 export interface Customer {
   userId: number
+  name: string
   /** Messages on an ordinary day. */
   dailyMessages: number
   countries: readonly (readonly [country: string, weight: number])[]
@@ -74,15 +75,16 @@ function ordinary(userId: number, nth: number, random: Random): Customer {
   const expectedMonth = dailyMessages * 33
   const limit = Math.max(100, Math.round((expectedMonth * (0.95 + random.next())) / 100) * 100)
   const package_ = isPrepaid
-    ? { name: `${name} prepaid pack`, limit: limit * 2, alertAt: [80, 95] }
-    : { name: `${name} monthly package`, limit, period: 'month' as const, timeZone: TIME_ZONE, alertAt: [80, 100] }
+    ? { name: 'Prepaid pack', limit: limit * 2, alertAt: [80, 95] }
+    : { name: 'Monthly package', limit, period: 'month' as const, timeZone: TIME_ZONE, alertAt: [80, 100] }
   return {
     userId,
+    name,
     dailyMessages,
     countries: isWorldwide ? WORLD : EUROPE,
     types: random.next() < 0.5 ? CODES : MIXED,
     quotas: [
-      { ...package_, externalRef: `CRM-${userId}`, metadata: { customer: name } },
+      { ...package_, externalRef: `CRM-${userId}` },
       ...(random.next() < 0.3 ? [dailyCap(Math.max(20, dailyMessages * 3))] : []),
       ...(random.next() < 0.1 ? [{ ...countryCap(['US'], dailyMessages * 10), name: 'United States, per month' }] : []),
     ],
@@ -116,26 +118,27 @@ const ENDING_DAYS = 4
 /** The customers that a visitor is sent to. */
 function storiesAt(now: EpochMs, pastDays: number): Customer[] {
   const inDays = (days: number) => new Date(now + days * DAY_MS).toISOString()
-  const monthly = (name: string, limit: number) => ({
-    name,
+  const monthly = (limit: number) => ({
+    name: 'Monthly package',
     limit,
     period: 'month' as const,
     timeZone: TIME_ZONE,
     alertAt: [80, 95, 100],
-    metadata: { customer: name },
   })
   return [
     // The codes do not arrive: the package has units, the daily cap has none.
     {
       userId: BLOCKED_USER,
+      name: 'Nimbus Games',
       dailyMessages: 160,
       countries: EUROPE,
       types: CODES,
-      quotas: [monthly('Nimbus Games', 9_000), dailyCap(100)],
+      quotas: [monthly(9_000), dailyCap(100)],
     },
     // Runs out this week.
     {
       userId: ENDING_USER,
+      name: 'Harbor Books',
       dailyMessages: 60,
       countries: EUROPE,
       types: MIXED,
@@ -149,23 +152,33 @@ function storiesAt(now: EpochMs, pastDays: number): Customer[] {
       ],
     },
     // A fraudster makes it send codes to Nigeria (see `fraudAt`).
-    { userId: 1_042, dailyMessages: 90, countries: EUROPE, types: CODES, quotas: [monthly('Kite Social', 20_000)] },
+    {
+      userId: 1_042,
+      name: 'Kite Social',
+      dailyMessages: 90,
+      countries: EUROPE,
+      types: CODES,
+      quotas: [monthly(20_000)],
+    },
     {
       userId: 2_001,
+      name: 'Slate Studio',
       dailyMessages: 20,
       countries: EUROPE,
       types: MIXED,
-      quotas: [{ ...monthly('Unpaid invoice', 5_000), enabled: false }],
+      quotas: [{ ...monthly(5_000), name: 'Suspended: unpaid invoice', enabled: false }],
     },
     {
       userId: 2_002,
+      name: 'Tulip Events',
       dailyMessages: 0,
       countries: EUROPE,
       types: MIXED,
-      quotas: [{ ...monthly('Starts next week', 3_000), startsAt: inDays(7) }],
+      quotas: [{ ...monthly(3_000), startsAt: inDays(7) }],
     },
     {
       userId: 2_003,
+      name: 'Atlas Freight',
       dailyMessages: 300,
       countries: WORLD,
       types: MIXED,
@@ -173,10 +186,11 @@ function storiesAt(now: EpochMs, pastDays: number): Customer[] {
     },
     {
       userId: 2_004,
+      name: 'Meadow Dental',
       dailyMessages: 40,
       countries: EUROPE,
       types: MIXED,
-      quotas: [{ ...monthly('With rollover', 1_500), rolloverLimit: 500, overageLimit: 100 }],
+      quotas: [{ ...monthly(1_500), rolloverLimit: 500, overageLimit: 100 }],
     },
   ]
 }
@@ -186,7 +200,12 @@ export interface Message {
   country: string
   messageType: string
   units: number
+  /** Whether it is a code that is entered, which the breaker asks about. */
+  isEntered: boolean
 }
+
+/** The part of codes that are entered. */
+const ENTERED = 0.85
 
 /** When the fraud of user 1042 began, before the time at which the demo is looked at. */
 const FRAUD_MS = 7 * 3_600_000
@@ -213,7 +232,8 @@ export function messagesOf(
   })
   if (from >= fraudUntil - FRAUD_MS) {
     const count = Math.floor((ms / 60_000) * 5 + random.next())
-    for (let nth = 0; nth < count; nth++) messages.push({ userId: 1_042, country: 'NG', messageType: 'otp', units: 1 })
+    const pumped = { userId: 1_042, country: 'NG', messageType: 'otp', units: 1, isEntered: false }
+    for (let nth = 0; nth < count; nth++) messages.push(pumped)
   }
   return messages
 }
@@ -229,7 +249,8 @@ function messageOf({ userId, countries, types }: Customer, random: Random): Mess
           [2, 30],
           [3, 10],
         ])
-  return { userId, country: random.pick(countries), messageType, units }
+  const isEntered = messageType === 'otp' && random.next() < ENTERED
+  return { userId, country: random.pick(countries), messageType, units, isEntered }
 }
 
 /** How busy an hour is, on average 1: nights and weekends are quiet. */

@@ -100,8 +100,11 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
   const random = createRandom(4_711)
   const customers = customersAt(started, pastDays, random)
   onProgress(`Creating the quotas of ${customers.length} customers …`)
-  for (const { userId, quotas } of customers) {
-    await Promise.all(quotas.map(quota => admin.createQuota({ userId, ...quota })))
+  for (const { userId, name, quotas } of customers) {
+    await Promise.all([
+      admin.updateProfile({ userId, name }),
+      ...quotas.map(quota => admin.createQuota({ userId, ...quota })),
+    ])
   }
   const types = ['quota.threshold_reached', 'quota.updated'] as const
   await admin.createWebhook({ url: receivers.healthy, types: [...types], description: 'Customer relations' })
@@ -183,7 +186,7 @@ async function createSenders(url: string, config: Config, at: EpochMs): Promise<
 /** Sends messages as a platform does: most arrive, some are refused by the provider, some are lost on their way. */
 async function sendAll(messages: readonly Message[], senders: Senders, at: EpochMs, random: Random): Promise<void> {
   for (let first = 0; first < messages.length; first += CALLS) {
-    const calls = messages.slice(first, first + CALLS).map(async ({ messageType, ...message }, nth) => {
+    const calls = messages.slice(first, first + CALLS).map(async ({ messageType, isEntered, ...message }, nth) => {
       const sender = senders.get(messageType)
       if (sender === undefined) throw new RangeError(`no machine sends ${messageType}`)
       const id = `${at.toString(36)}-${first + nth}`
@@ -195,13 +198,15 @@ async function sendAll(messages: readonly Message[], senders: Senders, at: Epoch
         return
       }
       const sent = await sender.withReservation(input, () => 'accepted')
-      if (sent.granted && luck > 1 - LOST) await sender.refund({ userId: input.userId, id })
+      if (!sent.granted) return
+      if (luck > 1 - LOST) await sender.refund({ userId: input.userId, id })
+      else if (isEntered) await sender.verified({ userId: input.userId, id })
     })
     await Promise.all(calls)
   }
 }
 
-/** Sends codes of user 4711, all of which arrive, until one is denied, and `max` at most. */
+/** Sends codes of user 4711, all of which arrive and are entered, until one is denied, and `max` at most. */
 async function sendCodes(senders: Senders, at: EpochMs, max: number): Promise<void> {
   const sender = senders.get('otp')
   if (sender === undefined) throw new RangeError('no machine sends codes')
@@ -210,6 +215,7 @@ async function sendCodes(senders: Senders, at: EpochMs, max: number): Promise<vo
     const input = { userId: BLOCKED_USER, country: 'DE', messageType: 'otp', units: 1, id }
     const { granted } = await sender.withReservation(input, () => 'accepted')
     if (!granted) return
+    await sender.verified({ userId: input.userId, id })
   }
 }
 
