@@ -26,8 +26,10 @@ export interface PageEntry {
 /** Those who may create and change quotas and webhooks. */
 const admins = (caller: Caller) => may(caller, 'change')
 const users = ({ user_id }: Caller) => user_id !== null
-/** Staff without quotas of their own, who find the page in the menu of the account. */
-const othersOnly = (caller: Caller) => readsAllUsers(caller) && !users(caller)
+/** Those who come for their own quotas alone. */
+const customers = (caller: Caller) => users(caller) && !readsAllUsers(caller)
+/** Staff who may have quotas of their own. They find the page in the menu of the account. */
+const staffWithQuotas = (caller: Caller) => users(caller) && readsAllUsers(caller)
 
 type Load<Component> = () => Promise<{ default: Component }>
 
@@ -53,6 +55,7 @@ const denials = () => import('./components/denials/denials.tsx')
 const message = () => import('./pages/message/message-page.tsx')
 const changes = () => import('./pages/user/changes.tsx')
 const transfers = () => import('./pages/user/transfers.tsx')
+const mine = framed(myQuotas, ownOverview)
 const cost = lazy(() => import('./pages/cost/cost.tsx'))
 const profile = () => import('./pages/user/profile.tsx')
 
@@ -184,9 +187,10 @@ export const PAGES: readonly PageEntry[] = [
     label: texts.shell.pages.mine,
     icon: 'mine',
     shape: 'tiles',
-    isFor: users,
-    Page: framed(myQuotas, ownOverview),
+    isFor: customers,
+    Page: mine,
   },
+  { path: '/mine', shape: 'tiles', isFor: staffWithQuotas, Page: mine },
   { path: '/mine/reservations', isFor: users, Page: framed(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: framed(myQuotas, denials) },
   {
@@ -199,8 +203,8 @@ export const PAGES: readonly PageEntry[] = [
     label: texts.shell.pages.cost,
     icon: 'cost',
     shape: 'form',
-    isFor: users,
+    isFor: customers,
     Page: cost,
   },
-  { path: '/cost', shape: 'form', isFor: othersOnly, Page: cost },
+  { path: '/cost', shape: 'form', isFor: readsAllUsers, Page: cost },
 ]

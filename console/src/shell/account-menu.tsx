@@ -44,10 +44,17 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
         <ColorSchemes />
         <Densities />
         <Menu.Divider />
-        {caller.user_id === null && readsAllUsers(caller) && (
-          <Menu.Item component={Link} href="/cost" leftSection={<Icon name="cost" />}>
-            {texts.shell.pages.cost}
-          </Menu.Item>
+        {readsAllUsers(caller) && (
+          <>
+            {caller.user_id !== null && (
+              <Menu.Item component={Link} href="/mine" leftSection={<Icon name="mine" />}>
+                {texts.shell.pages.mine}
+              </Menu.Item>
+            )}
+            <Menu.Item component={Link} href="/cost" leftSection={<Icon name="cost" />}>
+              {texts.shell.pages.cost}
+            </Menu.Item>
+          </>
         )}
         <Menu.Item component="a" href="/docs" leftSection={<Icon name="docs" />}>
           {account.docs}

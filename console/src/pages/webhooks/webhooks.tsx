@@ -53,19 +53,20 @@ function columnsOf(latest: Api['EventPage'] | undefined): readonly Column<Api['W
   return [
     {
       label: list.columns.webhook,
+      kind: 'name',
       cell: ({ id, kind, description, ...webhook }) => (
         <>
-          <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600} className={rows.name}>
-            <bdi>{destinationOf(webhook)}</bdi>
+          <Anchor component={Link} href={`/webhooks/${id}`} size="sm" fw={600}>
+            <bdi>{description ?? destinationOf(webhook)}</bdi>
           </Anchor>
-          <div className={`${rows.about} ${rows.name}`}>
+          <div className={rows.about}>
             {kind === 'webhook' ? '' : `${list.kinds[kind]} `}
-            <bdi>{description ?? ''}</bdi>
+            {description !== null && <bdi>{destinationOf(webhook)}</bdi>}
           </div>
         </>
       ),
     },
-    { label: list.columns.receives, kind: 'name', cell: webhook => receivedText(webhook.kind, inputOf(webhook)) },
+    { label: list.columns.receives, cell: webhook => receivedText(webhook.kind, inputOf(webhook)) },
     {
       label: list.columns.lately,
       cell: webhook => {
