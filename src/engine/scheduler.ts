@@ -173,8 +173,6 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     } catch (error) {
       const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
       return running.commands.map(() => failure)
-    } finally {
-      running.isOver = true
     }
   }
 }
@@ -185,7 +183,6 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
  */
 class OpenBatch<C extends UserCommand, R> implements RunningBatch<C> {
   commands: readonly C[]
-  isOver = false
   private readonly batch: QueuedBatch<C, R>
   private readonly divide: (users: ReadonlySet<number>) => void
 
@@ -200,8 +197,6 @@ class OpenBatch<C extends UserCommand, R> implements RunningBatch<C> {
   }
 
   isolate(users: ReadonlySet<number>): void {
-    // Its commands are completed: in another batch they would be completed again.
-    if (this.isOver) return
     this.divide(users)
     this.commands = commandsOf(this.batch)
   }

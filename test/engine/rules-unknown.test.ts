@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { Unavailable } from '../../src/engine/completion.ts'
 import {
   countersOf,
   createBench,
@@ -96,6 +97,24 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
     ])
     await lost
     expect(await asked).toMatchObject([{ replayed: true }, { replayed: false }, { replayed: false }])
+  })
+
+  test('is settled without a user whose rows another transaction holds', async () => {
+    const [held = 0, free = 0] = neighbours(2)
+    for (const user of [held, free]) await bench.quota({ user_id: user })
+    const engine = await engineFor(held, { lockTimeoutMs: 100 })
+    await warm(engine, free)
+    const stranger = await bench.stranger()
+    await stranger.query('begin')
+    await stranger.query('select 1 from account where shard = $1 and user_id = $2 for update', [shardOf(held), held])
+    const { lost } = network.loseNextConfirmation()
+    const [ofHeld, ofFree] = [engine.submit(reserve(held, 'm1', 5)), engine.submit(reserve(free, 'm1', 5))]
+    const refused = expect(ofHeld).rejects.toThrow(Unavailable)
+    await lost
+    expect(await ofFree).toMatchObject({ outcome: 'granted', replayed: false })
+    await refused
+    await stranger.query('rollback')
+    expect(await engine.submit(reserve(held, 'm1', 5))).toMatchObject({ outcome: 'granted', replayed: true })
   })
 
   test('stays a first answer if the confirmation of its repetition is lost, too', async () => {
