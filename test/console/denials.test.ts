@@ -67,7 +67,7 @@ test('an administrator sees the denials of a user with reason, quota and when to
   await row(page, 'uncovered').waitFor()
   expect(await ids(page)).toEqual(['uncovered', LONGEST_ID, 'capped', 'exhausted'])
   expect(await row(page, 'uncovered').getByRole('cell').allTextContents()).toEqual([
-    '15 Mar 2026, 13:00',
+    '15 Mar 2026, 13:00:04',
     'No quotaExplain',
     '1',
     'No country',
@@ -75,7 +75,7 @@ test('an administrator sees the denials of a user with reason, quota and when to
     '1 Jun 2026, 02:00',
   ])
   expect(await row(page, 'exhausted').getByRole('cell').allTextContents()).toEqual([
-    '15 Mar 2026, 13:00',
+    '15 Mar 2026, 13:00:01',
     'Quota exhaustedExplain',
     '60',
     'France (FR)otp',

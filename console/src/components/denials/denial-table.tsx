@@ -7,6 +7,7 @@ import classes from '../data-table.module.css'
 import { type Column, DataTable } from '../data-table.tsx'
 import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
+import { TimeToTheSecond } from '../values.tsx'
 
 type Denial = Api['DenialRecord']
 
@@ -36,7 +37,7 @@ function columnsOf(user: ViewedUser, onExplain: TableProps['onExplain']): Column
   const { columns, noCountry, waitingDoesNotHelp } = texts.denials
   return [
     { label: columns.message, kind: 'name', cell: denial => <Message denial={denial} user={user} /> },
-    timeColumn(columns.denied, ({ at }) => at),
+    { label: columns.denied, cell: ({ at }) => <TimeToTheSecond at={at} /> },
     { label: columns.reason, cell: denial => <Reason {...{ denial, user, onExplain }} /> },
     unitsColumn(columns.units, ({ units }) => units),
     destinationColumn(columns.destination, noCountry),

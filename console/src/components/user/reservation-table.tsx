@@ -3,12 +3,12 @@ import type { Api } from '../../api/types.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
-import { timeColumn, unitsColumn } from '../columns.tsx'
+import { unitsColumn } from '../columns.tsx'
 import classes from '../data-table.module.css'
 import { type Column, DataTable } from '../data-table.tsx'
 import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
-import { ExactTime, PrincipalName } from '../values.tsx'
+import { ExactTime, PrincipalName, TimeToTheSecond } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']
 
@@ -52,7 +52,7 @@ function columnsOf(user: ViewedUser): Column<Reservation>[] {
     unitsColumn(columns.units, ({ units }) => units),
     destinationColumn(columns.destination, noCountry),
     { label: columns.chargedTo, kind: 'name', cell: ({ draws }) => <Draws draws={draws} user={user} /> },
-    timeColumn(columns.created, ({ created_at }) => created_at),
+    { label: columns.created, cell: ({ created_at }) => <TimeToTheSecond at={created_at} /> },
   ]
 }
 
