@@ -81,7 +81,7 @@ export default function Pauses() {
             ) : (
               <NoPauses state={state} hasMore={next_cursor !== null} />
             )}
-            {show === 'active' && (
+            {show === 'active' && items.length > 0 && (
               <p className={tables.more}>
                 <StoppedBound denied={denied} />
               </p>
