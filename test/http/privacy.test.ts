@@ -1,7 +1,7 @@
 /** Numbers, texts and tags of messages leave no trace behind. The exception is the journal of a client or agent (docs/agent.md). */
 import { Writable } from 'node:stream'
 import { zstdDecompressSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { writeBackup } from '../../src/db/backup/write.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
@@ -123,7 +123,9 @@ async function fail() {
   await db.query({ text: sql`alter table value_counter rename to elsewhere` })
   const failed = await ask('consume', { units: 1, recipient: ANN, tag: TAG })
   await db.query({ text: sql`alter table elsewhere rename to value_counter` })
-  const statuses = [409, ...new Array(7).fill(400), 200, 400, 401, 500]
+  // A node of a cluster without a table has just given it to another: the call is to be repeated.
+  const withoutTable = inject('nodes') === null ? 500 : 503
+  const statuses = [409, ...new Array(7).fill(400), 200, 400, 401, withoutTable]
   expect([...refused, failed].map(({ status }) => status)).toEqual(statuses)
   return [...refused, failed]
 }
