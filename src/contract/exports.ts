@@ -49,5 +49,10 @@ export const UsageRecord = Type.Object(
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const EXPORT_COMPONENTS = { UsageRecord } satisfies Record<string, TSchema>
 
+export type ExportQuotasQuery = Static<typeof ExportQuotasQuery>
+export type ExportDenialsQuery = Static<typeof ExportDenialsQuery>
+export type ExportLedgerQuery = Static<typeof ExportLedgerQuery>
+export type ExportAuditQuery = Static<typeof ExportAuditQuery>
+export type ExportCustomersQuery = Static<typeof ExportCustomersQuery>
 export type ExportUsageQuery = Static<typeof ExportUsageQuery>
 export type UsageRecord = Static<typeof UsageRecord>

@@ -26,30 +26,18 @@ const AS_READ =
   'As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.'
 
 /** What lists show, whole: `/api/sms/admin/export/…`. */
-export function exportRoutes(server: FastifyInstance, context: RouteContext): void {
+export function exportRoutes(server: FastifyInstance, { db, now, exportSlots }: RouteContext): void {
   server.addHook('preHandler', (_request, reply, done) => {
-    context.exportSlots.hold(reply)
+    exportSlots.hold(reply)
     done()
   })
-  quotaExports(server, context)
-  messageExports(server, context)
-  auditExport(server, context)
-  customerExport(server, context)
-}
-
-function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void {
   get(server, '/quotas', {
     ...operation('Administrator', 'exportQuotas', 'Export quotas', `By ascending id. ${AS_READ}`),
     query: ExportQuotasQuery,
     answer: 'SmsQuota',
-    isLines: true,
-    errors: ['overloaded'],
-    handler: ({ query }, reply) =>
-      send(
-        reply,
-        db,
-        pagesOf(place => listPage(db, { ...query, ...place, sort: 'id' }, VIEWER, now())),
-      ),
+    ...lines(db, (query: ExportQuotasQuery) =>
+      pagesOf(place => listPage(db, { ...query, ...place, sort: 'id' }, VIEWER, now())),
+    ),
   })
   get(server, '/usage', {
     ...operation(
@@ -60,25 +48,13 @@ function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void 
     ),
     query: ExportUsageQuery,
     answer: 'UsageRecord',
-    isLines: true,
-    errors: ['overloaded'],
-    handler: ({ query }, reply) => send(reply, db, usagePages(db, query, now())),
+    ...lines(db, (query: ExportUsageQuery) => usagePages(db, query, now())),
   })
-}
-
-function messageExports(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '/denials', {
     ...operation('Administrator', 'exportDenials', 'Export denied messages', `Newest first. ${AS_READ}`),
     query: ExportDenialsQuery,
     answer: 'DenialRecord',
-    isLines: true,
-    errors: ['overloaded'],
-    handler: ({ query }, reply) =>
-      send(
-        reply,
-        db,
-        pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER)),
-      ),
+    ...lines(db, (query: ExportDenialsQuery) => pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER))),
   })
   get(server, '/ledger', {
     ...operation(
@@ -89,34 +65,14 @@ function messageExports(server: FastifyInstance, { db }: RouteContext): void {
     ),
     query: ExportLedgerQuery,
     answer: 'ReservationRecord',
-    isLines: true,
-    errors: ['overloaded'],
-    handler: ({ query }, reply) =>
-      send(
-        reply,
-        db,
-        pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER)),
-      ),
+    ...lines(db, (query: ExportLedgerQuery) => pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER))),
   })
-}
-
-function auditExport(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '/audit', {
     ...operation('Administrator', 'exportAudit', 'Export changes by administrators', `Newest first. ${AS_READ}`),
     query: ExportAuditQuery,
     answer: 'AuditEntry',
-    isLines: true,
-    errors: ['overloaded'],
-    handler: ({ query }, reply) =>
-      send(
-        reply,
-        db,
-        pagesOf(place => auditPage(db, { ...query, ...place })),
-      ),
+    ...lines(db, (query: ExportAuditQuery) => pagesOf(place => auditPage(db, { ...query, ...place }))),
   })
-}
-
-function customerExport(server: FastifyInstance, { db, now }: RouteContext): void {
   get(server, '/customers', {
     ...operation(
       'Administrator',
@@ -126,15 +82,17 @@ function customerExport(server: FastifyInstance, { db, now }: RouteContext): voi
     ),
     query: ExportCustomersQuery,
     answer: 'Customer',
+    ...lines(db, (query: ExportCustomersQuery) => pagesOf(place => customerPage(db, { ...query, ...place }, now()))),
+  })
+}
+
+/** The rest of a route: it sends the pages that its query asks for as lines. */
+function lines<Query>(db: Database, pagesFor: (query: Query) => AsyncGenerator<readonly object[], void>) {
+  return {
     isLines: true,
     errors: ['overloaded'],
-    handler: ({ query }, reply) =>
-      send(
-        reply,
-        db,
-        pagesOf(place => customerPage(db, { ...query, ...place }, now())),
-      ),
-  })
+    handler: ({ query }: { query: Query }, reply: FastifyReply) => send(reply, db, pagesFor(query)),
+  } as const
 }
 
 /** Sends pages as lines. What fails before the first page is answered like any other call. */
