@@ -2625,7 +2625,7 @@ export type Overview = {
   readonly pauses: { readonly count: number; readonly items: ReadonlyArray<Pause> } | null
   readonly breaker: {
     /** Pauses that the breaker made in the last 24 hours. */ readonly tripped: number
-    /** What it only observed in the last 24 hours. */
+    /** What it only observed in the last 24 hours; 0 while no user gives feedback, for then each code looks pumped. */
     readonly observed: number
     /** Whether there may be more: the service looked at a bounded number. */
     readonly isMore: boolean

@@ -60,7 +60,10 @@ export const Overview = Type.Object(
     breaker: nullable(
       Type.Object({
         tripped: uint({ description: 'Pauses that the breaker made in the last 24 hours.' }),
-        observed: uint({ description: 'What it only observed in the last 24 hours.' }),
+        observed: uint({
+          description:
+            'What it only observed in the last 24 hours; 0 while no user gives feedback, for then each code looks pumped.',
+        }),
         is_more: isMore,
         items: Type.Array(Type.Ref('Pause#')),
       }),

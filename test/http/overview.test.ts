@@ -1,7 +1,10 @@
 /** The overview: what is not well, in one answer that all callers share. */
 import { expect, test } from 'vitest'
+import { trip } from '../../src/admin/breaker.ts'
+import { writeWatchedUsers } from '../../src/db/breaker/settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { countAtRisk } from '../../src/db/users/customers.ts'
+import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { keep } from '../../src/http/overview/parts.ts'
 import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
@@ -115,6 +118,23 @@ test('has pauses, requests, webhooks and countries that need a look', async () =
     items: [{ id: webhook.body.id, failing_since: '2026-03-20T12:00:00.000Z' }],
   })
   expect(destinations).toEqual({ unusual: 1, items: [{ country: 'TO', asked: 60, denied: 0, usual: 0 }] })
+})
+
+test('has what the breaker observed once a user gives feedback: before, each code looks pumped', async () => {
+  const codes = [{ start: clock.now - 60_000, end: clock.now, sent: 41, verified: 0 }]
+  const evidence = judge(measure(codes, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS)
+  if (evidence === null) throw new Error('41 codes are no reason')
+  const by = { now: clock.now, actor: 'sms-quota', requestId: 'breaker' }
+  for (const [country, observed] of [
+    ['LT', true],
+    ['LV', false],
+  ] as const)
+    await trip(service.db, { user_id: 21, country, message_types: ['otp'], observed, evidence }, by)
+  const examples = [{ user_id: 21, messages: 41 }]
+  await writeWatchedUsers(service.db, { with_feedback: 0, without_feedback: 1, examples })
+  expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 0, items: [{ country: 'LV' }] })
+  await writeWatchedUsers(service.db, { with_feedback: 1, without_feedback: 1, examples })
+  expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 1 })
 })
 
 test('sums up today and yesterday by the hour of a time zone, as the report of usage does', async () => {

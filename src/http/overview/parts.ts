@@ -1,4 +1,6 @@
 import { MAX_AT_RISK, MAX_EVENTS, MAX_SHOWN } from '../../contract/overview.ts'
+import { readBreaker } from '../../db/breaker/settings.ts'
+import type { Database } from '../../db/connection/database.ts'
 import { countActivePauses, listPauses } from '../../db/pauses/lists.ts'
 import { listIncreaseRequests } from '../../db/quotas/increase-requests.ts'
 import { countAtRisk } from '../../db/users/customers.ts'
@@ -29,6 +31,20 @@ const ZONE_KEPT_MS = HOUR_MS
 
 export type OverviewParts = ReturnType<typeof createParts>
 
+/** What the breaker found in the last 24 hours, the newest first: each destination once, however often it was found. */
+async function findingsOf(db: Database, at: EpochMs) {
+  const [{ pauses }, { users }] = await Promise.all([
+    listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_FOUND, at),
+    readBreaker(db),
+  ])
+  // While no user gives feedback, each of their codes looks pumped, and what is observed says nothing.
+  const judges = users === null || users.with_feedback > 0
+  const recent = pauses.filter(({ created_at, observed }) => created_at > at - DAY_MS && (judges || !observed))
+  const ofDestinations = Map.groupBy(recent, ({ user_id, country }) => `${user_id} ${country}`)
+  const found = [...ofDestinations.values()].flatMap(([newest]) => newest ?? [])
+  return { found, isMore: recent.length === MAX_FOUND }
+}
+
 /** The reads of the overview, which all callers share. */
 export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' | 'now'>) {
   const keptFor = <T>(read: (at: EpochMs) => Promise<T>) => keep(KEPT_MS, now, read)
@@ -52,14 +68,13 @@ export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' 
       return { count, items: await named(pauses.map(pause => pauseViewOf(pause, at))) }
     }),
     breaker: keptFor(async at => {
-      const { pauses } = await listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_FOUND, at)
-      const recent = pauses.filter(({ created_at }) => created_at > at - DAY_MS)
-      const observed = recent.filter(pause => pause.observed).length
+      const { found, isMore } = await findingsOf(db, at)
+      const observed = found.filter(pause => pause.observed).length
       return {
-        tripped: recent.length - observed,
+        tripped: found.length - observed,
         observed,
-        is_more: recent.length === MAX_FOUND,
-        items: await named(recent.slice(0, MAX_SHOWN).map(pause => pauseViewOf(pause, at))),
+        is_more: isMore,
+        items: await named(found.slice(0, MAX_SHOWN).map(pause => pauseViewOf(pause, at))),
       }
     }),
     webhooks: keptFor(async at => {

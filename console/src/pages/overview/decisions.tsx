@@ -10,6 +10,8 @@ import type { NamedUser } from '../../model/addresses.ts'
 import type { Decision } from '../../model/overview.ts'
 import type { Pause } from '../../model/pauses.ts'
 import { destinationOf } from '../../model/webhook.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './overview.module.css'
 
@@ -17,12 +19,13 @@ const { decisions: words } = texts.overview
 
 /** The first few of what a person decides, each with the way to it. Nothing where there is nothing. */
 export function Decisions({ decisions }: { decisions: readonly Decision[] }) {
+  const mayPause = may(useCaller(), 'change')
   if (decisions.length === 0) return null
   return (
     <Section isFramed title={words.title}>
       <ul className={classes.rows}>
         {decisions.map(decision => {
-          const row = rowOf(decision)
+          const row = rowOf(decision, mayPause)
           return <Row key={`${decision.kind} ${row.href}`} {...row} />
         })}
       </ul>
@@ -53,11 +56,11 @@ export function Row({ tone, title, about, href, action }: RowProps) {
   )
 }
 
-function rowOf(decision: Decision): RowProps {
+function rowOf(decision: Decision, mayPause: boolean): RowProps {
   switch (decision.kind) {
     case 'trip':
     case 'observed':
-      return rowOfPause(decision.kind, decision.pause)
+      return rowOfPause(decision.kind, decision.pause, mayPause)
     case 'webhook': {
       const { id, description, failing_since, disabled_reason, ...webhook } = decision.webhook
       return {
@@ -94,7 +97,7 @@ function rowOf(decision: Decision): RowProps {
   }
 }
 
-function rowOfPause(kind: 'trip' | 'observed', pause: Pause): RowProps {
+function rowOfPause(kind: 'trip' | 'observed', pause: Pause, mayPause: boolean): RowProps {
   const { country, user_id, until, evidence, ...names } = pause
   const who = user_id === null ? words.allUsers : userOf({ user_id, ...names })
   const codes = evidence === null ? '' : words.codes(Math.round(evidence.counted))
@@ -111,8 +114,8 @@ function rowOfPause(kind: 'trip' | 'observed', pause: Pause): RowProps {
         tone: 'held',
         title: words.observed(countryLabel(country), who),
         about: codes,
-        href: `/pauses?${query}`,
-        action: words.pause,
+        href: mayPause ? `/pauses?${query}` : `/pauses?show=all&country=${country}`,
+        action: mayPause ? words.pause : words.look,
       }
 }
 

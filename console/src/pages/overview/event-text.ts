@@ -156,5 +156,5 @@ const pauseValues = ({ user_id, until, observed, evidence }: Pause) => ({
   isForAll: user_id === null,
   until: until && formatTimestamp(until),
   observed,
-  codes: evidence?.counted ?? 0,
+  codes: Math.round(evidence?.counted ?? 0),
 })
