@@ -21,7 +21,7 @@ export function requestColumns(isOwn: boolean): Column<IncreaseRequest>[] {
       cell: ({ quota_id, user_id }) => <QuotaLink id={quota_id} kind="grant" user={{ user_id, isOwn }} />,
     },
     timeColumn(columns.created, ({ created_at }) => created_at),
-    { label: columns.status, kind: 'name', cell: request => <Outcome request={request} /> },
+    { label: columns.status, kind: 'state', cell: request => <Outcome request={request} /> },
   ]
 }
 
