@@ -5,9 +5,8 @@ import { cursor } from '../model/url-parameters.ts'
 import { type Changes, changesQuery } from '../queries/recorded-changes.ts'
 import { texts } from '../texts/texts.ts'
 import { timeColumn } from './columns.tsx'
-import { CursorPager } from './cursor-pager.tsx'
 import { type Column, DataTable } from './data-table.tsx'
-import { Loaded, Loading } from './loaded.tsx'
+import { PagedList } from './paged-list.tsx'
 import { useUrlState } from './url-state.ts'
 import { Actor } from './values.tsx'
 
@@ -26,20 +25,11 @@ export function RecordedChanges<Of extends keyof Changes>({ of, id, children }: 
   const [state, change] = useUrlState(STATE)
   const changes = useQuery(changesQuery(of, id, state.cursor))
   return (
-    <Loaded query={changes} loading={<Loading rows={4} height={44} />}>
-      {({ items, next_cursor }) => (
-        <>
-          <DataTable
-            label={label}
-            columns={columnsOf(children)}
-            rows={items}
-            keyOf={({ version }) => version}
-            isStale={changes.isPlaceholderData}
-          />
-          <CursorPager cursor={state.cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
-        </>
+    <PagedList page={changes} cursor={state.cursor} onCursor={next => change({ cursor: next })} empty={() => null}>
+      {(rows, isStale) => (
+        <DataTable columns={columnsOf(children)} keyOf={({ version }) => version} {...{ label, rows, isStale }} />
       )}
-    </Loaded>
+    </PagedList>
   )
 }
 

@@ -12,9 +12,9 @@ import {
 } from '../../model/denial-filters.ts'
 import { denialsQuery } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
-import { CursorPager } from '../cursor-pager.tsx'
 import { KnownFilters } from '../known-filters.tsx'
-import { EmptyState, Loaded, Loading } from '../loaded.tsx'
+import { EmptyState } from '../loaded.tsx'
+import { PagedList } from '../paged-list.tsx'
 import { useUrlState } from '../url-state.ts'
 import { DenialDialog } from './denial-dialog.tsx'
 import { DenialFilterFields } from './denial-filters.tsx'
@@ -37,27 +37,17 @@ export default function Denials({ user }: { user: ViewedUser }) {
       />
       {state.id !== null && <MessageLife id={state.id} user={user} />}
       <KnownFilters readers={FILTERS}>
-        <Loaded query={list} loading={<Loading rows={8} height={44} />}>
-          {({ items, next_cursor }) => (
-            <>
-              {items.length === 0 ? (
-                <NoDenials state={state} hasMore={next_cursor !== null} />
-              ) : (
-                <DenialTable
-                  denials={items}
-                  user={user}
-                  isStale={list.isPlaceholderData}
-                  onExplain={denial => change({ denial })}
-                />
-              )}
-              <CursorPager
-                cursor={state.cursor}
-                next={list.isPlaceholderData ? null : next_cursor}
-                onCursor={cursor => change({ cursor })}
-              />
-            </>
+        <PagedList
+          page={list}
+          cursor={state.cursor}
+          onCursor={cursor => change({ cursor })}
+          rows={8}
+          empty={hasMore => <NoDenials state={state} hasMore={hasMore} />}
+        >
+          {(denials, isStale) => (
+            <DenialTable {...{ denials, user, isStale }} onExplain={denial => change({ denial })} />
           )}
-        </Loaded>
+        </PagedList>
       </KnownFilters>
       <DenialDialog scope={user} denialId={state.denial} onClose={() => change({ denial: null })} />
     </>

@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { AUDITED_RESOURCES } from '../../../../src/domain/audit.ts'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import { saveFile } from '../../components/download.ts'
 import { ExportButton } from '../../components/export-button.tsx'
 import { ChoiceFilter, TextFilter } from '../../components/filter-fields.tsx'
 import filters from '../../components/filters.module.css'
 import { KnownFilters } from '../../components/known-filters.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { TimeFilter } from '../../components/time-filter.tsx'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import { CHANGE_FILTERS, type ChangeFilters, isFiltered, NO_FILTERS } from '../../model/audit.ts'
@@ -58,23 +58,22 @@ interface ListProps {
 function ChangeList({ selected, after, onPage }: ListProps) {
   const page = useQuery(changesQuery(selected, after))
   return (
-    <Loaded query={page} loading={<Loading rows={8} height={44} />}>
-      {({ items, next_cursor }) => (
-        <>
-          {items.length === 0 ? (
-            <NoChanges isOlder={after !== null} isFiltered={isFiltered(selected)} hasMore={next_cursor !== null} />
-          ) : (
-            <ChangeTable
-              // Each raise of a limit is a row with its difference, also of those that one call made.
-              requests={selected.raised === null ? requestsOf(items) : items.map(head => ({ head, others: [] }))}
-              ofUser={null}
-              isStale={page.isPlaceholderData}
-            />
-          )}
-          <CursorPager cursor={after} next={page.isPlaceholderData ? null : next_cursor} onCursor={onPage} />
-        </>
+    <PagedList
+      page={page}
+      cursor={after}
+      onCursor={onPage}
+      rows={8}
+      empty={hasMore => <NoChanges isOlder={after !== null} isFiltered={isFiltered(selected)} hasMore={hasMore} />}
+    >
+      {(items, isStale) => (
+        <ChangeTable
+          // Each raise of a limit is a row with its difference, also of those that one call made.
+          requests={selected.raised === null ? requestsOf(items) : items.map(head => ({ head, others: [] }))}
+          ofUser={null}
+          isStale={isStale}
+        />
       )}
-    </Loaded>
+    </PagedList>
   )
 }
 

@@ -1,14 +1,14 @@
 import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import tables from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ChoiceFilter, CountryFilter, UserFilter } from '../../components/filter-fields.tsx'
 import { LiftPause } from '../../components/lift-pause.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
@@ -66,34 +66,29 @@ export default function Pauses() {
       <PauseTabs />
       <Filters state={state} onChange={part => change({ cursor: null, ...part })} />
       <p role="status">{done}</p>
-      <Loaded query={pauses} loading={<Loading rows={4} height={44} />}>
-        {({ items, next_cursor }) => (
+      <PagedList
+        page={pauses}
+        cursor={state.cursor}
+        onCursor={next => change({ cursor: next })}
+        empty={hasMore => <NoPauses state={state} hasMore={hasMore} />}
+      >
+        {(rows, isStale) => (
           <>
-            {items.length > 0 ? (
-              <DataTable
-                look="records"
-                label={words.title}
-                columns={columnsOf(mayChange ? setDone : null, show === 'active' ? [stoppedColumn(denied)] : [])}
-                rows={items}
-                keyOf={({ id }) => id}
-                isStale={pauses.isPlaceholderData}
-              />
-            ) : (
-              <NoPauses state={state} hasMore={next_cursor !== null} />
-            )}
-            {show === 'active' && items.length > 0 && (
+            <DataTable
+              look="records"
+              label={words.title}
+              columns={columnsOf(mayChange ? setDone : null, show === 'active' ? [stoppedColumn(denied)] : [])}
+              keyOf={({ id }) => id}
+              {...{ rows, isStale }}
+            />
+            {show === 'active' && (
               <p className={tables.more}>
                 <StoppedBound denied={denied} />
               </p>
             )}
-            <CursorPager
-              cursor={state.cursor}
-              next={pauses.isPlaceholderData ? null : next_cursor}
-              onCursor={next => change({ cursor: next })}
-            />
           </>
         )}
-      </Loaded>
+      </PagedList>
       {mayChange && (
         <Dialog title={words.form.title} isOpen={state.pause !== null} onClose={close}>
           <Suspense fallback={<Loading rows={6} height={44} />}>

@@ -2,11 +2,11 @@ import { Anchor, Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import rows from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { cursor, oneOf } from '../../model/url-parameters.ts'
@@ -47,27 +47,24 @@ export default function Plans() {
           }
         />
       </search>
-      <Loaded query={plans} loading={<Loading rows={4} height={60} />}>
-        {({ items, next_cursor }) => (
-          <>
-            {items.length > 0 ? (
-              <DataTable
-                look="records"
-                label={list.title}
-                columns={COLUMNS}
-                rows={items}
-                keyOf={({ id }) => id}
-                isStale={plans.isPlaceholderData}
-              />
-            ) : state.archived === 'true' ? (
-              <EmptyState title={list.noneArchived} />
-            ) : (
-              <NoPlans mayChange={mayChange} />
-            )}
-            <CursorPager cursor={state.cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
-          </>
+      <PagedList
+        page={plans}
+        cursor={state.cursor}
+        onCursor={next => change({ cursor: next })}
+        empty={() =>
+          state.archived === 'true' ? <EmptyState title={list.noneArchived} /> : <NoPlans mayChange={mayChange} />
+        }
+      >
+        {(rows, isStale) => (
+          <DataTable
+            look="records"
+            label={list.title}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            {...{ rows, isStale }}
+          />
         )}
-      </Loaded>
+      </PagedList>
     </>
   )
 }

@@ -1,12 +1,12 @@
 import { Code } from '@mantine/core'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/quota-settings.ts'
 import type { Api } from '../../api/types.ts'
 import { timeColumn, unitsColumn } from '../../components/columns.tsx'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, Timestamp } from '../../components/values.tsx'
@@ -32,13 +32,18 @@ const WINDOWS = texts.quota.windows
 
 /** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {
-  const [state] = useUrlState(QUOTA_URL_STATE)
+  const [state, change] = useUrlState(QUOTA_URL_STATE)
   const page = useQuery(historyQuery(id, state.cursor))
   const recorded = page.data?.items ?? []
   const transfers = useTransfersBehind(recorded[0]?.after.user_id, recorded)
   return (
-    <PagedRecords page={page} empty={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}>
-      {(changes: Change[], isStale) => (
+    <PagedList
+      page={page}
+      cursor={state.cursor}
+      onCursor={next => change({ cursor: next })}
+      empty={() => <EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}
+    >
+      {(changes, isStale) => (
         <ol
           className={classes.changes}
           aria-label={CHANGES.label}
@@ -61,17 +66,22 @@ export function History({ id }: { id: number }) {
           ))}
         </ol>
       )}
-    </PagedRecords>
+    </PagedList>
   )
 }
 
 /** The ended windows of a quota. */
 export function PastWindows({ id }: { id: number }) {
-  const [state] = useUrlState(QUOTA_URL_STATE)
+  const [state, change] = useUrlState(QUOTA_URL_STATE)
   const page = useQuery(windowsQuery(id, state.cursor))
   return (
-    <PagedRecords page={page} empty={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}>
-      {(windows: Window[], isStale) => (
+    <PagedList
+      page={page}
+      cursor={state.cursor}
+      onCursor={next => change({ cursor: next })}
+      empty={() => <EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}
+    >
+      {(windows, isStale) => (
         <DataTable
           look="plain"
           className={classes.windows}
@@ -82,29 +92,7 @@ export function PastWindows({ id }: { id: number }) {
           isStale={isStale}
         />
       )}
-    </PagedRecords>
-  )
-}
-
-interface PagedRecordsProps<Item> {
-  page: UseQueryResult<{ items: Item[]; next_cursor: string | null }>
-  empty: ReactNode
-  /** @param isStale whether newer items are being loaded */
-  children: (items: Item[], isStale: boolean) => ReactNode
-}
-
-/** A list with the newest first, whose cursor is in the URL. */
-function PagedRecords<Item>({ page, empty, children }: PagedRecordsProps<Item>) {
-  const [{ cursor }, change] = useUrlState(QUOTA_URL_STATE)
-  return (
-    <Loaded query={page} loading={<Loading rows={5} height={44} />}>
-      {({ items, next_cursor }) => (
-        <>
-          {items.length === 0 ? empty : children(items, page.isPlaceholderData)}
-          <CursorPager cursor={cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
-        </>
-      )}
-    </Loaded>
+    </PagedList>
   )
 }
 

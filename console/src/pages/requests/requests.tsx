@@ -1,13 +1,13 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { ChoiceFilter, UserFilter } from '../../components/filter-fields.tsx'
 import { requestColumns } from '../../components/increase-requests/columns.tsx'
 import { type Deciding, decisionColumn } from '../../components/increase-requests/decisions.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import type { IncreaseRequest } from '../../model/increase-requests.ts'
@@ -49,29 +49,16 @@ export default function Requests() {
       <Text size="sm" role="status">
         {done}
       </Text>
-      <Loaded query={requests} loading={<Loading rows={4} height={44} />}>
-        {({ items, next_cursor }) => (
-          <>
-            {items.length > 0 ? (
-              <DataTable
-                look="records"
-                label={words.title}
-                columns={columns}
-                rows={items}
-                keyOf={({ id }) => id}
-                isStale={requests.isPlaceholderData}
-              />
-            ) : (
-              <NoRequests state={state} hasMore={next_cursor !== null} />
-            )}
-            <CursorPager
-              cursor={state.cursor}
-              next={requests.isPlaceholderData ? null : next_cursor}
-              onCursor={next => change({ cursor: next })}
-            />
-          </>
+      <PagedList
+        page={requests}
+        cursor={state.cursor}
+        onCursor={next => change({ cursor: next })}
+        empty={hasMore => <NoRequests state={state} hasMore={hasMore} />}
+      >
+        {(rows, isStale) => (
+          <DataTable look="records" label={words.title} keyOf={({ id }) => id} {...{ columns, rows, isStale }} />
         )}
-      </Loaded>
+      </PagedList>
       <Suspense>
         <DecisionDialog
           deciding={deciding}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { CursorPager } from '../../components/cursor-pager.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import type { Change } from '../../model/audit.ts'
@@ -20,24 +20,22 @@ export default function Changes({ user }: { user: ViewedUser }) {
   const changes = useQuery(changesQuery({ user_id: user.user_id }, state.cursor))
   const { none, noneOfUser, noneOlder, searching, searchingAbout } = texts.changes
   return (
-    <Loaded query={changes} loading={<Loading rows={6} height={44} />}>
-      {({ items, next_cursor }) => (
-        <>
-          {items.length > 0 && <UserChanges changes={items} user={user} isStale={changes.isPlaceholderData} />}
-          {items.length === 0 && next_cursor !== null && <EmptyState title={searching}>{searchingAbout}</EmptyState>}
-          {items.length === 0 && next_cursor === null && (
-            <EmptyState title={state.cursor === null ? none : noneOlder}>
-              {state.cursor === null && noneOfUser}
-            </EmptyState>
-          )}
-          <CursorPager
-            cursor={state.cursor}
-            next={changes.isPlaceholderData ? null : next_cursor}
-            onCursor={next => change({ cursor: next })}
-          />
-        </>
-      )}
-    </Loaded>
+    <PagedList
+      page={changes}
+      cursor={state.cursor}
+      onCursor={next => change({ cursor: next })}
+      empty={hasMore =>
+        hasMore ? (
+          <EmptyState title={searching}>{searchingAbout}</EmptyState>
+        ) : (
+          <EmptyState title={state.cursor === null ? none : noneOlder}>
+            {state.cursor === null && noneOfUser}
+          </EmptyState>
+        )
+      }
+    >
+      {(items, isStale) => <UserChanges changes={items} user={user} isStale={isStale} />}
+    </PagedList>
   )
 }
 

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { timeColumn } from '../../components/columns.tsx'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import classes from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
@@ -58,31 +58,26 @@ export default function Transfers({ user }: { user: ViewedUser }) {
         />
       </Group>
       <p role="status">{done}</p>
-      <Loaded query={transfers} loading={<Loading rows={5} height={44} />}>
-        {({ items, next_cursor }) => (
-          <>
-            {items.length === 0 ? (
-              <EmptyState title={state.cursor === null ? words.none : words.noneOlder}>
-                {state.cursor === null && words.noneAbout}
-              </EmptyState>
-            ) : (
-              <DataTable
-                look="records"
-                label={words.table}
-                columns={columnsOf(user_id, canChange ? open : null)}
-                rows={items}
-                keyOf={({ id }) => id}
-                isStale={transfers.isPlaceholderData}
-              />
-            )}
-            <CursorPager
-              cursor={state.cursor}
-              next={transfers.isPlaceholderData ? null : next_cursor}
-              onCursor={next => change({ cursor: next })}
-            />
-          </>
+      <PagedList
+        page={transfers}
+        cursor={state.cursor}
+        onCursor={next => change({ cursor: next })}
+        empty={() => (
+          <EmptyState title={state.cursor === null ? words.none : words.noneOlder}>
+            {state.cursor === null && words.noneAbout}
+          </EmptyState>
         )}
-      </Loaded>
+      >
+        {(rows, isStale) => (
+          <DataTable
+            look="records"
+            label={words.table}
+            columns={columnsOf(user_id, canChange ? open : null)}
+            keyOf={({ id }) => id}
+            {...{ rows, isStale }}
+          />
+        )}
+      </PagedList>
       <Dialog
         title={returned === null ? '' : giveBack[actionOf(returned, user_id)].title}
         isOpen={isOpen}

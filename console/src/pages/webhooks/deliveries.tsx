@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { DELIVERY_STATUSES } from '../../../../src/domain/webhook.ts'
 import type { Api } from '../../api/types.ts'
-import { CursorPager } from '../../components/cursor-pager.tsx'
 import filters from '../../components/filters.module.css'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
+import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { cursor, matching, oneOf } from '../../model/url-parameters.ts'
 import { deliveriesQuery } from '../../queries/webhooks.ts'
@@ -49,24 +49,21 @@ export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
           </Button>
         )}
       </Group>
-      <Loaded query={deliveries} loading={<Loading rows={8} height={48} />}>
-        {({ items, next_cursor }) => (
-          <>
-            {items.length === 0 ? (
-              <EmptyState title={words.none}>
-                {page.status === null && page.cursor === null ? words.aboutNone : words.noneWithStatus}
-              </EmptyState>
-            ) : (
-              <DeliveryTable
-                deliveries={items}
-                isStale={deliveries.isPlaceholderData}
-                onOpen={opened => change({ delivery: opened })}
-              />
-            )}
-            <CursorPager cursor={page.cursor} next={next_cursor} onCursor={cursor => change({ cursor })} />
-          </>
+      <PagedList
+        page={deliveries}
+        cursor={page.cursor}
+        onCursor={cursor => change({ cursor })}
+        rows={8}
+        empty={() => (
+          <EmptyState title={words.none}>
+            {page.status === null && page.cursor === null ? words.aboutNone : words.noneWithStatus}
+          </EmptyState>
         )}
-      </Loaded>
+      >
+        {(items, isStale) => (
+          <DeliveryTable deliveries={items} isStale={isStale} onOpen={opened => change({ delivery: opened })} />
+        )}
+      </PagedList>
       <Suspense>
         {delivery !== null && (
           <DeliveryDrawer
