@@ -118,6 +118,8 @@ test('has pauses, requests, webhooks and countries that need a look', async () =
     items: [{ id: webhook.body.id, failing_since: '2026-03-20T12:00:00.000Z' }],
   })
   expect(destinations).toEqual({ unusual: 1, items: [{ country: 'TO', asked: 60, denied: 0, usual: 0 }] })
+  await call('POST', '/api/sms/admin/pauses', { body: { user_id: null, country: 'TO' } })
+  expect((await overview()).destinations).toEqual({ unusual: 0, items: [] })
 })
 
 test('has what the breaker observed once a user gives feedback: before, each code looks pumped', async () => {
@@ -135,6 +137,8 @@ test('has what the breaker observed once a user gives feedback: before, each cod
   expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 0, items: [{ country: 'LV' }] })
   await writeWatchedUsers(service.db, { with_feedback: 1, without_feedback: 1, examples })
   expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 1 })
+  await call('POST', '/api/sms/admin/pauses', { body: { user_id: 21, country: 'LT' } })
+  expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 0 })
 })
 
 test('sums up today and yesterday by the hour of a time zone, as the report of usage does', async () => {

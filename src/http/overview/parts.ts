@@ -23,7 +23,7 @@ import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
 const KEPT_MS = 5_000
 const USUAL_KEPT_MS = HOUR_MS
 
-/** Pauses of the breaker that are looked at, the newest. */
+/** Pauses of the breaker, and active ones, that are looked at, the newest. */
 const MAX_FOUND = 50
 /** Callers' time zones of which usage is kept. There are some 40 offsets. */
 const MAX_ZONES = 50
@@ -31,18 +31,32 @@ const ZONE_KEPT_MS = HOUR_MS
 
 export type OverviewParts = ReturnType<typeof createParts>
 
-/** What the breaker found in the last 24 hours, the newest first: each destination once, however often it was found. */
+/**
+ * What the breaker found in the last 24 hours, the newest first: each destination once, however often it was found. What it only observed
+ * is left out once the destination is paused.
+ */
 async function findingsOf(db: Database, at: EpochMs) {
-  const [{ pauses }, { users }] = await Promise.all([
+  const [{ pauses }, { users }, isPaused] = await Promise.all([
     listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_FOUND, at),
     readBreaker(db),
+    readPaused(db, at),
   ])
   // While no user gives feedback, each of their codes looks pumped, and what is observed says nothing.
   const judges = users === null || users.with_feedback > 0
-  const recent = pauses.filter(({ created_at, observed }) => created_at > at - DAY_MS && (judges || !observed))
+  const recent = pauses.filter(
+    ({ created_at, observed, country, user_id }) =>
+      created_at > at - DAY_MS && (!observed || (judges && !isPaused(country, user_id))),
+  )
   const ofDestinations = Map.groupBy(recent, ({ user_id, country }) => `${user_id} ${country}`)
   const found = [...ofDestinations.values()].flatMap(([newest]) => newest ?? [])
   return { found, isMore: recent.length === MAX_FOUND }
+}
+
+/** Whether a country is paused for a user; for null, whether for all. By the newest pauses that are active. */
+async function readPaused(db: Database, at: EpochMs) {
+  const { pauses } = await listPauses(db, { active: true }, MAX_INTEGER, MAX_FOUND, at)
+  return (country: string, userId: number | null) =>
+    pauses.some(pause => pause.country === country && (pause.user_id === null || pause.user_id === userId))
 }
 
 /** The reads of the overview, which all callers share. */
@@ -102,7 +116,7 @@ export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' 
       const items = await named(first.map(requestViewOf))
       return { open: open.length, is_more: open.length === MAX_PAGE_SIZE, items }
     }),
-    destinations: keptFor(async at => unusualCountries(db, at, await usual())),
+    destinations: keptFor(async at => unusualCountries(db, at, await usual(), await readPaused(db, at))),
     events: keptFor(async () => {
       const query = { after: { last: MAX_EVENTS }, limit: MAX_EVENTS, waitMs: 0 }
       const page = await feed.read(query, '', new AbortController().signal)

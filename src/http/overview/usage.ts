@@ -50,12 +50,17 @@ type ByCountry = ReadonlyMap<string, { asked: number; denied: number }>
 export const readUsualDays = (db: Database, at: EpochMs): Promise<ByCountry> =>
   readCountries(db, endOf(at) - (USUAL_DAYS + 1) * DAY_MS, endOf(at) - DAY_MS)
 
-/** Countries with far more messages in the last 24 hours than usual, most first. */
-export async function unusualCountries(db: Database, at: EpochMs, before: ByCountry) {
+/** Countries with far more messages in the last 24 hours than usual, most first, but for those that are paused for all users. */
+export async function unusualCountries(
+  db: Database,
+  at: EpochMs,
+  before: ByCountry,
+  isPaused: (country: string, userId: null) => boolean,
+) {
   const day = await readCountries(db, endOf(at) - DAY_MS, endOf(at))
   const unusual = [...day]
     .map(([country, sums]) => ({ country, ...sums, usual: (before.get(country)?.asked ?? 0) / USUAL_DAYS }))
-    .filter(isUnusual)
+    .filter(destination => isUnusual(destination) && !isPaused(destination.country, null))
     .toSorted((one, other) => other.asked - one.asked)
   return { unusual: unusual.length, items: unusual.slice(0, MAX_SHOWN) }
 }
