@@ -235,6 +235,15 @@ test('on a narrow screen the navigation opens, navigates and closes', async () =
   await link.click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await link.waitFor({ state: 'hidden' })
+
+  // The search leads away, too; with Caps Lock, its key is a K.
+  await page.getByRole('button', { name: 'Open navigation' }).click()
+  await link.waitFor()
+  await page.keyboard.press('Control+K')
+  await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').fill('Webhooks')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Webhooks & alerts' }).waitFor()
+  await link.waitFor({ state: 'hidden' })
 })
 
 describe('changes of many', () => {

@@ -22,7 +22,9 @@ const Search = lazy(loadSearch)
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
   const caller = useCaller()
   const [location] = useLocation()
-  const [isOpen, { toggle, close }] = useDisclosure()
+  // Of narrow screens: another page closes it, however one came there.
+  const [openAt, setOpenAt] = useState<string | null>(null)
+  const isOpen = openAt === location
   const content = useRef<HTMLElement>(null)
   useTopOfNewPage(location, content)
 
@@ -34,7 +36,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
       <header className={classes.header}>
         <Burger
           opened={isOpen}
-          onClick={toggle}
+          onClick={() => setOpenAt(isOpen ? null : location)}
           hiddenFrom="sm"
           size="sm"
           aria-label={isOpen ? texts.shell.closeNavigation : texts.shell.openNavigation}
@@ -59,7 +61,10 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
         aria-label={texts.shell.navigation}
       >
         <ul className={classes.pages}>
-          {pages.map(page => page.label && <NavItem key={page.path} page={page} location={location} onClick={close} />)}
+          {pages.map(
+            page =>
+              page.label && <NavItem key={page.path} page={page} location={location} onClick={() => setOpenAt(null)} />,
+          )}
         </ul>
       </nav>
       <main ref={content} id="content" tabIndex={-1} className={classes.main}>
@@ -78,7 +83,8 @@ function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEn
     // It opens at once then. If the service is away, it is loaded when it is opened.
     loadSearch().catch(() => {})
     function onKey(event: KeyboardEvent) {
-      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      // With Caps Lock, it is a K.
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       open()
     }
