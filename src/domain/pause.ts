@@ -87,6 +87,12 @@ export function pausedBy(
   return longest
 }
 
+/** Whether messages of all users and all types to a country are paused. */
+export function isPausedForAll(pauses: PausesByCountry, country: string, now: EpochMs): boolean {
+  const ofAllUsers = pauses.get(country)?.get(null) ?? []
+  return ofAllUsers.some(pause => pause.message_types === null && !isOver(pause, now))
+}
+
 /** A user's paused destinations, as the summary lists them. */
 export function pausesOf(pauses: PausesByCountry, userId: number, now: EpochMs): UnliftedPause[] {
   return [...pauses.values()]

@@ -118,6 +118,10 @@ test('has pauses, requests, webhooks and countries that need a look', async () =
     items: [{ id: webhook.body.id, failing_since: '2026-03-20T12:00:00.000Z' }],
   })
   expect(destinations).toEqual({ unusual: 1, items: [{ country: 'TO', asked: 60, denied: 0, usual: 0 }] })
+  // A pause of other messages, or of one user, decides nothing about those.
+  for (const part of [{ user_id: 21 }, { user_id: null, message_types: ['marketing'] }])
+    await call('POST', '/api/sms/admin/pauses', { body: { country: 'TO', ...part } })
+  expect((await overview()).destinations).toMatchObject({ unusual: 1 })
   await call('POST', '/api/sms/admin/pauses', { body: { user_id: null, country: 'TO' } })
   expect((await overview()).destinations).toEqual({ unusual: 0, items: [] })
 })
@@ -126,19 +130,27 @@ test('has what the breaker observed once a user gives feedback: before, each cod
   const codes = [{ start: clock.now - 60_000, end: clock.now, sent: 41, verified: 0 }]
   const evidence = judge(measure(codes, clock.now), { day: 0, quarter: 0 }, DEFAULT_BUDGETS)
   if (evidence === null) throw new Error('41 codes are no reason')
-  const by = { now: clock.now, actor: 'sms-quota', requestId: 'breaker' }
-  for (const [country, observed] of [
-    ['LT', true],
-    ['LV', false],
-  ] as const)
-    await trip(service.db, { user_id: 21, country, message_types: ['otp'], observed, evidence }, by)
+  for (const [country, observed, hoursAgo] of [
+    ['LT', true, 5],
+    ['LT', true, 0],
+    ['LV', false, 0],
+  ] as const) {
+    const by = { now: clock.now - hoursAgo * HOUR_MS, actor: 'sms-quota', requestId: 'breaker' }
+    const found = { user_id: 21, country, message_types: ['otp'], observed, evidence }
+    expect((await trip(service.db, found, by)).outcome).toBe('tripped')
+  }
   const examples = [{ user_id: 21, messages: 41 }]
   await writeWatchedUsers(service.db, { with_feedback: 0, without_feedback: 1, examples })
   expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 0, items: [{ country: 'LV' }] })
   await writeWatchedUsers(service.db, { with_feedback: 1, without_feedback: 1, examples })
   expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 1 })
-  await call('POST', '/api/sms/admin/pauses', { body: { user_id: 21, country: 'LT' } })
-  expect((await overview()).breaker).toMatchObject({ tripped: 1, observed: 0 })
+  for (const [message_types, observed] of [
+    [['marketing'], 1],
+    [['otp'], 0],
+  ] as const) {
+    await call('POST', '/api/sms/admin/pauses', { body: { user_id: 21, country: 'LT', message_types } })
+    expect((await overview()).breaker).toMatchObject({ tripped: 1, observed })
+  }
 })
 
 test('sums up today and yesterday by the hour of a time zone, as the report of usage does', async () => {

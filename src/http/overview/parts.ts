@@ -9,7 +9,7 @@ import { MAX_INTEGER, MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { RISKS } from '../../domain/customer-standing.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
 import { namedValues } from '../../domain/named-values.ts'
-import { pauseViewOf } from '../../domain/pause.ts'
+import { isPausedForAll, type Pause, type PausesByCountry, pausedBy, pauseViewOf } from '../../domain/pause.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../domain/time.ts'
 import { webhookView } from '../../domain/webhook.ts'
 import { eventView } from '../../events/views.ts'
@@ -23,7 +23,7 @@ import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
 const KEPT_MS = 5_000
 const USUAL_KEPT_MS = HOUR_MS
 
-/** Pauses of the breaker, and active ones, that are looked at, the newest. */
+/** Pauses of the breaker that are looked at, the newest. */
 const MAX_FOUND = 50
 /** Callers' time zones of which usage is kept. There are some 40 offsets. */
 const MAX_ZONES = 50
@@ -33,34 +33,32 @@ export type OverviewParts = ReturnType<typeof createParts>
 
 /**
  * What the breaker found in the last 24 hours, the newest first: each destination once, however often it was found. What it only observed
- * is left out once the destination is paused.
+ * is left out once such messages are paused.
  */
-async function findingsOf(db: Database, at: EpochMs) {
-  const [{ pauses }, { users }, isPaused] = await Promise.all([
+async function findingsOf(db: Database, known: PausesByCountry, at: EpochMs) {
+  const [{ pauses }, { users }] = await Promise.all([
     listPauses(db, { origin: 'breaker' }, MAX_INTEGER, MAX_FOUND, at),
     readBreaker(db),
-    readPaused(db, at),
   ])
+  const recent = pauses.filter(({ created_at }) => created_at > at - DAY_MS)
   // While no user gives feedback, each of their codes looks pumped, and what is observed says nothing.
   const judges = users === null || users.with_feedback > 0
-  const recent = pauses.filter(
-    ({ created_at, observed, country, user_id }) =>
-      created_at > at - DAY_MS && (!observed || (judges && !isPaused(country, user_id))),
-  )
-  const ofDestinations = Map.groupBy(recent, ({ user_id, country }) => `${user_id} ${country}`)
+  const shown = recent.filter(pause => !pause.observed || (judges && !isDecided(pause, known, at)))
+  const ofDestinations = Map.groupBy(shown, ({ user_id, country }) => `${user_id} ${country}`)
   const found = [...ofDestinations.values()].flatMap(([newest]) => newest ?? [])
   return { found, isMore: recent.length === MAX_FOUND }
 }
 
-/** Whether a country is paused for a user; for null, whether for all. By the newest pauses that are active. */
-async function readPaused(db: Database, at: EpochMs) {
-  const { pauses } = await listPauses(db, { active: true }, MAX_INTEGER, MAX_FOUND, at)
-  return (country: string, userId: number | null) =>
-    pauses.some(pause => pause.country === country && (pause.user_id === null || pause.user_id === userId))
+/** Whether all messages that the breaker would pause are paused by now. */
+function isDecided({ user_id, country, message_types }: Pause, known: PausesByCountry, at: EpochMs): boolean {
+  if (user_id === null) return isPausedForAll(known, country, at)
+  return (message_types ?? [null]).every(
+    message_type => pausedBy(known, { user_id, country, message_type }, at) !== undefined,
+  )
 }
 
 /** The reads of the overview, which all callers share. */
-export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' | 'now'>) {
+export function createParts({ db, feed, now, pauses }: Pick<RouteContext, 'db' | 'feed' | 'now' | 'pauses'>) {
   const keptFor = <T>(read: (at: EpochMs) => Promise<T>) => keep(KEPT_MS, now, read)
   const usual = keep(USUAL_KEPT_MS, now, at => readUsualDays(db, at))
   const zones = createExpiringMap<() => ReturnType<typeof usageOf>>(MAX_ZONES)
@@ -75,14 +73,14 @@ export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' 
   return {
     usage,
     pauses: keptFor(async at => {
-      const [count, { pauses }] = await Promise.all([
+      const [count, { pauses: active }] = await Promise.all([
         countActivePauses(db, at),
         listPauses(db, { active: true }, MAX_INTEGER, MAX_SHOWN, at),
       ])
-      return { count, items: await named(pauses.map(pause => pauseViewOf(pause, at))) }
+      return { count, items: await named(active.map(pause => pauseViewOf(pause, at))) }
     }),
     breaker: keptFor(async at => {
-      const { found, isMore } = await findingsOf(db, at)
+      const { found, isMore } = await findingsOf(db, pauses.known, at)
       const observed = found.filter(pause => pause.observed).length
       return {
         tripped: found.length - observed,
@@ -116,7 +114,7 @@ export function createParts({ db, feed, now }: Pick<RouteContext, 'db' | 'feed' 
       const items = await named(first.map(requestViewOf))
       return { open: open.length, is_more: open.length === MAX_PAGE_SIZE, items }
     }),
-    destinations: keptFor(async at => unusualCountries(db, at, await usual(), await readPaused(db, at))),
+    destinations: keptFor(async at => unusualCountries(db, at, await usual(), pauses.known)),
     events: keptFor(async () => {
       const query = { after: { last: MAX_EVENTS }, limit: MAX_EVENTS, waitMs: 0 }
       const page = await feed.read(query, '', new AbortController().signal)

@@ -2,6 +2,7 @@ import { MAX_SHOWN } from '../../contract/overview.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { sumTotals } from '../../db/usage/of-all.ts'
 import { MAX_USAGE_ROWS, USAGE_BUCKET_MS } from '../../domain/bounds.ts'
+import { isPausedForAll, type PausesByCountry } from '../../domain/pause.ts'
 import { plainCalendar } from '../../domain/period.ts'
 import { DAY_MS, type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { isUnusual, USUAL_DAYS } from '../../domain/unusual-traffic.ts'
@@ -50,17 +51,12 @@ type ByCountry = ReadonlyMap<string, { asked: number; denied: number }>
 export const readUsualDays = (db: Database, at: EpochMs): Promise<ByCountry> =>
   readCountries(db, endOf(at) - (USUAL_DAYS + 1) * DAY_MS, endOf(at) - DAY_MS)
 
-/** Countries with far more messages in the last 24 hours than usual, most first, but for those that are paused for all users. */
-export async function unusualCountries(
-  db: Database,
-  at: EpochMs,
-  before: ByCountry,
-  isPaused: (country: string, userId: null) => boolean,
-) {
+/** Countries with far more messages in the last 24 hours than usual, most first, but for those to which all are paused. */
+export async function unusualCountries(db: Database, at: EpochMs, before: ByCountry, pauses: PausesByCountry) {
   const day = await readCountries(db, endOf(at) - DAY_MS, endOf(at))
   const unusual = [...day]
     .map(([country, sums]) => ({ country, ...sums, usual: (before.get(country)?.asked ?? 0) / USUAL_DAYS }))
-    .filter(destination => isUnusual(destination) && !isPaused(destination.country, null))
+    .filter(destination => isUnusual(destination) && !isPausedForAll(pauses, destination.country, at))
     .toSorted((one, other) => other.asked - one.asked)
   return { unusual: unusual.length, items: unusual.slice(0, MAX_SHOWN) }
 }
