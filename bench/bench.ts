@@ -5,7 +5,7 @@
  * A run starts its own PostgreSQL, a Redis if the PATH has one, the service, the peers and the load generator, and
  * removes everything afterwards. A full run writes docs/benchmarks.md; with --quick or --case it only prints.
  */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
@@ -23,6 +23,7 @@ import { greedySenderCase } from './cases/greedy-sender.ts'
 import { growthCase } from './cases/growth.ts'
 import { heldCase } from './cases/held.ts'
 import { httpCase } from './cases/http.ts'
+import { idleCase } from './cases/idle.ts'
 import { importCase } from './cases/import.ts'
 import { ledgerCase } from './cases/ledger.ts'
 import { listsCase } from './cases/lists.ts'
@@ -43,6 +44,8 @@ import { startPostgres } from './servers/postgres.ts'
 import { createCleanup } from './servers/processes.ts'
 
 const FILE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
+/** Where the end of the file begins that a run keeps: what cases found that run by themselves. */
+const APART = '\n## Measured apart\n'
 
 const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   http: httpCase,
@@ -63,6 +66,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   overload: overloadCase,
   floods: floodsCase,
   'greedy-sender': greedySenderCase,
+  idle: idleCase,
   console: consoleCase,
   soak: soakCase,
   webhooks: webhooksCase,
@@ -79,7 +83,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
 const QUICK_CASES = ['http', 'callers', 'ledger', 'engine', 'mixed']
 const DEFAULT_CASES = {
   quick: QUICK_CASES,
-  full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'greedy-sender', 'lists', 'growth'],
+  full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'greedy-sender', 'idle', 'lists', 'growth'],
 }
 
 const HELP = `npm run bench -- [options]
@@ -172,7 +176,11 @@ try {
   }
   const text = render(findings, await factsOf(bench, (performance.now() - began) / 1000))
   process.stdout.write(text)
-  if (options.case === undefined && !options.quick) await writeFile(FILE, text)
+  if (options.case === undefined && !options.quick) {
+    const before = await readFile(FILE, 'utf8')
+    const at = before.indexOf(APART)
+    await writeFile(FILE, at === -1 ? text : `${text}${before.slice(at)}`)
+  }
 } finally {
   await cleanup.run()
 }

@@ -5,7 +5,7 @@ import { distribute } from '../../src/db/schema/distribute.ts'
 import { migrate } from '../../src/db/schema/migrate.ts'
 import { rawSql } from '../../test/support/sql.ts'
 import type { Made, Postgres } from './postgres.ts'
-import { type Cleanup, cpuSeconds } from './processes.ts'
+import { type Cleanup, cpuSeconds, proportionalBytes } from './processes.ts'
 
 /** CPU time and write-ahead log are those of all nodes together. Its own databases are plain ones of the coordinator. */
 export interface BenchCluster extends Postgres {
@@ -84,6 +84,7 @@ export async function openCluster(url: string, cleanup: Cleanup): Promise<BenchC
       return { url: first, db: open(first, 2) }
     },
     cpu: () => sum(pids.map(pid => cpuSeconds(pid, true))),
+    memory: async () => (await sum(pids.map(proportionalBytes))) ?? 0,
     async walBytes() {
       return (await sum(nodes.map(({ db }) => walOf(db)))) ?? 0
     },

@@ -7,7 +7,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/schema/migrate.ts'
 import { rawSql } from '../../test/support/sql.ts'
-import { type Cleanup, cpuSeconds } from './processes.ts'
+import { type Cleanup, cpuSeconds, proportionalBytes } from './processes.ts'
 
 export interface Postgres {
   readonly version: string
@@ -15,6 +15,8 @@ export interface Postgres {
   make(name: string, options?: { empty?: boolean }): Promise<Made>
   /** Seconds of CPU that all its processes have used. */
   cpu(): Promise<number | null>
+  /** Memory of all its processes in bytes, of shared pages once. */
+  memory(): Promise<number>
   /** Current position of the write-ahead log, in bytes. */
   walBytes(): Promise<number>
   /** Writes a checkpoint, so that no side pays for pages that another side wrote. */
@@ -55,6 +57,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
       return { url: url.href, db }
     },
     cpu: () => cpuSeconds(pid, true),
+    memory: () => proportionalBytes(pid),
     async walBytes() {
       const [wal] = await admin.query<{ bytes: number }>({
         text: sql`select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint as bytes`,

@@ -179,6 +179,19 @@ export async function residentBytes(pid: number): Promise<number | null> {
   return kilobytes === undefined ? null : Number(kilobytes) * 1024
 }
 
+/** The memory of a process and its children in bytes, of shared pages its part; 0 on systems without /proc. */
+export async function proportionalBytes(pid: number): Promise<number> {
+  const pids = [pid]
+  for (const name of await readdir('/proc'))
+    if (/^\d+$/.test(name) && (await statOf(Number(name)))?.parent === pid) pids.push(Number(name))
+  let bytes = 0
+  for (const one of pids) {
+    const text = await readFile(`/proc/${one}/smaps_rollup`, 'utf8').catch(() => '')
+    bytes += Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024
+  }
+  return bytes
+}
+
 /** The most memory that a process has had, in bytes; 0 on systems without /proc. */
 export async function peakBytes(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
