@@ -56,7 +56,7 @@ declare module '*/found-messages.module.css' {
 }
 
 declare module '*/histogram.module.css' {
-  const classes: Readonly<Record<'axis' | 'bar' | 'bars' | 'denied' | 'figure' | 'sent', string>>
+  const classes: Readonly<Record<'axis' | 'bar' | 'bars' | 'counted' | 'denied' | 'figure' | 'sent', string>>
   export default classes
 }
 

@@ -73,9 +73,9 @@ test('an auditor finds who raised limits last week, by how much and why, and tak
   await page.getByRole('button', { name: 'Export CSV' }).click()
   await page.getByText('3 changes exported.').waitFor()
   expect((await readFile(await (await download).path(), 'utf8')).split('\n').slice(1)).toEqual([
-    `2026-03-15T12:03:00.000Z,ben,,quota,${extra.id},Extra,7,,Acme,created,,20,20,Outage of Friday,,extra`,
-    `2026-03-15T12:02:00.000Z,ann,Ann Lee,quota,${quota.id},Package,7,,Acme,updated,100,600,500,Trade fair,limit,raised`,
-    `2026-03-15T12:01:00.000Z,ben,,quota,${quota.id},Package,7,,Acme,created,,100,100,,,made`,
+    `2026-03-15T12:03:00.000Z,ben,,quota,${extra.id},Extra,7,,Acme,created,,20,20,Outage of Friday,,extra,,`,
+    `2026-03-15T12:02:00.000Z,ann,Ann Lee,quota,${quota.id},Package,7,,Acme,updated,100,600,500,Trade fair,limit,raised,,`,
+    `2026-03-15T12:01:00.000Z,ben,,quota,${quota.id},Package,7,,Acme,created,,100,100,,,made,,`,
     '',
   ])
 

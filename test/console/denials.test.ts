@@ -305,6 +305,7 @@ test('sent and denied messages of all users are one list, which opens each, filt
     '?country=FR&from=2026-03-14T23%3A00%3A00.000Z&to=2026-03-15T23%3A00%3A00.000Z',
   )
   await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByText(/^In 24 hours: 1 sent, \d+ denied$/).waitFor()
   const bars = page.getByRole('slider', { name: 'By time: 1 sent' })
   await bars.locator('[title^="From 15 Mar 2026, 14:00: 1 sent, "]').click()
   await soon(() => Promise.resolve(new URL(page.url()).search)).toBe(
@@ -349,7 +350,10 @@ test('sent and denied messages of all users are one list, which opens each, filt
   await page.keyboard.press('Enter')
   await page.getByLabel('Message type').fill('otp')
   await page.keyboard.press('Enter')
+  await page.getByLabel('Time', { exact: true }).selectOption('From … to …')
   await page.getByLabel('To', { exact: true }).fill('2026-03-15T13:01')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('From').fill('')
   await page.keyboard.press('Enter')
   await soon(shown).toEqual(['exhausted'])
   expect(new URL(page.url()).search).toBe('?country=FR&user_id=7&message_type=otp&to=2026-03-15T12%3A01%3A00.000Z')

@@ -23,7 +23,7 @@ test.each([
   ],
   [
     user.status.raised('day', false, 340, '16.03.2026, 00:00', 100),
-    'Die tägliche Obergrenze ist 340 bis 16.03.2026, 00:00, und danach wieder 100.',
+    'Die tägliche Obergrenze ist 340 bis 16.03.2026, 00:00, und danach 100.',
   ],
   [user.status.raise('Ceiling'), '„Ceiling“ anheben'],
   [dialogTitles.raise('day', 40), 'Tägliche Obergrenze von Benutzer 40 anheben'],
@@ -35,7 +35,7 @@ test.each([
   [usage.measures.committed.label, 'Bestätigt'],
   [denials.explanation.title, 'Warum sie abgelehnt wurde'],
   [denials.explanation.verdicts.blocks, 'Hielt die Nachricht auf: zu wenig Raum'],
-  [overview.strip.findings.blocked(3, true), '3+ Kunden blockiert'],
+  [overview.strip.findings.blocked(3, true), '3+ Kunden gesperrt'],
 ])('%s', (text, expected) => {
   expect(text).toBe(expected)
 })

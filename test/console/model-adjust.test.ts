@@ -10,7 +10,13 @@ import {
   proposalOf,
 } from '../../console/src/model/demand.ts'
 import { isBlock } from '../../console/src/model/quota-status.ts'
-import { canRaiseForWindow, currentRaise, followingCap, withMarks } from '../../console/src/model/raised-cap.ts'
+import {
+  canRaiseForWindow,
+  currentRaise,
+  followingCap,
+  raisesOf,
+  withMarks,
+} from '../../console/src/model/raised-cap.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 import { extraGrant, isExtra } from '../../src/domain/extra-grant.ts'
 import { QUOTA } from './quota-fixture.ts'
@@ -157,6 +163,21 @@ test('a raise ends with its cap', () => {
   expect(currentRaise({ ...RAISED, metadata })).not.toBe(null)
   for (const status of ['expired', 'deleted'] as const) expect(currentRaise({ ...RAISED, metadata, status })).toBe(null)
   expect(currentRaise({ ...RAISED, metadata, limit: 100 })).toBe(null)
+})
+
+test.each<[string, Partial<SmsQuota>, number | null]>([
+  ['has its old limit', {}, 100],
+  ['has another limit since', { limit: 120 }, 120],
+  ['is no lower any more', { limit: 150 }, null],
+  ['has no limit any more', { limit: null }, null],
+  ['is on another page of quotas', { id: 9 }, 100],
+])('a raise ends with what the cap that follows allows, which %s', (_title, next, from) => {
+  const metadata = { raised_from: '100', continued_by: '3' }
+  const raise = raisesOf([
+    { ...RAISED, metadata },
+    { ...NEXT, ...next },
+  ]).get(RAISED.id)
+  expect(raise?.from ?? null).toBe(from)
 })
 
 test.each<[string, Partial<SmsQuota>, string | null, number]>([

@@ -57,17 +57,17 @@ test.each<[string, Partial<Change>, string]>([
       ...updated({ version: 1, remaining: 100 }, { limit: 600, version: 2, remaining: 600 }),
       reason: 'Goodwill, once',
     },
-    'ann,Ann Lee,quota,1,,7,K-7,,updated,100,600,500,"Goodwill, once",limit,call-1',
+    'ann,Ann Lee,quota,1,,7,K-7,,updated,100,600,500,"Goodwill, once",limit,call-1,,',
   ],
   [
     'extra units, whose name is no formula',
     { action: 'created', before: null, after: extra },
-    `ann,Ann Lee,quota,1,'=1+1,7,K-7,,created,,20,20,Campaign,,call-1`,
+    `ann,Ann Lee,quota,1,'=1+1,7,K-7,,created,,20,20,Campaign,,call-1,,`,
   ],
   [
     'no limit any more',
     updated({}, { limit: null, name: 'Free' }),
-    'ann,Ann Lee,quota,1,Free,7,K-7,,updated,100,unlimited,unlimited,,name limit,call-1',
+    'ann,Ann Lee,quota,1,Free,7,K-7,,updated,100,unlimited,unlimited,,name limit,call-1,,',
   ],
   [
     'a pause',
@@ -81,7 +81,7 @@ test.each<[string, Partial<Change>, string]>([
       before: null,
       after: { country: 'NG', reason: 'Pumped codes', version: 1 },
     },
-    'ann,Ann Lee,pause,3,NG,,,,created,,,,Pumped codes,,call-1',
+    'ann,Ann Lee,pause,3,NG,,,,created,,,,Pumped codes,,call-1,,',
   ],
   [
     'a decided request',
@@ -93,7 +93,7 @@ test.each<[string, Partial<Change>, string]>([
       before: { units: 5, reason: 'Sale' },
       after: { units: 5, reason: 'Sale', note: 'Fine' },
     },
-    'ann,Ann Lee,increase_request,4,,7,K-7,,approved,,,,Fine,,call-1',
+    'ann,Ann Lee,increase_request,4,,7,K-7,,approved,,,,Fine,,call-1,,',
   ],
   [
     'a webhook that the service changed',
@@ -107,17 +107,18 @@ test.each<[string, Partial<Change>, string]>([
       before: { enabled: true, version: 1 },
       after: { enabled: false, version: 2 },
     },
-    'ann,Ann Lee,webhook,5,,,,,updated,,,,,enabled,',
+    'ann,Ann Lee,webhook,5,,,,,updated,,,,,enabled,,,',
   ],
 ])('%s as a line of CSV', (_title, change, line) => {
   expect(csvLineOf({ ...CHANGE, ...change }, 'Ann Lee')).toBe(`2026-03-10T12:00:00.000Z,${line}\n`)
-  expect(CSV_HEAD.split(',')).toHaveLength(16)
+  expect(CSV_HEAD.split(',')).toHaveLength(18)
 })
 
 const day = (month: number, date: number) => new Date(2026, month - 1, date).toISOString()
 
 test.each([
   ['today', [3, 18], [3, 19]],
+  ['yesterday', [3, 17], [3, 18]],
   ['last7Days', [3, 12], [3, 19]],
   ['lastWeek', [3, 9], [3, 16]],
   ['thisMonth', [3, 1], [4, 1]],

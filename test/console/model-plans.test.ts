@@ -90,6 +90,16 @@ test('the sample is a package with a cap a day, and a lower one for all countrie
   })
 })
 
+test('the first preset takes the place of the empty quota, until something is typed into it', () => {
+  const presets = ['monthly', 'daily'] as const
+  const slotsOf = (plan: PlanValues) => plan.slots.map(({ slot }) => slot)
+  const empty = emptyPlan(WHERE)
+  expect(slotsOf(presets.reduce((plan, preset) => withSlot(plan, preset, WHERE), empty))).toEqual(['monthly', 'daily'])
+  const [first] = empty.slots
+  const typed = { ...empty, slots: empty.slots.map(slot => ({ ...slot, quota: { ...slot.quota, limit: '5' } })) }
+  expect(slotsOf(withSlot(typed, 'monthly', WHERE))).toEqual([first?.slot, 'monthly'])
+})
+
 test('the API takes each preset, twice, as it is', () => {
   const all = [...SLOT_PRESETS, ...SLOT_PRESETS].reduce((plan, preset) => withSlot(plan, preset, WHERE), SAMPLE)
   const slots = all.slots.map(slot => ({ ...slot, quota: { ...slot.quota, limit: slot.quota.limit || '5' } }))

@@ -179,7 +179,8 @@ test.each([
   [{ from: null, to: null }, '2026-03-04', '2026-03-10'],
   [{ from: '2026-01-01', to: null }, '2026-01-01', '2026-03-10'],
   [{ from: null, to: '2026-02-07' }, '2026-02-01', '2026-02-07'],
-] as const)('7 days with %o are from %s to %s', (range, first, last) => {
+  [{ days: 'month', from: null, to: null }, '2026-03-01', '2026-03-10'],
+] as const)('7 days, or what is chosen, with %o are from %s to %s', (range, first, last) => {
   const state = { days: '7', measure: 'committed', group_by: null, as: 'chart', ...range } as const
   expect(periodOf(state, noonOf(10), LOCAL)).toEqual({ first, last })
 })

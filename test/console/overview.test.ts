@@ -87,7 +87,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await renewFigures()
   await later(page)
   const risk = panel(page, 'Customers at risk').getByRole('listitem').filter({ hasText: 'User 7' })
-  await risk.getByText('80% used, resets 1 Apr').waitFor()
+  await risk.getByText('80% used, period ends 1 Apr').waitFor()
   await risk.getByText('User 7 · 200 now').waitFor()
   await panel(page, 'Is all well?').getByRole('link', { name: '1 customer near the limit' }).waitFor()
   const activity = panel(page, 'Activity')

@@ -244,6 +244,11 @@ test('on a narrow screen the navigation opens, navigates and closes', async () =
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Webhooks & alerts' }).waitFor()
   await link.waitFor({ state: 'hidden' })
+
+  await page.getByRole('button', { name: 'Open navigation' }).click()
+  await link.waitFor()
+  await page.keyboard.press('Escape')
+  await link.waitFor({ state: 'hidden' })
 })
 
 describe('changes of many', () => {

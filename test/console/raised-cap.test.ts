@@ -50,7 +50,7 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
 
   await status.getByText('Can send: 240 units now').waitFor()
-  const raised = 'The daily cap is 340 until 16 Mar 2026, 00:00, and then 100 again.'
+  const raised = 'The daily cap is 340 until 16 Mar 2026, 00:00, and then 100.'
   await status.getByText(raised).waitFor()
   const quotas = page.getByRole('table', { name: 'Quotas' })
   await quotas.getByText('Raised to 340 until 16 Mar 2026, 00:00, then 100 again').waitFor()
@@ -59,9 +59,22 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   await status.getByText('the daily cap of 340 is used up').waitFor()
   await status.getByText(raised).waitFor()
   await expectAccessibleInEachLayout(status)
+  await page.getByText('Cap: 100 units each day').waitFor()
+
+  // Units of a grant would not help.
+  await page.getByRole('button', { name: 'Give units' }).click()
+  const giving = page.getByRole('dialog', { name: 'Add units for user 40' })
+  await giving.getByText('More units do not help now: the daily cap of 340 is used up.').waitFor()
+  await giving.getByText('Raise the cap on the page of the user.').waitFor()
+  const units = giving.getByRole('textbox', { name: 'Units to add' })
+  await expect.poll(() => units.evaluate(field => field.matches(':focus'))).toBe(true)
 
   await goTo(page, '/mine', await site.userToken(user_id))
-  await page.getByText('The daily limit is 340 until 16 Mar 2026, 00:00, and then 100 again.').waitFor()
+  await page.getByText('The daily limit is 340 until 16 Mar 2026, 00:00, and then 100.').waitFor()
+  await page.getByRole('button', { name: 'Ask for more…' }).click()
+  const asking = page.getByRole('dialog', { name: 'Ask for more units' })
+  await asking.getByText('More units do not help now: the daily limit of 340 is used up.').waitFor()
+  await asking.getByText('If the limit itself should be raised, say so in the reason.').waitFor()
 })
 
 test('a used-up grant says what was asked for this month, and gets units for this month', async () => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DIST, filesOfPage, START_PAGES } from '../../scripts/console-files.ts'
+import { ERRORS } from '../../src/errors.ts'
 import { PROJECT } from '../support/paths.ts'
 
 const TEXTS = join(PROJECT, 'console/src/texts')
@@ -36,6 +37,11 @@ const SAME = new Set([
   'Slack',
   'Teams',
 ])
+
+test('each error of the API has a text: else the page would show the words for programs', async () => {
+  const { components } = await import(join(TEXTS, 'en', 'components.tsx'))
+  expect(Object.keys(components.errors.problems)).toEqual(expect.arrayContaining(Object.keys(ERRORS)))
+})
 
 test('every German text differs from the English one, except for words that are the same', () => {
   const german = textsIn(de)

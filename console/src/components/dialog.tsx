@@ -12,13 +12,29 @@ interface DialogProps {
 
 const InputContext = createContext<(hasInput: boolean) => void>(() => {})
 
-/** Keeps the dialog around a form open on Escape and on a click outside, which would lose its input. */
+/**
+ * For a form in a dialog: its first field has the focus instead of the button that closes, and while it has input, Escape and a click
+ * outside do not close the dialog.
+ */
 export function useDialogInput(hasInput: boolean): void {
   const setInput = useContext(InputContext)
+  useEffect(focusFirstField, [])
   useEffect(() => {
     setInput(hasInput)
     return () => setInput(false)
   }, [setInput, hasInput])
+}
+
+/** Radio buttons and ticks have a choice already. */
+const FIELD = '[role="dialog"] form :is(input:not([type="radio"], [type="checkbox"]), select, textarea):enabled'
+
+function focusFirstField(): void {
+  // With a finger, the keyboard would cover the form before it is read.
+  if (!matchMedia('(pointer: fine)').matches) return
+  const field = document.querySelector<HTMLElement>(FIELD)
+  // The dialog looks for this mark when it opens; a form that is loaded comes later.
+  field?.setAttribute('data-autofocus', 'true')
+  field?.focus({ preventScroll: true })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { useSearch } from 'wouter'
 import { ErrorNotice } from './error-notice.tsx'
 import classes from './export-button.module.css'
 import { Icon } from './icon.tsx'
@@ -22,16 +23,20 @@ export function ExportButton({ words, onExport }: ExportButtonProps) {
   const controller = useRef<AbortController>(null)
   const exportation = useMutation({ mutationFn: (signal: AbortSignal) => onExport(signal, setCount) })
   const { isPending, isSuccess } = exportation
+  // Of other filters, what was exported says nothing.
+  const search = useSearch()
+  const [exported, setExported] = useState(search)
 
   function start(): void {
     setCount(0)
+    setExported(search)
     controller.current = new AbortController()
     exportation.mutate(controller.current.signal)
   }
   return (
     <>
       <span className={classes.exported} role="status">
-        {isPending ? words.running(count) : isSuccess && words.done(count)}
+        {isPending ? words.running(count) : isSuccess && exported === search && words.done(count)}
       </span>
       {isPending ? (
         <Button variant="default" size="xs" onClick={() => controller.current?.abort()}>

@@ -22,7 +22,7 @@ interface TextFilterProps {
 }
 
 /** A pause in typing that applies a filter. */
-const PAUSE_MS = 800
+export const PAUSE_MS = 800
 
 interface TypedProps extends TextFilterProps {
   /** The text of a value. */
@@ -49,9 +49,12 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
   const trimmed = text.trim()
   const parsed = trimmed === '' ? null : trimmed === shown ? value : parse(trimmed)
   const isInvalid = trimmed !== '' && parsed === null
+  // A half-typed text is not an error yet.
+  const [tried, setTried] = useState('')
 
   function apply(event?: FormEvent) {
     event?.preventDefault()
+    setTried(trimmed)
     if (!isInvalid && parsed !== value) onApply(parsed)
   }
   const applyAfterPause = useDebouncedCallback(() => (trimmed === '' || isComplete(trimmed)) && apply(), PAUSE_MS)
@@ -70,7 +73,7 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
           applyAfterPause()
         }}
         onBlur={() => apply()}
-        error={isInvalid && error}
+        error={isInvalid && tried === trimmed && error}
         {...(isNumber ? { inputMode: 'numeric' } : {})}
       />
     </form>

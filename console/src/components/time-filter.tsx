@@ -1,6 +1,52 @@
 import { TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { toFieldText, toTimestamp } from '../model/local-time.ts'
+import { DAY_RANGES, type DayRange, dayRange, dayRangeOf } from '../model/time-ranges.ts'
+import { texts } from '../texts/texts.ts'
+import { ChoiceFilter, PAUSE_MS } from './filter-fields.tsx'
+
+/** Timestamps; null for no bound. */
+interface Times {
+  from: string | null
+  to: string | null
+}
+
+interface PeriodFilterProps extends Times {
+  onChange: (times: Times) => void
+}
+
+/** Takes whole days by their name, or two times that are typed. */
+export function PeriodFilter({ from, to, onChange }: PeriodFilterProps) {
+  const { label, all, names, from: fromLabel, to: toLabel } = texts.components.periodFilter
+  const range = dayRangeOf({ from, to }, new Date())
+  const isOther = range === null && (from !== null || to !== null)
+  return (
+    <>
+      <ChoiceFilter
+        label={label}
+        all={all}
+        choices={[...DAY_RANGES, 'other'] as const}
+        labels={names}
+        value={isOther ? 'other' : range}
+        onApply={name => onChange(timesOf(name, from))}
+      />
+      {isOther && (
+        <>
+          <TimeFilter label={fromLabel} value={from} onApply={value => onChange({ from: value, to })} />
+          <TimeFilter label={toLabel} value={to} onApply={value => onChange({ from, to: value })} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** @param from what was chosen before, with which typed times begin */
+function timesOf(name: DayRange | 'other' | null, from: string | null): Times {
+  if (name === null) return { from: null, to: null }
+  const { from: today } = dayRange('today', new Date())
+  return name === 'other' ? { from: from ?? today, to: null } : dayRange(name, new Date())
+}
 
 interface TimeFilterProps {
   label: string
@@ -9,8 +55,11 @@ interface TimeFilterProps {
   onApply: (at: string | null) => void
 }
 
-/** A time in the user's time zone, applied on Enter or blur, because a half-typed time is already another valid time. */
-export function TimeFilter({ label, value, onApply }: TimeFilterProps) {
+/** A year that is typed digit by digit is another valid year before its last one. */
+const FIRST_WHOLE_YEAR = '1000'
+
+/** A time in the user's time zone, applied on Enter, blur or a pause. */
+function TimeFilter({ label, value, onApply }: TimeFilterProps) {
   const shown = toFieldText(value)
   const [text, setText] = useState(shown)
   // The back button changes the value without input here.
@@ -19,6 +68,7 @@ export function TimeFilter({ label, value, onApply }: TimeFilterProps) {
   function apply() {
     if (text !== shown) onApply(text === '' ? null : toTimestamp(text))
   }
+  const applyAfterPause = useDebouncedCallback(() => text >= FIRST_WHOLE_YEAR && apply(), PAUSE_MS)
   return (
     <TextInput
       type="datetime-local"
@@ -26,7 +76,10 @@ export function TimeFilter({ label, value, onApply }: TimeFilterProps) {
       size="xs"
       value={text}
       max="9999-12-31T23:59"
-      onChange={event => setText(event.currentTarget.value)}
+      onChange={event => {
+        setText(event.currentTarget.value)
+        applyAfterPause()
+      }}
       onBlur={apply}
       // Browsers differ in whether Enter in a time field submits the form.
       onKeyDown={event => event.key === 'Enter' && apply()}

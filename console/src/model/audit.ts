@@ -74,7 +74,7 @@ export function nameOf(change: Change): string | null {
 /** Columns of the file, the fields of the API by their names. */
 const COLUMNS = [
   ...['at', 'actor', 'actor_name', 'resource', 'id', 'name', 'user_id', 'user_ref', 'user_name', 'action'],
-  ...['limit_before', 'limit_after', 'difference', 'reason', 'changed', 'request_id'],
+  ...['limit_before', 'limit_after', 'difference', 'reason', 'changed', 'request_id', 'period', 'until'],
 ]
 
 export const CSV_HEAD = csvLine(COLUMNS)
@@ -82,10 +82,11 @@ export const CSV_HEAD = csvLine(COLUMNS)
 /** @param actorName null if no token of the actor had one */
 export function csvLineOf(change: Change, actorName: string | null): string {
   const { at, actor, resource, user_id, user_ref, user_name, action, before, after, request_id } = change
+  const shown = shownBy(change)
   const values = [
     ...[at, actor, actorName, resource, idOf(change), nameOf(change), user_id, user_ref, user_name, action],
     ...[limitIn(resource, before), limitIn(resource, after), differenceOf(change), reasonOf(change)],
-    ...[changedFields(change).join(' '), request_id],
+    ...[changedFields(change).join(' '), request_id, shown.period ?? null, shown.expires_at ?? shown.until ?? null],
   ]
   return csvLine(values)
 }

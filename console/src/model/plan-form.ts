@@ -67,9 +67,10 @@ export function samplePlan(name: string, where: Surroundings): PlanValues {
   return SAMPLE.reduce((plan, preset) => withSlot(plan, preset, where), none)
 }
 
-/** The plan with one more quota, whose name none of the others has. */
+/** The plan with one more quota, whose name none of the others has. It takes the place of the empty one that a new plan begins with. */
 export function withSlot(plan: PlanValues, preset: SlotPreset, where: Surroundings): PlanValues {
-  const { slots } = plan
+  const isUntouched = preset !== 'other' && isSame(plan.slots, emptyPlan(where).slots)
+  const slots = isUntouched ? [] : plan.slots
   const name = preset === 'other' ? '' : where.names[preset]
   const added: SlotValues = {
     key: 1 + Math.max(0, ...slots.map(({ key }) => key)),

@@ -65,6 +65,19 @@ function isFollowedBy(quota: Quota, next: Quota): boolean {
   return endsWithWindow && quota.expires_at === next.starts_at && isHigher && termsOf(quota) === termsOf(next)
 }
 
+/** The raises that caps have now, by the id of the cap. The cap that follows may have got another limit since. */
+export function raisesOf(quotas: readonly Quota[]): ReadonlyMap<number, Raise> {
+  return new Map(
+    quotas.flatMap(quota => {
+      const raise = currentRaise(quota)
+      if (raise === null) return []
+      const following = quotas.find(({ id }) => String(id) === quota.metadata[CONTINUED_BY])
+      const from = following === undefined ? raise.from : following.limit
+      return from !== null && from < raise.to ? [[quota.id, { ...raise, from }] as const] : []
+    }),
+  )
+}
+
 /** The raise that a change made; null if it made none. */
 export function raiseOf({
   limit,

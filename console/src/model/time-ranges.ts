@@ -35,11 +35,12 @@ export function weekBefore(now: Date): TimeRange {
 }
 
 /** Whole days that lists offer as filters. Weeks begin on Mondays. */
-export const DAY_RANGES = ['today', 'last7Days', 'lastWeek', 'thisMonth'] as const
+export const DAY_RANGES = ['today', 'yesterday', 'last7Days', 'lastWeek', 'thisMonth'] as const
 export type DayRange = (typeof DAY_RANGES)[number]
 
 const RANGES: Readonly<Record<DayRange, (now: Date) => TimeRange>> = {
   today: now => timeRange(midnight(now), midnight(now, 1)),
+  yesterday: now => timeRange(midnight(now, -1), midnight(now)),
   last7Days: now => timeRange(midnight(now, -6), midnight(now, 1)),
   lastWeek: now => {
     const monday = -((now.getDay() + 6) % 7)

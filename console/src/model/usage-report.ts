@@ -9,10 +9,13 @@ export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const
 export const GROUPS = ['country', 'message_type', 'quota'] as const
 export type Group = (typeof GROUPS)[number]
 export const DAYS = ['7', '30', '90'] as const
+/** From the first of a month. */
+export const THIS_MONTH = 'month'
+export const PERIODS = [...DAYS, THIS_MONTH] as const
 
 /** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
 export const USAGE_STATE = {
-  days: oneOf(DAYS, '30'),
+  days: oneOf(PERIODS, '30'),
   from: day,
   to: day,
   measure: oneOf(MEASURES, 'committed'),
@@ -30,7 +33,8 @@ export interface Period {
 /** @param now the time of the service; its day in the time zone is the last one unless `to` is set */
 export function periodOf({ days, from, to }: UsageState, now: string, timeZone: string): Period {
   const last = to ?? dayIn(timeZone, now)
-  return { first: from ?? addDays(last, 1 - Number(days)), last }
+  const first = days === THIS_MONTH ? `${last.slice(0, 7)}-01` : addDays(last, 1 - Number(days))
+  return { first: from ?? first, last }
 }
 
 /** How a report is grouped. While it is stale, it may have the grouping before. */

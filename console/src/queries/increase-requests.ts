@@ -31,12 +31,13 @@ export interface RequestFilter {
   user_id: number | null
 }
 
-/** A page of users' requests, newest first. @param cursor null for the first page */
+/** A page of users' requests, newest first. Others decide them meanwhile. @param cursor null for the first page */
 export function requestsQuery(filter: RequestFilter, cursor: string | null = null) {
   return queryOptions({
     queryKey: [KEY, filter, cursor],
     queryFn: ({ signal }) => request<Page>(PATH, { query: cursor === null ? { ...filter } : { cursor }, signal }),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? SUMMARY_MS,
   })
 }
 

@@ -7,7 +7,7 @@ import type { Api } from '../api/types.ts'
 import type { ViewedUser } from '../model/addresses.ts'
 import { untilNextWindow } from '../model/next-window.ts'
 import type { Sort } from '../model/quota-lists.ts'
-import { currentRaise, type Raise, withMarks } from '../model/raised-cap.ts'
+import { type Raise, raisesOf, withMarks } from '../model/raised-cap.ts'
 import { transferableUnits } from '../model/transfers.ts'
 import { request } from '../session/client.ts'
 import { consoleConfig } from '../session/console-config.ts'
@@ -94,19 +94,17 @@ const NO_RAISES: Raises = new Map()
 /** The raises of caps that end with the current window, by the id of the cap. Read as often as the summary that shows the caps. */
 export function useRaises(user: ViewedUser, summary: Api['QuotaSummary'] | undefined): Raises {
   const enabled = summary !== undefined && summary.caps.length > 0
-  const query = { ...newestQuotasQuery(user), select: raisesOf, enabled, refetchInterval: SUMMARY_MS }
+  const query = {
+    ...newestQuotasQuery(user),
+    select: raisesIn,
+    enabled,
+    refetchInterval: SUMMARY_MS,
+  }
   const { data = NO_RAISES } = useQuery(query)
   return data
 }
 
-function raisesOf({ items }: Api['QuotaPage']): Raises {
-  return new Map(
-    items.flatMap(quota => {
-      const raise = currentRaise(quota)
-      return raise === null ? [] : [[quota.id, raise] as const]
-    }),
-  )
-}
+const raisesIn = ({ items }: Api['QuotaPage']) => raisesOf(items)
 
 const NO_FOLLOWING: ReadonlyMap<number, string> = new Map()
 

@@ -25,6 +25,12 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
   // Of narrow screens: another page closes it, however one came there.
   const [openAt, setOpenAt] = useState<string | null>(null)
   const isOpen = openAt === location
+  useEffect(() => {
+    if (!isOpen) return
+    const close = ({ key }: KeyboardEvent) => key === 'Escape' && setOpenAt(null)
+    addEventListener('keydown', close)
+    return () => removeEventListener('keydown', close)
+  }, [isOpen])
   const content = useRef<HTMLElement>(null)
   useTopOfNewPage(location, content)
 

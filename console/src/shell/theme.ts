@@ -25,6 +25,7 @@ export const themeVariables: CSSVariablesResolver = () => ({
     '--mantine-color-red-filled-hover': '#a51d1d',
     '--mantine-color-red-outline': '#c02323',
     '--mantine-color-anchor': '#3b50d0',
+    '--mantine-color-indigo-light-hover': '#dbe4ff',
     '--mantine-color-default-border': '#d5d9de',
     '--surface': '#f7f8f9',
     '--line': '#e4e7ea',

@@ -166,11 +166,16 @@ type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAction'>
 
 /** What to do about a denial, for those who may do it. */
 function Remedy({ denial, scope, onAction }: RemedyProps) {
-  const { helps, askForMore } = texts.denials.explanation
+  const { helps, askForMore, askForRoom } = texts.denials.explanation
   const caller = useCaller()
   // Of a pause, users read that there is one.
-  const ownRemedy = denial.reason === 'destination_paused' ? null : askForMore
-  const remedy = scope?.isOwn ? ownRemedy : remedyFor(denial, caller, onAction)
+  const ownRemedies = {
+    destination_paused: null,
+    cap_reached: askForRoom,
+    quota_exhausted: askForMore,
+    no_quota: askForMore,
+  }
+  const remedy = scope?.isOwn ? ownRemedies[denial.reason] : remedyFor(denial, caller, onAction)
   if (remedy === null) return null
   return (
     <>

@@ -6,7 +6,7 @@ import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
-import { TimeFilter } from '../time-filter.tsx'
+import { PeriodFilter } from '../time-filter.tsx'
 import classes from './denial-filters.module.css'
 
 interface FiltersProps {
@@ -64,8 +64,7 @@ export function DenialFilterFields({ state, scope, onChange, children, isFiltere
           onApply={sender => onChange({ sender })}
         />
       )}
-      <TimeFilter label={labels.from} value={state.from} onApply={from => onChange({ from })} />
-      <TimeFilter label={labels.to} value={state.to} onApply={to => onChange({ to })} />
+      <PeriodFilter from={state.from} to={state.to} onChange={onChange} />
       <WithoutFilter value={state.without} onRemove={() => onChange({ without: null })} />
       {isFiltered && (
         <Button variant="subtle" size="xs" onClick={onClear}>

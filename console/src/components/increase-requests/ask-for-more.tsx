@@ -19,6 +19,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { Loaded, Loading } from '../loaded.tsx'
 import { TextField } from '../text-field.tsx'
+import { BlockingCap } from '../user/blocking-cap.tsx'
 import { LongDate } from '../values.tsx'
 import { End } from './columns.tsx'
 
@@ -53,7 +54,7 @@ function ChosenGrant({ user, onClose }: FormProps & { user: ViewedUser }) {
         return first === undefined ? (
           <Text size="sm">{words.none}</Text>
         ) : (
-          <AskForm grants={[first, ...others]} onClose={onClose} />
+          <AskForm user={user} grants={[first, ...others]} onClose={onClose} />
         )
       }}
     </Loaded>
@@ -65,7 +66,12 @@ type Input = Omit<Asked, 'duration'> & { quota: number | null; duration: Asked['
 
 const EMPTY: Input = { quota: null, units: '', duration: null, reason: '' }
 
-function AskForm({ grants, onClose }: FormProps & { grants: readonly [Grant, ...Grant[]] }) {
+interface AskFormProps extends FormProps {
+  user: ViewedUser
+  grants: readonly [Grant, ...Grant[]]
+}
+
+function AskForm({ user, grants, onClose }: AskFormProps) {
   const element = useRef<HTMLFormElement>(null)
   const [input, setInput] = useState(EMPTY)
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
@@ -90,6 +96,7 @@ function AskForm({ grants, onClose }: FormProps & { grants: readonly [Grant, ...
   return (
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
+        <BlockingCap user={user} />
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
         {grants.length > 1 && <GrantField grants={grants} value={grant.id} onChange={quota => change({ quota })} />}
         <TextField

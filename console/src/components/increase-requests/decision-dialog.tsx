@@ -19,6 +19,7 @@ import { type FieldErrors, fieldErrors, useFocusFirstError } from '../form-error
 import { QuotaLink } from '../links.tsx'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
 import { TextField } from '../text-field.tsx'
+import { BlockingCap } from '../user/blocking-cap.tsx'
 import { UserLink } from '../user-link.tsx'
 import { End, Outcome } from './columns.tsx'
 import { askerOf, type Deciding } from './decisions.tsx'
@@ -125,6 +126,7 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
+        {decision === 'approve' && <BlockingCap user={{ user_id: request.user_id, isOwn: false }} />}
         {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
         <TextField
           label={words.note}

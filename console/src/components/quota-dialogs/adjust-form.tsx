@@ -23,6 +23,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
+import { BlockingCap } from '../user/blocking-cap.tsx'
 import { DistantTime } from '../values.tsx'
 import { AmountFields } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
@@ -71,6 +72,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         <AboutQuota quota={quota} />
+        {quota.kind === 'grant' && <BlockingCap user={{ user_id: quota.user_id, isOwn: false }} />}
         {errors.rest !== null && (
           <ErrorNotice variant="form" error={errors.rest}>
             {isForbidden(saving.error) && <Text size="sm">{TEXTS.usedUp}</Text>}

@@ -1,5 +1,5 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { DAYS, GROUPS, type Period, type UsageState } from '../../model/usage-report.ts'
+import { DAYS, GROUPS, PERIODS, type Period, THIS_MONTH, type UsageState } from '../../model/usage-report.ts'
 import { texts } from '../../texts/texts.ts'
 import { DayField } from '../day-field.tsx'
 import type { FieldErrors } from '../form-errors.ts'
@@ -27,12 +27,13 @@ export function UsageControls({ state, period, errors, onChange }: ControlsProps
         value={isCustomPeriod ? CUSTOM : days}
         data={[
           ...DAYS.map(value => ({ value, label: usage.lastDays(value) })),
+          { value: THIS_MONTH, label: usage.thisMonth },
           { value: CUSTOM, label: usage.customPeriod },
         ]}
         onChange={({ currentTarget: { value } }) =>
           value === CUSTOM
             ? onChange({ from: period.first, to: period.last })
-            : onChange({ days: DAYS.find(known => known === value) ?? '30', from: null, to: null })
+            : onChange({ days: PERIODS.find(known => known === value) ?? '30', from: null, to: null })
         }
         error={errors.at('interval')}
       />

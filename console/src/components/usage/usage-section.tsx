@@ -20,7 +20,7 @@ import {
   type UsageState,
 } from '../../model/usage-report.ts'
 import { usageQuery } from '../../queries/usage.ts'
-import { summaryQuery, useQuotaNames } from '../../queries/user.ts'
+import { summaryQuery, useQuotaNames, useRaises } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../form-errors.ts'
@@ -171,6 +171,7 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   // Stale rows may still have the previous grouping.
   const group = shownGroup(usage, state.group_by)
   const names = useQuotaNames(user, group === 'quota')
+  const raises = useRaises(user, summary)
   const labelOf = (key: string | number | null) =>
     group === null ? texts.usage.unit : groupLabel(group, key, names, user)
   if (as === 'table')
@@ -197,7 +198,9 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   // Where units run out today, there is nothing to draw.
   const forecast = ahead.length > 0 ? daily : null
   const shown = forecast === null ? rows : withForecast(rows, forecast.daily_rate, ahead)
-  const limit = dailyCapOf(summary)?.limit ?? null
+  const dailyCap = dailyCapOf(summary)
+  // One that is raised for today bounded the other days by its usual limit.
+  const limit = dailyCap === undefined ? null : (raises.get(dailyCap.quota_id)?.from ?? dailyCap.limit)
   // One that is far above the bars would flatten them.
   const cap = measure === 'committed' && limit !== null && limit <= MAX_CAP_FACTOR * maxOf(rows) ? limit : null
   return (

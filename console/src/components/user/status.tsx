@@ -12,7 +12,6 @@ import {
   isDenied,
   remainsBeyond,
   startsLater,
-  whyDenied,
 } from '../../model/answers.ts'
 import type { Answer, Scope } from '../../model/scopes.ts'
 import { quotaQuery } from '../../queries/quota.ts'
@@ -26,6 +25,7 @@ import { PausedText } from '../paused-text.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
+import { whyText } from './why-text.ts'
 
 const Contact = lazy(() => import('../contact.tsx'))
 const PausesOfUser = lazy(() => import('../holding-pauses.tsx'))
@@ -166,21 +166,6 @@ function Remains({ answer, sendable, summary, isOwn }: AnswerProps<Answer> & { s
   return remaining !== null && ` ${texts.user.status.remain(remaining, isOwn)}`
 }
 
-function whyText(answer: DeniedAnswer, summary: Summary, isOwn: boolean): string {
-  const { why, cap, usedUp, allowsNone } = texts.user.status
-  const found = whyDenied(answer, summary)
-  switch (found.reason) {
-    case 'closed':
-      return allowsNone(cap(found.cap.period, 0, isOwn))
-    case 'usedUp':
-      return usedUp(found.caps.map(({ period, limit }) => cap(period, limit ?? 0, isOwn)))
-    case 'exhausted':
-      return why.exhausted
-    default:
-      return why[found.reason](isOwn)
-  }
-}
-
 /** The caps with another limit for their current window only: the headline speaks of that limit. */
 function RaisedCaps({
   summary: { caps },
@@ -257,7 +242,9 @@ function Remedy({ answer, summary, user: { user_id, isOwn }, onOpen }: RemedyPro
     return (
       <Suspense>
         <p className={classes.about}>
-          {retry_at === null && reason !== 'no_quota' && `${status.ask} `}
+          {retry_at === null &&
+            reason !== 'no_quota' &&
+            `${reason === 'cap_reached' ? status.askForRoom : status.ask} `}
           <Contact />
         </p>
       </Suspense>

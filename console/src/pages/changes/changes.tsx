@@ -9,12 +9,11 @@ import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { PagedList } from '../../components/paged-list.tsx'
-import { TimeFilter } from '../../components/time-filter.tsx'
+import { PeriodFilter } from '../../components/time-filter.tsx'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import { CHANGE_FILTERS, type ChangeFilters, isFiltered, NO_FILTERS } from '../../model/audit.ts'
 import { subject } from '../../model/denial-filters.ts'
 import { requestsOf } from '../../model/request-changes.ts'
-import { DAY_RANGES, dayRange, dayRangeOf } from '../../model/time-ranges.ts'
 import { cursor } from '../../model/url-parameters.ts'
 import { changesQuery, exportChanges } from '../../queries/audit.ts'
 import { may } from '../../session/rights.ts'
@@ -121,16 +120,7 @@ function FilterFields({ selected, onChange }: FilterProps) {
         error={labels.actorError}
         onApply={value => onChange({ actor: value })}
       />
-      <ChoiceFilter
-        label={labels.time}
-        all={from === null && to === null ? labels.anyTime : labels.otherTime}
-        choices={DAY_RANGES}
-        labels={labels.ranges}
-        value={dayRangeOf({ from, to }, new Date())}
-        onApply={name => onChange(name === null ? { from: null, to: null } : dayRange(name, new Date()))}
-      />
-      <TimeFilter label={labels.from} value={from} onApply={value => onChange({ from: value })} />
-      <TimeFilter label={labels.to} value={to} onApply={value => onChange({ to: value })} />
+      <PeriodFilter from={from} to={to} onChange={onChange} />
       {isFiltered(selected) && (
         <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
           {labels.clear}

@@ -24,11 +24,12 @@ export function Histogram({ filters, onTime }: HistogramProps) {
   const count = bars?.length ?? 0
   const { chosen, shown, barAt, choose, slider } = useChosenBar(count, count - 1)
   // Where usage cannot tell, as of too many rows, the list has no histogram.
-  if (period === null || bars === undefined || bars.length < 2) return null
+  if (period === null || bars === undefined || bars.length === 0) return null
   const { histogram } = texts.messages
   const current = bars[shown]
   const said = current === undefined ? '' : histogram.bar(formatTimestamp(current.start), current.sent, current.denied)
   const totalOf = (kind: 'sent' | 'denied') => bars.reduce((total, bar) => total + bar[kind], 0)
+  const counted = histogram.counted(totalOf('sent'), totalOf('denied'))
   const most = Math.max(1, ...bars.map(({ sent, denied }) => sent + denied))
   const isDragged = (index: number) =>
     dragged !== null && index >= Math.min(...dragged) && index <= Math.max(...dragged)
@@ -40,13 +41,14 @@ export function Histogram({ filters, onTime }: HistogramProps) {
   }
   return (
     <figure className={classes.figure}>
+      <p className={classes.counted}>{filters.from === null ? histogram.ofDay(counted) : counted}</p>
       <div
         className={classes.bars}
         role="slider"
         tabIndex={0}
         aria-valuenow={shown}
         {...slider}
-        aria-label={histogram.chart(totalOf('sent'), totalOf('denied'))}
+        aria-label={histogram.chart(counted)}
         aria-valuetext={said}
         onPointerDown={event => {
           event.currentTarget.setPointerCapture(event.pointerId)

@@ -7,6 +7,7 @@ import { Section } from '../../components/section.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { TimeOrDate } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
+import { isBlockedInPart } from '../../model/customers.ts'
 import { AT_RISK_URL } from '../../model/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { Row } from './decisions.tsx'
@@ -39,7 +40,7 @@ export function AtRisk({ customers }: { customers: readonly Customer[] }) {
         {customers.map(user => (
           <Row
             key={user.user_id}
-            tone={TONES[user.state] ?? 'over'}
+            tone={isBlockedInPart(user) ? 'held' : (TONES[user.state] ?? 'over')}
             title={
               <>
                 <UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit fw={600} />
@@ -58,7 +59,8 @@ export function AtRisk({ customers }: { customers: readonly Customer[] }) {
 }
 
 /** "Blocked: Quota exhausted, until 14:00" */
-function whyOf({ state, reason, used_percent, until }: Customer): ReactNode {
+function whyOf(customer: Customer): ReactNode {
+  const { state, reason, countries, message_types, used_percent, until } = customer
   const time = until === null ? null : <TimeOrDate at={until} />
   switch (state) {
     case 'near_limit':
@@ -68,6 +70,10 @@ function whyOf({ state, reason, used_percent, until }: Customer): ReactNode {
     case 'ending':
       return words.ending(time)
     default:
-      return words.blocked(reason === null ? '' : texts.values.denialReasons[reason], time)
+      return words.blocked(
+        isBlockedInPart(customer) ? texts.values.messages(countries, message_types) : null,
+        reason === null ? '' : texts.values.denialReasons[reason],
+        time,
+      )
   }
 }

@@ -106,12 +106,13 @@ interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
 
 function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormProps) {
   const others = useQuery(givablePlansQuery())
-  const { chosen, list, reason } = input
+  const { list, reason } = input
   const goOn = (select: RollOutSelection) =>
     onNext(reason.trim() === '' ? select : { ...select, reason: reason.trim() })
   const finding = useMutation({ mutationFn: idsOf, onSuccess: users => goOn({ users }) })
   const [isTried, setTried] = useState(false)
   const choices = choicesOf(plan, others.data ?? [])
+  const chosen = choices.some(({ value }) => value === input.chosen) ? input.chosen : LISTED
   const { users, wrong } = usersIn(list)
   const error = listError(users.length, wrong)
   function submit(event: FormEvent) {
@@ -175,12 +176,12 @@ interface Choice {
   select: RollOutSelection
 }
 
-/** All with an earlier version, those with one of them, or those with another plan. */
+/** All with an earlier version, if there are any, those with one of them, or those with another plan. */
 function choicesOf({ id, version, users }: Api['PlanDetail'], plans: readonly Api['Plan'][]): Choice[] {
   const earlier = users.filter(entry => entry.version < version)
   const all = earlier.reduce((sum, entry) => sum + entry.users, 0)
   return [
-    { value: '', label: words.allEarlier(all), select: {} },
+    ...(all === 0 ? [] : [{ value: '', label: words.allEarlier(all), select: {} }]),
     ...earlier.map(entry => ({
       value: `version ${entry.version}`,
       label: words.oneVersion(entry.version, entry.users),

@@ -6,7 +6,14 @@ import type { SortableColumn } from '../../components/table-controls.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { TimeOrDate, Units } from '../../components/values.tsx'
 import { countryLabel, formatExactPercent, formatPercent } from '../../formats.ts'
-import { type Customer, type CustomerFilters, type CustomerSort, SPARK, sparkOf } from '../../model/customers.ts'
+import {
+  type Customer,
+  type CustomerFilters,
+  type CustomerSort,
+  isBlockedInPart,
+  SPARK,
+  sparkOf,
+} from '../../model/customers.ts'
 import { texts } from '../../texts/texts.ts'
 import styles from './users.module.css'
 
@@ -104,7 +111,11 @@ function State({ customer }: { customer: Customer }) {
   const text = [why, about === '' ? null : about].filter(part => part !== null).join(': ')
   return (
     <>
-      <Badge tone={TONES[state]}>{words.states[state]}</Badge>
+      {isBlockedInPart(customer) ? (
+        <Badge tone="held">{words.blockedInPart}</Badge>
+      ) : (
+        <Badge tone={TONES[state]}>{words.states[state]}</Badge>
+      )}
       <div className={classes.about}>
         {text !== '' &&
           (quota_id === null ? (

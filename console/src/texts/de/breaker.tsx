@@ -25,7 +25,7 @@ export const breaker: typeof english = {
     sent: messages => count(messages, 'Nachricht', 'Nachrichten'),
     howTo: (
       <>
-        Ein Absender meldet jeden eingegebenen Code mit <Code>POST /api/sms/sender/quota/feedback</Code>. Die Anleitung
+        Ein Versender meldet jeden eingegebenen Code mit <Code>POST /api/sms/sender/quota/feedback</Code>. Die Anleitung
         ist <Code>docs/guides/stop-pumping.md</Code>; der Aufruf steht in der{' '}
         <Anchor href="/docs" inherit underline="always">
           API-Dokumentation
@@ -37,7 +37,7 @@ export const breaker: typeof english = {
   form: {
     title: 'Einstellungen',
     mode: 'Modus',
-    types: 'Beobachtete Nachrichtenarten',
+    types: 'Beobachtete Nachrichtentypen',
     typesAbout: 'Leer: die der Einstellung BREAKER_MESSAGE_TYPES.',
     budgets: 'Grenzen',
     budgetsAbout:
@@ -81,7 +81,7 @@ export const breaker: typeof english = {
       'Wiederholt die Vergangenheit mit den Einstellungen oben, ob gespeichert oder nicht, für Benutzer mit Rückmeldungen. Nichts wird geändert. Viertelstunden werden an ihrem Ende beurteilt, bis zu 15 Minuten später als im Betrieb.',
     days: 'Tage',
     dayChoice: number => count(number, 'Tag', 'Tage'),
-    type: 'Nachrichtenart',
+    type: 'Nachrichtentyp',
     start: 'Wiederholen',
     again: 'Noch einmal',
     states: {

@@ -18,6 +18,20 @@ export const components: typeof english = {
     several: 'Mehrere Benutzer gefunden. Bitte einen wählen',
   },
   contact: { ask: 'Um Hilfe bitten', open: 'Kontakt' },
+  periodFilter: {
+    label: 'Zeitraum',
+    all: 'Jederzeit',
+    names: {
+      today: 'Heute',
+      yesterday: 'Gestern',
+      last7Days: 'Letzte 7 Tage',
+      lastWeek: 'Letzte Woche',
+      thisMonth: 'Dieser Monat',
+      other: 'Von … bis …',
+    },
+    from: 'Von',
+    to: 'Bis',
+  },
   countryFilter: { label: 'Land', all: 'Alle Länder', error: 'Bitte ein Land wählen, wie Deutschland, DE oder +49' },
   statuses: {
     active: 'Aktiv',
@@ -79,6 +93,16 @@ export const components: typeof english = {
     inputKept:
       'Die Anfrage kann trotzdem gewirkt haben. Die Eingaben bleiben erhalten: erneut versuchen, sobald der Dienst wieder da ist. Die Änderung wirkt nur einmal.',
     problems: {
+      unknown_user: {
+        title: 'Unbekannte Referenz',
+        text: 'Kein Benutzer hat diese Referenz. Sie auf der Seite des Benutzers eintragen, oder ihn mit seiner ID nennen.',
+      },
+      not_enough_units: { title: 'Zu wenig Einheiten', text: 'Zum Weitergeben ist weniger übrig.' },
+      too_many_pauses: {
+        title: 'Zu viele angehaltene Ziele',
+        text: 'Eines freigeben, das nicht mehr angehalten sein muss.',
+      },
+      link_outdated: { title: 'Link veraltet', text: 'Dieser Link gilt nicht mehr.' },
       not_found: { title: 'Nicht gefunden', text: 'Das gibt es nicht, oder es wurde gelöscht.' },
       method_not_allowed: { title: 'Methode nicht erlaubt', text: 'Der Dienst kennt diesen Aufruf nicht.' },
       unauthenticated: {

@@ -52,8 +52,6 @@ export const denials: typeof english = {
     sender: 'Versender',
     allSenders: 'Alle Versender',
     senderError: 'Bis zu 255 Zeichen: das Subject seines Tokens',
-    from: 'Von',
-    to: 'Bis',
     remove: filter => `Filter entfernen: ${filter}`,
     clear: 'Filter zurücksetzen',
   },
@@ -130,6 +128,7 @@ export const denials: typeof english = {
       lift: 'Sperre aufheben',
     },
     askForMore: 'Die Verwaltung um mehr Einheiten bitten.',
+    askForRoom: 'Die Verwaltung bitten, die Obergrenze anzuheben, falls Warten zu lange dauert.',
   },
 
   message: {

@@ -28,7 +28,9 @@ export const messages: typeof english = {
   },
   searched: at => <>Durchsucht bis {at}. „Ältere“ geht von dort weiter.</>,
   histogram: {
-    chart: (sent, denied) => `Nach Zeit: ${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,
+    counted: (sent, denied) => `${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,
+    ofDay: counted => `In 24 Stunden: ${counted}`,
+    chart: counted => `Nach Zeit: ${counted}`,
     bar: (start, sent, denied) => `Ab ${start}: ${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,
     hint: 'Über die Balken ziehen, um eine Zeit zu wählen',
   },

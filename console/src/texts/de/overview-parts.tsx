@@ -111,7 +111,7 @@ export const overviewParts: typeof english = {
         `angehalten${isForAll ? ' für alle Benutzer' : ''} ${until === null ? 'bis zur Freigabe' : `bis ${until}`}`,
       'pause.lifted': ({ isForAll }) => `nicht mehr angehalten${isForAll ? ' für alle Benutzer' : ''}`,
       'breaker.tripped': ({ observed, codes }) =>
-        `${codes} ${codes === 1 ? 'Code' : 'Codes'} nicht eingegeben: ${observed ? 'würde angehalten' : 'vom Wächter angehalten'}`,
+        `${codes} ${codes === 1 ? 'Code' : 'Codes'} nicht eingegeben: ${observed ? 'würde angehalten' : 'von der Sicherung angehalten'}`,
     },
     expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
     expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,

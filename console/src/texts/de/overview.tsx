@@ -40,7 +40,7 @@ export const overview: typeof english = {
       pauses: count => `${formatUnits(count)} ${count === 1 ? 'Pause gilt' : 'Pausen gelten'}`,
       trips: (count, isMore) => `${some(count, isMore)} in 24 Stunden von der Sicherung angehalten`,
       webhooks: count => `${formatUnits(count)} ${count === 1 ? 'Webhook schlägt fehl' : 'Webhooks schlagen fehl'}`,
-      blocked: (count, isMore) => `${some(count, isMore)} Kunden blockiert`,
+      blocked: (count, isMore) => `${some(count, isMore)} Kunden gesperrt`,
       near_limit: (count, isMore) => `${some(count, isMore)} Kunden kurz vor dem Limit`,
       running_out: (count, isMore) => `${some(count, isMore)} Kunden gehen die Einheiten aus`,
       ending: (count, isMore) => `${some(count, isMore)} Kunden mit einem Paket, das endet`,
@@ -86,15 +86,15 @@ export const overview: typeof english = {
     all: 'Alle',
     open: 'Öffnen',
     sendable: units => (units === null ? 'jetzt unbegrenzt' : `jetzt ${formatUnits(units)}`),
-    blocked: (reason, until) => (
+    blocked: (messages, reason, until) => (
       <>
-        Blockiert: {reason}
+        {messages === null ? 'Gesperrt' : `Gesperrt für ${messages}`}: {reason}
         {until !== null && <>, bis {until}</>}
       </>
     ),
     near: (percent, until) => (
       <>
-        {percent} verbraucht{until !== null && <>, neu ab {until}</>}
+        {percent} verbraucht{until !== null && <>, Zeitraum endet {until}</>}
       </>
     ),
     runningOut: at => <>Aufgebraucht etwa {at}</>,

@@ -24,7 +24,7 @@ export const pauses: typeof english = {
   columns: {
     country: 'Land',
     user: 'Für',
-    types: 'Arten',
+    types: 'Typen',
     until: 'Bis',
     made: 'Angehalten',
     reason: 'Grund',
@@ -68,12 +68,12 @@ export const pauses: typeof english = {
     user: 'Benutzer-ID oder ref: und die Referenz',
     countries: 'Länder',
     countriesAbout: 'Jedes lässt sich einzeln freigeben.',
-    types: 'Nachrichtenarten',
+    types: 'Nachrichtentypen',
     typesAbout: 'Leer: Nachrichten aller Arten und ohne Art.',
     until: 'Bis',
     untilAbout: 'Leer: bis zur Freigabe.',
     reason: 'Grund',
-    reasonAbout: 'Absender und Administratoren lesen ihn, Benutzer nicht.',
+    reasonAbout: 'Versender und Administratoren lesen ihn, Benutzer nicht.',
     errors: {
       user_id: 'Eine ID eingeben, oder ref: und eine Referenz.',
       country: 'Mindestens ein Land auswählen.',

@@ -50,6 +50,7 @@ export const usage: typeof english = {
     destination_paused: units => `ein angehaltenes Ziel ${units}`,
   },
   period: 'Zeitraum',
+  thisMonth: 'Dieser Monat',
   lastDays: days => `Letzte ${days} Tage`,
   customPeriod: 'Eigener',
   from: 'Von',

@@ -24,6 +24,12 @@ export const user: typeof english = {
   newQuota: 'Neues Kontingent',
   block: 'Sperren …',
 
+  blockingCap: {
+    stopped: why => `Mehr Einheiten helfen gerade nicht: ${why}.`,
+    until: at => <>Platz ist wieder am {at}.</>,
+    ownAdvice: 'Soll die Obergrenze selbst steigen, dies im Grund angeben.',
+    advice: 'Die Obergrenze auf der Seite des Benutzers anheben.',
+  },
   status: {
     label: 'Kann dieser Benutzer senden?',
     ownLabel: 'Kann gesendet werden?',
@@ -63,7 +69,7 @@ export const user: typeof english = {
     startsAt: (_, at) => <>Kann ab {at} senden.</>,
     cap: (period, limit) => `die ${adjectiveOf(period)}Obergrenze von ${formatUnits(limit)}`,
     raised: (period, _, to, until, from) =>
-      `Die ${adjectiveOf(period)}Obergrenze ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
+      `Die ${adjectiveOf(period)}Obergrenze ist ${formatUnits(to)} bis ${until}, und danach ${formatUnits(from)}.`,
     usedUp: caps => `${formatList(caps)} ${caps.length === 1 ? 'ist' : 'sind'} erreicht`,
     allowsNone: cap => `${cap} lässt keine zu`,
     why: {
@@ -75,6 +81,7 @@ export const user: typeof english = {
       notCovered: () => 'kein Paket gilt dafür',
     },
     ask: 'Mehr Einheiten gibt es bei der Verwaltung.',
+    askForRoom: 'Die Verwaltung kann die Obergrenze anheben.',
     others: 'alle anderen Nachrichten',
     scope: {
       can: (messages, units) => `${messages}: jetzt ${units}`,

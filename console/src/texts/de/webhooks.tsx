@@ -154,7 +154,7 @@ export const webhooks: typeof english = {
     hour: 'Stunde',
     zone: 'Zeitzone',
     description: 'Beschreibung',
-    optional: 'Freiwillig',
+    optional: 'Optional',
     receives: 'Erhält',
     enabled: 'Aktiv',
     errors: {
@@ -182,7 +182,7 @@ export const webhooks: typeof english = {
     'request.decided': 'Eine Anfrage nach mehr Einheiten wurde bewilligt, abgelehnt oder zurückgezogen.',
     'pause.made': 'Ein Ziel wurde angehalten, für einen Benutzer oder für alle.',
     'pause.lifted': 'Ein angehaltenes Ziel wurde freigegeben.',
-    'breaker.tripped': 'Der Wächter hat künstlichen Verkehr zu einem Ziel gefunden.',
+    'breaker.tripped': 'Die Sicherung hat künstlichen Verkehr zu einem Ziel gefunden.',
     'webhook.disabled':
       'Ein Webhook wurde abgeschaltet, weil alle Zustellungen fehlschlugen oder sein Empfänger 410 Gone antwortete.',
     'user.erased': 'Die Daten eines Benutzers wurden gelöscht.',

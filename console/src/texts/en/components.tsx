@@ -19,6 +19,20 @@ export const components = {
     several: 'Several users were found. Choose one',
   },
   contact: { ask: 'Ask for help', open: 'Contact' },
+  periodFilter: {
+    label: 'Time',
+    all: 'Any time',
+    names: {
+      today: 'Today',
+      yesterday: 'Yesterday',
+      last7Days: 'Last 7 days',
+      lastWeek: 'Last week',
+      thisMonth: 'This month',
+      other: 'From … to …',
+    },
+    from: 'From',
+    to: 'To',
+  },
   countryFilter: { label: 'Country', all: 'All countries', error: 'Choose one country, such as Germany, DE or +49' },
   statuses: {
     active: 'Active',
@@ -84,6 +98,13 @@ export const components = {
       'The request may have been processed. Your input is kept: try again when the service is back. The change is applied only once.',
     /** By the code of the problem. The detail of the service, which names values, is shown below the text. */
     problems: {
+      unknown_user: {
+        title: 'Unknown reference',
+        text: 'No user has this reference. Give it to the user on the user’s page, or name the user by id.',
+      },
+      not_enough_units: { title: 'Not enough units', text: 'Less than that is left to hand on.' },
+      too_many_pauses: { title: 'Too many pauses', text: 'Lift a pause that is not needed any more.' },
+      link_outdated: { title: 'Link outdated', text: 'This link does not work any more.' },
       not_found: { title: 'Not found', text: 'It does not exist, or it was deleted.' },
       method_not_allowed: { title: 'Method not allowed', text: 'The service does not have this call.' },
       unauthenticated: { title: 'Not authenticated', text: 'The token is missing, has expired or is not accepted.' },

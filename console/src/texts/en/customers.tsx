@@ -34,14 +34,16 @@ export const customers = {
     ending: 'Ending',
     ok: 'Can send',
     blocked_on_purpose: 'Blocked on purpose',
-    no_quota: 'Without a quota',
+    no_quota: 'No quota counts now',
   },
+  /** Of some messages only. */
+  blockedInPart: 'Blocked in part',
   now: (units: number) => `${formatUnits(units)} now`,
   nothing: 'nothing now',
   unlimited: 'unlimited',
   until: {
     blocked: (at: ReactNode) => <>until {at}</>,
-    near_limit: (at: ReactNode) => <>new window {at}</>,
+    near_limit: (at: ReactNode) => <>period ends {at}</>,
     running_out: (at: ReactNode) => <>about {at}</>,
     ending: (at: ReactNode) => <>ends {at}</>,
   },

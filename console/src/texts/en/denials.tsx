@@ -56,8 +56,6 @@ export const denials = {
     sender: 'Sender',
     allSenders: 'All senders',
     senderError: 'Up to 255 characters: the subject of its token',
-    from: 'From',
-    to: 'To',
     remove: (filter: string) => `Remove the filter: ${filter}`,
     clear: 'Clear filters',
   },
@@ -139,6 +137,7 @@ export const denials = {
       lift: 'Lift the block',
     },
     askForMore: 'Ask your administrator for more units.',
+    askForRoom: 'Ask your administrator to raise the limit, if waiting is too long.',
   },
 
   /** The life of one message. */

@@ -30,7 +30,9 @@ export const messages = {
   searched: (at: ReactNode) => <>Searched back to {at}. “Older” goes on from there.</>,
   /** Bars above the list. */
   histogram: {
-    chart: (sent: number, denied: number) => `By time: ${formatUnits(sent)} sent, ${formatUnits(denied)} denied`,
+    counted: (sent: number, denied: number) => `${formatUnits(sent)} sent, ${formatUnits(denied)} denied`,
+    ofDay: (counted: string) => `In 24 hours: ${counted}`,
+    chart: (counted: string) => `By time: ${counted}`,
     bar: (start: string, sent: number, denied: number) =>
       `From ${start}: ${formatUnits(sent)} sent, ${formatUnits(denied)} denied`,
     hint: 'Drag over the bars to choose a time',

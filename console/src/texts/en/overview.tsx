@@ -94,15 +94,16 @@ export const overview = {
     open: 'Open',
     /** What can be sent now. */
     sendable: (units: number | null) => (units === null ? 'unlimited now' : `${formatUnits(units)} now`),
-    blocked: (reason: string, until: ReactNode) => (
+    /** @param messages which are, if not all */
+    blocked: (messages: string | null, reason: string, until: ReactNode) => (
       <>
-        Blocked: {reason}
+        {messages === null ? 'Blocked' : `Blocked for ${messages}`}: {reason}
         {until !== null && <>, until {until}</>}
       </>
     ),
     near: (percent: string, until: ReactNode) => (
       <>
-        {percent} used{until !== null && <>, resets {until}</>}
+        {percent} used{until !== null && <>, period ends {until}</>}
       </>
     ),
     runningOut: (at: ReactNode) => <>Runs out around {at}</>,

@@ -44,6 +44,7 @@ export const usage = {
     destination_paused: (units: string) => `a paused destination ${units}`,
   },
   period: 'Period',
+  thisMonth: 'This month',
   lastDays: (days: string) => `Last ${days} days`,
   customPeriod: 'Custom',
   from: 'From',

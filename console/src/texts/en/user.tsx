@@ -25,6 +25,13 @@ export const user = {
   newQuota: 'New quota for this user',
   block: 'Block…',
 
+  /** Where units are asked for or given, and a cap stops all messages. */
+  blockingCap: {
+    stopped: (why: string) => `More units do not help now: ${why}.`,
+    until: (at: ReactNode) => <>There is room again at {at}.</>,
+    ownAdvice: 'If the limit itself should be raised, say so in the reason.',
+    advice: 'Raise the cap on the page of the user.',
+  },
   status: {
     label: 'Can this user send?',
     ownLabel: 'Can you send?',
@@ -68,7 +75,7 @@ export const user = {
       `the ${adjectiveOf(period)}${isOwn ? 'limit' : 'cap'} of ${formatUnits(limit)}`,
     /** A cap that is raised for its current window only. */
     raised: (period: Period | null, isOwn: boolean, to: number, until: string, from: number) =>
-      `The ${adjectiveOf(period)}${isOwn ? 'limit' : 'cap'} is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
+      `The ${adjectiveOf(period)}${isOwn ? 'limit' : 'cap'} is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)}.`,
     usedUp: (caps: readonly string[]) => `${formatList(caps)} ${caps.length === 1 ? 'is' : 'are'} used up`,
     allowsNone: (cap: string) => `${cap} allows none`,
     why: {
@@ -81,6 +88,7 @@ export const user = {
       notCovered: (isOwn: boolean): string => (isOwn ? 'no package covers them' : 'no grant covers them'),
     },
     ask: 'Ask your administrator for more units.',
+    askForRoom: 'Ask your administrator to raise the limit.',
     others: 'All other messages',
     scope: {
       can: (messages: string, units: string) => `${messages}: ${units} now`,
