@@ -197,3 +197,23 @@ test('are not made of a user who is being erased, nor of one with a quota of a n
     expect.objectContaining({ state: 'ok' }),
   ])
 })
+
+// Users of other tests have figures that are always due.
+const quiet = await createBench()
+
+test('walks that find nothing come less often, until there is something to do', async () => {
+  const job = createCustomerFigures({ db: quiet.db, now: () => quiet.clock.now })
+  const pauses: number[] = []
+  const walk = async () => {
+    for (;;) {
+      quiet.clock.now += 60_000
+      const { isBehind, pauseMs } = await job.step(new AbortController().signal)
+      if (!isBehind) return pauses.push(pauseMs(0))
+    }
+  }
+  await quiet.quota({ user_id: 7, limit: 100 })
+  for (let walks = 0; walks < 4; walks++) await walk()
+  await quiet.quota({ user_id: 7, limit: 200 })
+  await walk()
+  expect(pauses).toEqual([15_000, 30_000, 45_000, 45_000, 15_000])
+})
