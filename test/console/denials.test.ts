@@ -341,7 +341,7 @@ test('sent and denied messages of all users are one list, which opens each, filt
     '7,,,exhausted,denied,quota_exhausted,60,,,FR,otp,gateway',
     '',
   ])
-  await page.getByText('2 messages exported.').waitFor()
+  await page.getByText('2 messages exported: 1 Refunded and 1 Denied.').waitFor()
 
   await page.getByLabel('User', { exact: true }).fill('8')
   await page.keyboard.press('Enter')

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   answerTo,
   blockingCaps,
+  boundingCap,
   type DeniedAnswer,
   headlineOf,
   remainsBeyond,
@@ -131,6 +132,27 @@ test.each<[string, Partial<Answer>, Partial<Summary>, object]>([
   if (answer.denial === null) throw new Error('the table needs denials')
   const denied: DeniedAnswer = { ...answer, denial: answer.denial }
   expect(whyDenied(denied, { caps: [], breakdown: [], by_status: {}, ...summary })).toEqual(why)
+})
+
+const WIDE: Cap = { ...CAP, quota_id: 9, limit: 200, remaining: 150 }
+
+test.each<[string, number | null, Cap[], grants: (number | null)[], bounding: number | null]>([
+  ['fewer units than the cap has room for', 50, [WIDE], [100], null],
+  ['more than the cap has room for', 51, [WIDE], [100], 9],
+  ['any number on a grant without a limit', 1, [WIDE], [null], 9],
+  ['more than the narrower of two', 500, [WIDE, { ...WIDE, quota_id: 10, remaining: 20 }], [100], 10],
+  [
+    'more than a cap on messages, which no number of units compares with',
+    500,
+    [{ ...WIDE, counts: 'messages' }],
+    [0],
+    null,
+  ],
+  ['more than a cap for others', 500, [{ ...WIDE, countries: ['NG'] }], [0], null],
+  ['no number', null, [WIDE], [1_000], null],
+])('of %s, a cap says how many go now', (_title, units, caps, grants, bounding) => {
+  const breakdown = grants.map(remaining => ({ ...GRANT, remaining }))
+  expect(boundingCap(general({}), { caps, breakdown }, units)?.quota_id ?? null).toBe(bounding)
 })
 
 test.each([

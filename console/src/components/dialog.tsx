@@ -32,6 +32,8 @@ function focusFirstField(): void {
   // With a finger, the keyboard would cover the form before it is read.
   if (!matchMedia('(pointer: fine)').matches) return
   const field = document.querySelector<HTMLElement>(FIELD)
+  // A list that opens would cover the form.
+  if (field?.getAttribute('aria-haspopup') === 'listbox') return
   // The dialog looks for this mark when it opens; a form that is loaded comes later.
   field?.setAttribute('data-autofocus', 'true')
   field?.focus({ preventScroll: true })

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useMemo, useState } from 'react'
 import { type NamedUser, userText } from '../model/addresses.ts'
 import { countryOfText, countryOptions, dialedCountryLabel } from '../model/countries.ts'
+import { matchingOptions, type Option } from '../model/matching-options.ts'
 import { meantBy } from '../model/transfers.ts'
 import { uint } from '../model/url-parameters.ts'
 import { findUsers } from '../queries/profile.ts'
@@ -140,7 +141,7 @@ export function CountryFilter({ value, onApply }: Pick<TextFilterProps, 'value' 
         label={label}
         placeholder={all}
         value={value}
-        parse={countryOfText}
+        parse={text => countryOfText(text) ?? firstNamed(options, text)}
         error={error}
         format={dialedCountryLabel}
         isComplete={text => options.some(option => option.label === text)}
@@ -154,6 +155,11 @@ export function CountryFilter({ value, onApply }: Pick<TextFilterProps, 'value' 
       </datalist>
     </>
   )
+}
+
+/** As in other fields of countries, Enter takes the first whose name matches. A calling code may be that of several. */
+function firstNamed(options: readonly Option[], text: string): string | null {
+  return /^\p{L}/u.test(text) ? (matchingOptions(options, text)[0]?.value ?? null) : null
 }
 
 interface ChoiceFilterProps<Value extends string> {

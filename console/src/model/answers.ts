@@ -49,6 +49,26 @@ export function blockingCaps(answer: Scope, { caps }: Pick<Summary, 'caps'>): Ca
   return caps.filter(cap => cap.remaining === 0 && covers(cap, answer))
 }
 
+type BoundingCap = Cap & { limit: number; remaining: number }
+
+/** The cap that lets fewest of the messages of an answer go, if these are fewer than with so many units more; else null. */
+export function boundingCap(
+  answer: Scope,
+  { caps, breakdown }: Pick<Summary, 'caps' | 'breakdown'>,
+  units: number | null,
+): BoundingCap | null {
+  const remaining = breakdown
+    .filter(grant => covers(grant, answer))
+    .reduce((sum, grant) => sum + (grant.remaining ?? Number.POSITIVE_INFINITY), units ?? 0)
+  const [first] = caps
+    .flatMap(cap =>
+      cap.limit === null || cap.remaining === null ? [] : [{ ...cap, limit: cap.limit, remaining: cap.remaining }],
+    )
+    .filter(cap => cap.counts === 'units' && covers(cap, answer))
+    .toSorted((one, other) => one.remaining - other.remaining)
+  return units === null || first === undefined || first.remaining >= remaining ? null : first
+}
+
 /** Why messages are denied. Of several caps, one that was made to block says it alone. */
 export type WhyDenied =
   | { reason: 'closed'; cap: Cap }

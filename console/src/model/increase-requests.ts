@@ -74,6 +74,10 @@ export function noteOf({ note }: Pick<Approval, 'note'>): { note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() }
 }
 
+/** Whether a request was decided in the last 24 hours: staff who asked for it look for the answer. */
+export const isDecidedLately = ({ decided_at }: IncreaseRequest, now: number) =>
+  decided_at !== null && Date.parse(decided_at) > now - DAY_MS
+
 /** Whether a caller decides a request: those who give at most `bound` units decide no more than they could give. */
 export function canDecide({ units }: Pick<IncreaseRequest, 'units'>, bound: number | null): boolean {
   return bound === null || units <= bound

@@ -7,6 +7,7 @@ import { matching, oneOf, type Readers, type StateOf } from './url-parameters.ts
 
 /** What became of a message. */
 export const MESSAGE_STATES = [...RESERVATION_STATES, 'denied'] as const
+export type MessageState = (typeof MESSAGE_STATES)[number]
 
 /** The filters, named like the API parameters. */
 export const MESSAGE_FILTERS = { state: oneOf(MESSAGE_STATES, null), ...FILTERS } satisfies Readers
@@ -35,6 +36,8 @@ export function listsOf({ state, reason, id, without }: MessageFilters): { sent:
 export type Message =
   | { kind: 'sent'; at: string; record: Api['ReservationRecord'] }
   | { kind: 'denied'; at: string; record: Api['DenialRecord'] }
+
+export const stateOf = ({ kind, record }: Message): MessageState => (kind === 'sent' ? record.state : 'denied')
 
 /** A page of one of the two lists, newest first. */
 export interface Part<Row> {
@@ -108,14 +111,15 @@ export const CSV_COLUMNS = [
 ] as const
 
 /** The values of a message in the columns of a file. */
-export function csvValues({ kind, at, record }: Message): unknown[] {
+export function csvValues(message: Message): unknown[] {
+  const { kind, at, record } = message
   const values: Readonly<Record<(typeof CSV_COLUMNS)[number], unknown>> = {
     at,
     user_id: record.user_id,
     user_ref: record.user_ref,
     user_name: record.user_name,
     id: record.id,
-    state: kind === 'sent' ? record.state : 'denied',
+    state: stateOf(message),
     reason: kind === 'sent' ? null : record.reason,
     units: record.units,
     committed: kind === 'sent' ? record.committed : null,

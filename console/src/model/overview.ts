@@ -41,7 +41,7 @@ const atRisk = (risk: 'blocked' | 'near_limit' | 'running_out' | 'ending') => {
   return ({ customers }: Overview): Found => ({
     count: customers?.[risk] ?? 0,
     isMore: customers?.is_more,
-    href: AT_RISK_URL,
+    href: `/users?state=${risk}`,
   })
 }
 

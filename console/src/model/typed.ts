@@ -16,6 +16,12 @@ export function wholeNumber(text: string, empty: number | '' = ''): number | str
   return Number.isSafeInteger(value) ? value : trimmed
 }
 
+/** A whole number of units; null while the text is none. */
+export function unitsIn(text: string): number | null {
+  const units = wholeNumber(text)
+  return typeof units === 'number' ? units : null
+}
+
 /** The share that a text in percent names; the text if it is no number. */
 export function shareOf(text: string): number | string {
   const percent = text.trim().replace(',', '.')

@@ -3,6 +3,7 @@ import { csvLine } from '../../../src/domain/csv.ts'
 import type { RequestOptions } from '../api/http.ts'
 import type { Api } from '../api/types.ts'
 import { LOCAL_ZONE } from '../formats.ts'
+import { dayOf } from '../model/local-time.ts'
 import type { Bar, HistogramPeriod } from '../model/message-histogram.ts'
 import {
   CSV_COLUMNS,
@@ -10,6 +11,7 @@ import {
   listsOf,
   type Message,
   type MessageFilters,
+  type MessageState,
   type MessagesState,
   mergedPage,
   NOTHING,
@@ -17,6 +19,7 @@ import {
   type Place,
   placeOf,
   placeText,
+  stateOf,
 } from '../model/messages.ts'
 import { request, requestLines } from '../session/client.ts'
 import type { Save } from './csv-file.ts'
@@ -117,9 +120,17 @@ const MAX_EXPORTED = 50_000
 /** After how many rows the count goes on. */
 const COUNTED = 1_000
 
+/** The name of a file says of which country and day its messages are. */
+function exportName({ country, from }: Pick<MessageFilters, 'country' | 'from'>): string {
+  const parts = ['sms-quota-messages', country, from && dayOf(from)].filter(part => part !== null)
+  return `${parts.join('-')}.csv`
+}
+
 /** What was exported. */
 export interface ExportedMessages {
   count: number
+  /** How many of each state. */
+  states: ReadonlyMap<MessageState, number>
   /** The time of the oldest one, if there are older ones that are not in the file; else null. */
   until: string | null
 }
@@ -156,6 +167,11 @@ export async function exportMessages(
     ? await read<Reservation>('ledger', sentQuery(filters), ({ created_at }) => created_at)
     : NOTHING
   const { rows, next } = mergedPage(sent, denied)
-  save('sms-quota-messages.csv', [csvLine(CSV_COLUMNS), ...rows.map(message => csvLine(csvValues(message)))])
-  return { count: rows.length, until: next?.before ?? null }
+  const states = new Map<MessageState, number>()
+  for (const message of rows) {
+    const state = stateOf(message)
+    states.set(state, (states.get(state) ?? 0) + 1)
+  }
+  save(exportName(filters), [csvLine(CSV_COLUMNS), ...rows.map(message => csvLine(csvValues(message)))])
+  return { count: rows.length, states, until: next?.before ?? null }
 }

@@ -187,7 +187,12 @@ function importFailures(
   piece: readonly ImportLine[],
 ): Failure[] {
   const place = piece[line - 1]?.place ?? ''
-  if (errors === undefined) return [{ place, reason: reasonOf({ code, detail }), subject: place }]
+  if (errors === undefined) {
+    const ref = code === 'unknown_user' ? referenceIn(piece[line - 1]) : undefined
+    return [
+      { place, reason: reasonOf({ code, detail }), subject: place, ...(ref === undefined ? {} : { detail: ref }) },
+    ]
+  }
   return errors.map(({ path, message }) => {
     const [, column = ''] = path.split('/')
     const key = kindOfFault(column, message)
@@ -195,6 +200,11 @@ function importFailures(
     const label = texts.manyQuotas.jobs.ofColumn(column, ruleOf(message))
     return { place: texts.manyQuotas.jobs.column(place, column), reason: message, subject: place, kind: { key, label } }
   })
+}
+
+function referenceIn(row: ImportLine | undefined): string | undefined {
+  const { user_ref }: { user_ref?: string } = JSON.parse(row?.json ?? '{}')
+  return user_ref
 }
 
 /** The answer ended before its last record. */

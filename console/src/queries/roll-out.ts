@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { isOutdated } from '../api/problem.ts'
+import { ApiProblem, isOutdated } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { type Failure, NOTHING_DONE } from '../model/job.ts'
 import {
@@ -72,11 +72,21 @@ async function preview(call: RollOutCall, signal: AbortSignal): Promise<RollOutP
   throw brokenOff()
 }
 
-/** The ids of listed users, each once. @throws ApiProblem if a reference is none */
-export async function idsOf(users: readonly ListedUser[]): Promise<number[]> {
+/** The ids of listed users, each once, and the references that no user has. */
+export async function idsOf(users: readonly ListedUser[]): Promise<{ ids: number[]; unknown: string[] }> {
   const ids = new Set<number>()
-  for (const user of users) ids.add('user_id' in user ? user.user_id : await userIdOf(user.ref))
-  return [...ids]
+  const unknown: string[] = []
+  for (const user of users) {
+    const id = 'user_id' in user ? user.user_id : await userIdOf(user.ref).catch(notFound)
+    if (id !== null) ids.add(id)
+    else if ('ref' in user) unknown.push(user.ref)
+  }
+  return { ids: [...ids], unknown }
+}
+
+function notFound(error: unknown): null {
+  if (error instanceof ApiProblem && error.status === 404) return null
+  throw error
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type IncreaseRequest,
   increasableGrants,
 } from '../../model/increase-requests.ts'
+import { unitsIn } from '../../model/typed.ts'
 import { useAskForMore } from '../../queries/increase-requests.ts'
 import { newestQuotasQuery } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
@@ -96,7 +97,7 @@ function AskForm({ user, grants, onClose }: AskFormProps) {
   return (
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
-        <BlockingCap user={user} />
+        <BlockingCap user={user} units={unitsIn(units)} />
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
         {grants.length > 1 && <GrantField grants={grants} value={grant.id} onChange={quota => change({ quota })} />}
         <TextField

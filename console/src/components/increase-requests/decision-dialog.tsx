@@ -9,6 +9,7 @@ import {
   type IncreaseRequest,
   noteOf,
 } from '../../model/increase-requests.ts'
+import { unitsIn } from '../../model/typed.ts'
 import { requestQuery, useDecide } from '../../queries/increase-requests.ts'
 import { adjustsQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -126,7 +127,9 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
-        {decision === 'approve' && <BlockingCap user={{ user_id: request.user_id, isOwn: false }} />}
+        {decision === 'approve' && (
+          <BlockingCap user={{ user_id: request.user_id, isOwn: false }} units={unitsIn(input.units)} />
+        )}
         {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
         <TextField
           label={words.note}

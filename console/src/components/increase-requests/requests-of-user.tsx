@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
+import { isDecidedLately } from '../../model/increase-requests.ts'
 import { requestsQuery } from '../../queries/increase-requests.ts'
 import { adjustsQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -15,9 +16,10 @@ const DecisionDialog = lazy(() => import('./decision-dialog.tsx'))
 
 const words = texts.increaseRequests
 
-/** The open requests of a user, on the user's page; nothing while there are none. */
+/** The open requests of a user, and those that were closed lately, on the user's page; nothing while there are none. */
 export default function RequestsOfUser({ user_id }: { user_id: number }) {
   const requests = useQuery(requestsQuery({ status: 'open', user_id }))
+  const { data: latest } = useQuery(requestsQuery({ status: null, user_id }))
   const [deciding, setDeciding] = useState<Deciding | null>(null)
   const [done, setDone] = useState('')
   const caller = useCaller()
@@ -29,20 +31,23 @@ export default function RequestsOfUser({ user_id }: { user_id: number }) {
         {done}
       </Text>
       <Loaded query={requests} loading={null}>
-        {({ items }) =>
-          items.length > 0 && (
-            <Section title={words.openTitle}>
-              <DataTable
-                label={words.openTitle}
-                columns={
-                  adjustsQuotas(caller) ? [...columns, decisionColumn(caller.adjust_limit, setDeciding)] : columns
-                }
-                rows={items}
-                keyOf={({ id }) => id}
-              />
-            </Section>
+        {({ items }) => {
+          const rows = [...items, ...(latest?.items ?? []).filter(request => isDecidedLately(request, Date.now()))]
+          return (
+            rows.length > 0 && (
+              <Section title={words.openTitle}>
+                <DataTable
+                  label={words.openTitle}
+                  columns={
+                    adjustsQuotas(caller) ? [...columns, decisionColumn(caller.adjust_limit, setDeciding)] : columns
+                  }
+                  rows={rows}
+                  keyOf={({ id }) => id}
+                />
+              </Section>
+            )
           )
-        }
+        }}
       </Loaded>
       <Suspense>
         <DecisionDialog deciding={deciding} onClose={() => setDeciding(null)} onDone={setDone} />

@@ -72,14 +72,13 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         <AboutQuota quota={quota} />
-        {quota.kind === 'grant' && <BlockingCap user={{ user_id: quota.user_id, isOwn: false }} />}
-        {errors.rest !== null && (
-          <ErrorNotice variant="form" error={errors.rest}>
-            {isForbidden(saving.error) && <Text size="sm">{TEXTS.usedUp}</Text>}
-            {isBelowUsage(saving.error) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
-          </ErrorNotice>
-        )}
-        <AmountFields {...{ quota, demand, input, isRemedy }} onChange={change} error={errors.at('delta')} />
+        <Caps quota={quota} delta={delta} />
+        <SavingError error={errors.rest} onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />
+        <AmountFields
+          {...{ quota, demand, input, isRemedy }}
+          onChange={change}
+          error={saving.isAbove(delta) ? TEXTS.above : errors.at('delta')}
+        />
         {canBeThisWindowOnly && quota.period !== null && (
           <Windows
             period={quota.period}
@@ -106,6 +105,23 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
         )}
       </Stack>
     </form>
+  )
+}
+
+/** What caps make of more units of a grant. */
+function Caps({ quota: { kind, user_id }, delta }: { quota: Quota; delta: number | string }) {
+  if (kind === 'cap') return null
+  return <BlockingCap user={{ user_id, isOwn: false }} units={typeof delta === 'number' && delta > 0 ? delta : null} />
+}
+
+/** @param onConfirm lowers the limit below what is used */
+function SavingError({ error, onConfirm }: { error: Error | null; onConfirm: () => void }) {
+  if (error === null) return null
+  return (
+    <ErrorNotice variant="form" error={error}>
+      {isForbidden(error) && <Text size="sm">{TEXTS.usedUp}</Text>}
+      {isBelowUsage(error) && <BelowUsage onConfirm={onConfirm} />}
+    </ErrorNotice>
   )
 }
 

@@ -69,11 +69,18 @@ function QuotaChange({ change, transfers = NO_TRANSFERS }: ChangeProps) {
   return (
     <>
       {move === null ? labelOf(change) : texts.changes.planMoved(move)}
-      {action === 'created' && after !== null && `: ${settingText('limit', after)}`}
+      {action === 'created' && after !== null && `: ${createdText(after)}`}
       {version !== null && <span className={classes.about}> · {texts.changes.version(version)}</span>}
       {action === 'updated' && <ChangedSettings change={change} />}
     </>
   )
+}
+
+/** "500 units until 1 Dec 2026, 00:00" */
+function createdText(quota: Api['QuotaAsShown']): string {
+  const { limit, expires_at = null } = quota
+  const until = untilOf(expires_at)
+  return until === null || limit == null ? settingText('limit', quota) : texts.changes.unitsUntil(limit, until)
 }
 
 /** The version of the plan, if nothing else of the quota changed. */

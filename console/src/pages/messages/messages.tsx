@@ -12,6 +12,7 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import { TimeToTheSecond } from '../../components/values.tsx'
+import { formatUnits } from '../../formats.ts'
 import { isFiltered, NO_FILTERS } from '../../model/denial-filters.ts'
 import {
   MESSAGE_FILTERS,
@@ -20,7 +21,7 @@ import {
   type MessageFilters,
   type MessagesState,
 } from '../../model/messages.ts'
-import { allMessagesQuery, exportMessages } from '../../queries/all-messages.ts'
+import { allMessagesQuery, type ExportedMessages, exportMessages } from '../../queries/all-messages.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -91,22 +92,27 @@ export default function Messages() {
 function Head({ state: { cursor: _cursor, denial: _denial, ...filters } }: { state: MessagesState }) {
   const mayExport = may(useCaller(), 'export')
   const hasUnknown = useMeaningless(MESSAGE_FILTERS).length > 0
-  const [until, setUntil] = useState<string | null>(null)
+  const [exported, setExported] = useState<ExportedMessages | null>(null)
   const { title, about, exporting } = texts.messages
   return (
     <PageTitle title={title} about={about}>
       {mayExport && !hasUnknown && (
         <ExportButton
-          words={{ ...exporting, done: count => exporting.done(count, until) }}
+          words={{ ...exporting, done: count => exporting.done(count, countsOf(exported), exported?.until ?? null) }}
           onExport={async (signal, onCount) => {
-            const exported = await exportMessages(filters, signal, onCount, saveFile)
-            onCount(exported.count)
-            setUntil(exported.until)
+            const found = await exportMessages(filters, signal, onCount, saveFile)
+            onCount(found.count)
+            setExported(found)
           }}
         />
       )}
     </PageTitle>
   )
+}
+
+/** "234 Committed", "14 Denied" */
+function countsOf(exported: ExportedMessages | null): string[] {
+  return [...(exported?.states ?? [])].map(([state, count]) => `${formatUnits(count)} ${STATE_LABELS[state]}`)
 }
 
 function NoMessages({ state, hasMore }: { state: MessagesState; hasMore: boolean }) {

@@ -1,8 +1,7 @@
-import { Anchor, Button, Group, NativeSelect, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
-import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { isOutdated } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
@@ -14,22 +13,16 @@ import {
   previewSentences,
   type RollOutCall,
   type RollOutSelection,
-  usersIn,
 } from '../../model/roll-out.ts'
-import { givablePlansQuery, refetchPlans } from '../../queries/plans.ts'
-import {
-  idsOf,
-  type RollOutPreview,
-  type RollOutSample,
-  rollOutJob,
-  rollOutPreviewQuery,
-} from '../../queries/roll-out.ts'
+import { refetchPlans } from '../../queries/plans.ts'
+import { type RollOutPreview, type RollOutSample, rollOutJob, rollOutPreviewQuery } from '../../queries/roll-out.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { fieldLabel, SETTINGS, settingText } from '../quota/settings.ts'
 import { Failures, JobView } from '../quotas/jobs/job-view.tsx'
 import jobs from '../quotas/jobs/jobs.module.css'
 import classes from './plan.module.css'
+import { EMPTY, SelectionForm } from './roll-out-selection.tsx'
 import { unfinishedRollOut } from './unfinished.ts'
 
 const words = texts.plans.rollOut
@@ -90,107 +83,6 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
       onBack={() => setStep('input')}
     />
   )
-}
-
-/* ── Who gets it ────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-/** What is typed: the value of a choice, the list of users for that of `LISTED`, and why. */
-const EMPTY = { chosen: '', list: '', reason: '' }
-const LISTED = 'users'
-
-interface SelectionFormProps extends Pick<RollOutProps, 'plan' | 'onClose'> {
-  input: typeof EMPTY
-  onInput: (input: typeof EMPTY) => void
-  onNext: (select: RollOutSelection) => void
-}
-
-function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormProps) {
-  const others = useQuery(givablePlansQuery())
-  const { list, reason } = input
-  const goOn = (select: RollOutSelection) =>
-    onNext(reason.trim() === '' ? select : { ...select, reason: reason.trim() })
-  const finding = useMutation({ mutationFn: idsOf, onSuccess: users => goOn({ users }) })
-  const [isTried, setTried] = useState(false)
-  const choices = choicesOf(plan, others.data ?? [])
-  const chosen = choices.some(({ value }) => value === input.chosen) ? input.chosen : LISTED
-  const { users, wrong } = usersIn(list)
-  const error = listError(users.length, wrong)
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (chosen !== LISTED) return goOn(choices.find(({ value }) => value === chosen)?.select ?? {})
-    setTried(true)
-    if (error === null) finding.mutate(users)
-  }
-  return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="md" maw="32rem">
-        <NativeSelect
-          label={words.who}
-          value={chosen}
-          data={[...choices.map(({ value, label }) => ({ value, label })), { value: LISTED, label: words.listed }]}
-          onChange={event => onInput({ ...input, chosen: event.currentTarget.value })}
-        />
-        {chosen === LISTED && (
-          <Textarea
-            label={words.list}
-            description={words.listAbout}
-            value={list}
-            rows={4}
-            required
-            error={isTried && error}
-            onChange={event => onInput({ ...input, list: event.currentTarget.value })}
-          />
-        )}
-        <TextInput
-          label={words.reason}
-          description={words.reasonAbout}
-          value={reason}
-          maxLength={500}
-          onChange={event => onInput({ ...input, reason: event.currentTarget.value })}
-        />
-        <ErrorNotice variant="action" error={finding.error} />
-        <Group gap="xs">
-          <Button type="submit" loading={finding.isPending}>
-            {words.preview}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {words.cancel}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  )
-}
-
-/** What is wrong with a list; null if nothing is. */
-function listError(users: number, wrong: readonly string[]): string | null {
-  const [first] = wrong
-  if (first !== undefined) return words.notAUser(first)
-  if (users === 0) return words.noUsers
-  return users > MAX_BULK_IDS ? words.tooMany(MAX_BULK_IDS) : null
-}
-
-interface Choice {
-  value: string
-  label: string
-  select: RollOutSelection
-}
-
-/** All with an earlier version, if there are any, those with one of them, or those with another plan. */
-function choicesOf({ id, version, users }: Api['PlanDetail'], plans: readonly Api['Plan'][]): Choice[] {
-  const earlier = users.filter(entry => entry.version < version)
-  const all = earlier.reduce((sum, entry) => sum + entry.users, 0)
-  return [
-    ...(all === 0 ? [] : [{ value: '', label: words.allEarlier(all), select: {} }]),
-    ...earlier.map(entry => ({
-      value: `version ${entry.version}`,
-      label: words.oneVersion(entry.version, entry.users),
-      select: { from_version: entry.version },
-    })),
-    ...plans
-      .filter(plan => plan.id !== id)
-      .map(plan => ({ value: `plan ${plan.id}`, label: words.ofPlan(plan.name), select: { from_plan: plan.id } })),
-  ]
 }
 
 /* ── What it would do ───────────────────────────────────────────────────────────────────────────────────────────── */

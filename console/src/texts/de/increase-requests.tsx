@@ -6,7 +6,7 @@ export const increaseRequests: typeof english = {
   about:
     'Benutzer fragen unter „Meine Kontingente“ oder über die API, Support-Mitarbeiter für sie. Dort steht dann die Antwort.',
   ownTitle: 'Meine Anfragen nach mehr Einheiten',
-  openTitle: 'Dieser Benutzer bittet um mehr Einheiten',
+  openTitle: 'Anfragen nach mehr Einheiten',
   show: 'Anzeigen',
   states: { open: 'Offen', approved: 'Genehmigt', declined: 'Abgelehnt', withdrawn: 'Zurückgezogen' },
   all: 'Alle',

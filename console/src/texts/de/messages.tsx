@@ -1,4 +1,4 @@
-import { formatTimestamp, formatUnits } from '../../formats.ts'
+import { formatList, formatTimestamp, formatUnits } from '../../formats.ts'
 import type { messages as english } from '../en/messages.tsx'
 
 const messagesOf = (count: number) => (count === 1 ? '1 Nachricht' : `${formatUnits(count)} Nachrichten`)
@@ -37,9 +37,9 @@ export const messages: typeof english = {
   exporting: {
     button: 'CSV exportieren',
     running: count => `${messagesOf(count)} gelesen …`,
-    done: (count, until) =>
+    done: (count, states, until) =>
       until === null
-        ? `${messagesOf(count)} exportiert.`
+        ? `${messagesOf(count)} exportiert${states.length > 1 ? `: ${formatList(states)}` : ''}.`
         : `Die neuesten ${messagesOf(count)} exportiert, bis zurück zu ${formatTimestamp(until)}. Für ältere ein früheres Ende wählen.`,
     cancel: 'Export anhalten',
   },

@@ -145,6 +145,9 @@ export const plans: typeof english = {
       'IDs, oder ref: und Referenzen, mit Leerzeichen, Kommas oder Zeilenumbrüchen dazwischen. Sie bekommen den Tarif, welchen sie auch haben, auch wenn sie keinen haben.',
     notAUser: text => `„${text}“ ist weder eine ID noch ref: und eine Referenz.`,
     noUsers: 'Die Benutzer eingeben.',
+    listExample: '7, 1042, ref:laden-01',
+    unknownReferences: refs =>
+      `Kein Benutzer hat die ${refs.length === 1 ? 'Referenz' : 'Referenzen'} ${formatList(refs)}. Einem Benutzer auf seiner Seite unter „Profil“ geben oder hier herausnehmen.`,
     tooMany: count =>
       `Höchstens ${formatUnits(count)} Benutzer. Für mehr eine Datei mit Benutzern und Tarifen importieren.`,
     reason: 'Grund',

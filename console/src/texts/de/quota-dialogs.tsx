@@ -84,6 +84,7 @@ export const dialogs: typeof english = {
     submitGrant: 'Einheiten hinzufügen',
     usedUp:
       'Mit dem, was der Support in den letzten 24 Stunden für diesen Benutzer geändert hat, ist es mehr, als die eigene Rolle ändern darf.',
+    above: 'Das ist mehr, als diese Rolle ändern darf.',
     ask: 'Administratoren fragen',
     asked: 'Die Administratoren sind nach den Einheiten gefragt.',
     done: limit => `Das Limit ist jetzt ${formatUnits(limit)}.`,

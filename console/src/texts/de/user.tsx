@@ -28,7 +28,8 @@ export const user: typeof english = {
     stopped: why => `Mehr Einheiten helfen gerade nicht: ${why}.`,
     until: at => <>Platz ist wieder am {at}.</>,
     ownAdvice: 'Soll die Obergrenze selbst steigen, dies im Grund angeben.',
-    advice: 'Die Obergrenze auf der Seite des Benutzers anheben.',
+    advice: 'Zur Obergrenze',
+    bounded: (cap, now) => `Auch mit mehr Einheiten lässt ${cap} jetzt nur ${formatUnits(now)} durch.`,
   },
   status: {
     label: 'Kann dieser Benutzer senden?',

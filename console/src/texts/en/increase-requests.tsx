@@ -7,7 +7,7 @@ export const increaseRequests = {
   about: 'Users ask under “My quotas” or by the API, support staff ask for them. The answer is shown there.',
   ownTitle: 'My requests for more units',
   /** On a user's page. */
-  openTitle: 'This user asks for more units',
+  openTitle: 'Requests for more units',
   show: 'Show',
   states: { open: 'Open', approved: 'Approved', declined: 'Declined', withdrawn: 'Taken back' },
   all: 'All',
@@ -39,7 +39,7 @@ export const increaseRequests = {
   approve: 'Approve…',
   decline: 'Decline…',
   /** For those who may not give this much. */
-  askAdministrator: 'More than your role decides: ask an administrator.',
+  askAdministrator: 'An administrator decides: it is more than your role may give.',
   approveFor: (user: string, units: number) => `Approve ${values.units(units)} for ${user}`,
   declineFor: (user: string, units: number) => `Decline ${values.units(units)} for ${user}`,
   user: (id: number) => `user ${id}`,

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatTimestamp, formatUnits } from '../../formats.ts'
+import { formatList, formatTimestamp, formatUnits } from '../../formats.ts'
 
 const messagesOf = (count: number) => (count === 1 ? '1 message' : `${formatUnits(count)} messages`)
 
@@ -40,9 +40,10 @@ export const messages = {
   exporting: {
     button: 'Export CSV',
     running: (count: number) => `${messagesOf(count)} read…`,
-    done: (count: number, until: string | null) =>
+    /** @param states such as "14 Denied" */
+    done: (count: number, states: readonly string[], until: string | null) =>
       until === null
-        ? `${messagesOf(count)} exported.`
+        ? `${messagesOf(count)} exported${states.length > 1 ? `: ${formatList(states)}` : ''}.`
         : `The newest ${messagesOf(count)} exported, back to ${formatTimestamp(until)}. For older ones, choose an earlier end.`,
     cancel: 'Stop the export',
   },

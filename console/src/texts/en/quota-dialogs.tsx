@@ -85,6 +85,7 @@ export const dialogs = {
     submit: 'Adjust limit',
     submitGrant: 'Add units',
     usedUp: 'With what support staff changed for this user in the last 24 hours, it is more than your role may change.',
+    above: 'This is more than your role may change.',
     ask: 'Ask an administrator',
     asked: 'Administrators are asked for the units.',
     done: (limit: number) => `The limit is now ${formatUnits(limit)}.`,

@@ -30,7 +30,8 @@ export const user = {
     stopped: (why: string) => `More units do not help now: ${why}.`,
     until: (at: ReactNode) => <>There is room again at {at}.</>,
     ownAdvice: 'If the limit itself should be raised, say so in the reason.',
-    advice: 'Raise the cap on the page of the user.',
+    advice: 'To the cap',
+    bounded: (cap: string, now: number) => `With more units, ${cap} still lets only ${formatUnits(now)} go now.`,
   },
   status: {
     label: 'Can this user send?',
