@@ -106,7 +106,7 @@ describe('with AUTO_USERS, a reference that no user has', () => {
       { line: 5, code: 'invalid_request', errors: [{ path: '/plan' }] },
       { line: 6, code: 'invalid_request' },
       { line: 7, code: 'invalid_request', errors: [{ path: '/id' }] },
-      { line: 8, code: 'unknown_user' },
+      { line: 8, code: 'invalid_request', errors: [{ path: '/user_ref' }] },
       { record: 'end', created: 3, updated: 1, unchanged: 0, failed: 4 },
     ]
     const refs = ['made', 'planned', 'refused', 'foreign']

@@ -130,6 +130,10 @@ async function identify(
 /** The user of a row, or why it has none. */
 function userOf({ user_id, user_ref }: ImportRow, users: ReadonlyMap<string, number>): number | Problem {
   const named = user_ref == null ? user_id : users.get(user_ref)
+  if (named === undefined && user_id !== undefined)
+    return invalidRequest([
+      { path: '/user_ref', message: 'is the reference of no user; leave it out, or give it to the user first' },
+    ])
   if (named === undefined) return unknownUser()
   if (user_id === undefined || user_id === named) return named
   return invalidRequest([{ path: '/user_ref', message: 'is the reference of another user than user_id' }])
