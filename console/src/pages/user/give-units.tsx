@@ -2,8 +2,9 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { ViewedUser } from '../../model/addresses.ts'
+import { headlineOf } from '../../model/answers.ts'
 import { increasableGrants } from '../../model/increase-requests.ts'
-import { newestQuotasQuery } from '../../queries/user.ts'
+import { newestQuotasQuery, summaryQuery } from '../../queries/user.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -22,6 +23,9 @@ export function GiveUnits({ user, onDone }: GiveUnitsProps) {
   const caller = useCaller()
   const canGive = adjustsQuotas(caller)
   const { data } = useQuery({ ...newestQuotasQuery(user), enabled: canGive })
+  const { data: summary } = useQuery(summaryQuery(user))
+  // Where a cap stops all messages, the button that helps is beside the reason.
+  const isStopped = summary !== undefined && headlineOf(summary).main.denial?.reason === 'cap_reached'
   if (!canGive) return null
   if (data === undefined)
     return (
@@ -34,6 +38,7 @@ export function GiveUnits({ user, onDone }: GiveUnitsProps) {
     return (
       <GrantAction
         label={giveUnits}
+        isSecond={isStopped}
         action={{ name: 'adjust', isRemedy: true }}
         grants={grants}
         unitsOf={({ remaining }) => remaining ?? 0}

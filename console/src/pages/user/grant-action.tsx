@@ -7,6 +7,8 @@ import { texts } from '../../texts/texts.ts'
 
 interface GrantActionProps {
   label: string
+  /** Whether another button is what helps. */
+  isSecond?: boolean
   action: Omit<QuotaAction, 'quota'>
   grants: readonly Api['SmsQuota'][]
   /** What the menu says of a grant: units that are left, or that can go. */
@@ -16,21 +18,22 @@ interface GrantActionProps {
 }
 
 /** Opens a dialog for a grant of a user; of several grants, a menu asks which. Empty without one. */
-export function GrantAction({ label, action, grants, unitsOf, onDone }: GrantActionProps) {
+export function GrantAction({ label, isSecond = false, action, grants, unitsOf, onDone }: GrantActionProps) {
   const [opened, setOpened] = useState<QuotaAction | null>(null)
   const open = (quota: Api['SmsQuota']) => setOpened({ ...action, quota })
   const [first, second] = grants
+  const look = { size: 'xs', variant: isSecond ? 'default' : 'filled' } as const
   return (
     <>
       {first !== undefined && second === undefined && (
-        <Button size="xs" aria-haspopup="dialog" onClick={() => open(first)}>
+        <Button {...look} aria-haspopup="dialog" onClick={() => open(first)}>
           {label}
         </Button>
       )}
       {second !== undefined && (
         <Menu position="bottom-start" shadow="md">
           <Menu.Target>
-            <Button size="xs">{label}</Button>
+            <Button {...look}>{label}</Button>
           </Menu.Target>
           <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
             {grants.map(grant => (
