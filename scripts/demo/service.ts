@@ -149,6 +149,8 @@ function configOf(port: number, dataDir: string): Config {
     DATA_DIR: dataDir,
     WEBHOOK_ALLOW_PRIVATE: 'true',
     RATE_LIMIT_PER_MINUTE: '0',
+    CONTACT_TEXT: 'Our customer service raises limits.',
+    CONTACT_URL: 'mailto:service@example.com',
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
   return loaded.config

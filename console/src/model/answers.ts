@@ -51,7 +51,7 @@ export function blockingCaps(answer: Scope, { caps }: Pick<Summary, 'caps'>): Ca
 
 type BoundingCap = Cap & { limit: number; remaining: number }
 
-/** The cap that lets fewest of the messages of an answer go, if these are fewer than with so many units more; else null. */
+/** The cap that lets fewest of the messages of an answer go, if these are fewer than with that number of units more; else null. */
 export function boundingCap(
   answer: Scope,
   { caps, breakdown }: Pick<Summary, 'caps' | 'breakdown'>,

@@ -48,7 +48,7 @@ const PRESETS: Record<SlotPreset, (where: Surroundings) => Partial<FormValues>> 
     countries: [...othersThan(countries)],
   }),
   welcome: () => ({ kind: 'grant', limit: '100' }),
-  other: () => ({}),
+  other: ({ time_zone }) => ({ time_zone }),
 }
 
 /** The presets in the order of their buttons. */

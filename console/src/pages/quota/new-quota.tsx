@@ -11,7 +11,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { useUrlState } from '../../components/url-state.ts'
-import { countryName, formatList } from '../../formats.ts'
+import { countryName, formatList, LOCAL_ZONE } from '../../formats.ts'
 import {
   copiedFormValues,
   createBodyOf,
@@ -36,7 +36,8 @@ const TEXTS = texts.quota.form
 export default function NewQuotaPage() {
   const [state] = useUrlState(NEW_QUOTA_STATE)
   if (state.copy !== null) return <CopyOf key={state.copy} id={state.copy} />
-  const initial = linkedFormValues(state)
+  // Windows of people begin at their own midnight.
+  const initial = { ...linkedFormValues(state), time_zone: LOCAL_ZONE }
   return (
     <NewQuota initial={initial} isBlockLink={isBlocking(initial)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
   )
