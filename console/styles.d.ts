@@ -45,6 +45,11 @@ declare module '*/export-button.module.css' {
   export default classes
 }
 
+declare module '*/facts.module.css' {
+  const classes: Readonly<Record<'facts' | 'status', string>>
+  export default classes
+}
+
 declare module '*/filters.module.css' {
   const classes: Readonly<Record<'filters', string>>
   export default classes

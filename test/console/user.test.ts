@@ -193,7 +193,7 @@ test('filters reservations by state, quota and time, and pages through them', as
   const { body } = await site.call('GET', `/api/sms/admin/quota/reservations?${query}`)
   expect(body.items.map((item: { id: string }) => item.id)).toEqual(['code-1', 'code-0'])
   await page.getByLabel('State').selectOption('Expired')
-  await page.getByText('No message matches these filters.').waitFor()
+  await page.getByText('Nothing matches these filters').waitFor()
 })
 
 test('a user sees only their own data, in the second person', async () => {

@@ -133,7 +133,7 @@ test('shows failed deliveries, what they post, and resends one or all that faile
   await row.getByText('Delivered').waitFor()
 
   await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
-  await page.getByText('No delivery has this status.').waitFor()
+  await page.getByText('Nothing matches these filters').waitFor()
   expect(new URL(page.url()).search).toBe('?status=failed')
   await page.goBack()
   await row.waitFor()

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Api } from '../api/types.ts'
+import { isBlockedInPart } from '../model/customers.ts'
 import { isBlock, type WithStatus } from '../model/quota-status.ts'
 import { texts } from '../texts/texts.ts'
 import classes from './badge.module.css'
@@ -73,3 +74,16 @@ export function stateLabels(isOwn: boolean): Record<State, string> {
 export function ReservationBadge({ state, isOwn }: { state: State; isOwn: boolean }) {
   return <Badge tone={STATE_TONES[state]}>{stateLabels(isOwn)[state]}</Badge>
 }
+
+const CUSTOMER_TONES: Record<Api['Customer']['state'], Tone> = {
+  blocked: 'bad',
+  near_limit: 'held',
+  running_out: 'held',
+  ending: 'coming',
+  ok: 'good',
+  blocked_on_purpose: 'over',
+  no_quota: 'over',
+}
+
+export const customerTone = (customer: Api['Customer']): Tone =>
+  isBlockedInPart(customer) ? 'held' : CUSTOMER_TONES[customer.state]

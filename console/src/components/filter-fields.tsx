@@ -1,4 +1,4 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useMemo, useState } from 'react'
@@ -10,15 +10,32 @@ import { uint } from '../model/url-parameters.ts'
 import { findUsers } from '../queries/profile.ts'
 import { texts } from '../texts/texts.ts'
 
-interface TextFilterProps {
+interface FilterWords {
   label: string
-  placeholder: string
+  /** Shown while nothing is filtered. */
+  all: string
+  /** What a text has to be like. */
+  error?: string
+}
+
+/** Binds filters to parts of the state of a list, by their names. */
+export function filtersOf<State>(state: State, onChange: (parts: Partial<State>) => void) {
+  return <Name extends keyof State>(name: Name) => ({
+    value: state[name],
+    onApply: (value: State[Name]) => {
+      const parts: Partial<State> = {}
+      parts[name] = value
+      onChange(parts)
+    },
+  })
+}
+
+interface TextFilterProps {
+  words: FilterWords
   /** Null if nothing is filtered. */
   value: string | null
   /** Null for a text that the API would refuse. */
   parse?: (text: string) => string | null
-  error?: string
-  isNumber?: boolean
   onApply: (value: string | null) => void
 }
 
@@ -35,7 +52,7 @@ interface TypedProps extends TextFilterProps {
 }
 
 /** Applies its text on Enter, blur or a pause, so that the list is not read for each key. */
-export function TextFilter({ label, placeholder, value, error, isNumber = false, list, onApply, ...more }: TypedProps) {
+export function TextFilter({ words: { label, all, error }, value, list, onApply, ...more }: TypedProps) {
   const { parse = text => text, format = text => text, isComplete = () => true } = more
   const shown = value === null ? '' : format(value)
   const [text, setText] = useState(shown)
@@ -64,7 +81,7 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
       <TextInput
         label={label}
         size="xs"
-        placeholder={placeholder}
+        placeholder={all}
         autoComplete="off"
         maxLength={200}
         list={list}
@@ -75,7 +92,6 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
         }}
         onBlur={() => apply()}
         error={isInvalid && tried === trimmed && error}
-        {...(isNumber ? { inputMode: 'numeric' } : {})}
       />
     </form>
   )
@@ -113,11 +129,13 @@ export function UserFilter({ value, onApply }: UserFilterProps) {
   return (
     <>
       <TextFilter
-        label={label}
-        placeholder={all}
+        words={{
+          label,
+          all,
+          error: search.isError ? texts.components.errors.loadingFailed : found.length === 0 ? none : several,
+        }}
         value={value === null ? null : String(value)}
         parse={text => (failed && text === search.variables ? null : text)}
-        error={search.isError ? texts.components.errors.loadingFailed : found.length === 0 ? none : several}
         list={id}
         onApply={apply}
       />
@@ -134,15 +152,12 @@ export function UserFilter({ value, onApply }: UserFilterProps) {
 export function CountryFilter({ value, onApply }: Pick<TextFilterProps, 'value' | 'onApply'>) {
   const id = useId()
   const options = useMemo(() => countryOptions(value === null ? [] : [value]), [value])
-  const { label, all, error } = texts.components.countryFilter
   return (
     <>
       <TextFilter
-        label={label}
-        placeholder={all}
+        words={texts.components.countryFilter}
         value={value}
         parse={text => countryOfText(text) ?? firstNamed(options, text)}
-        error={error}
         format={dialedCountryLabel}
         isComplete={text => options.some(option => option.label === text)}
         list={id}
@@ -163,9 +178,7 @@ function firstNamed(options: readonly Option[], text: string): string | null {
 }
 
 interface ChoiceFilterProps<Value extends string> {
-  label: string
-  /** The choice of null. */
-  all: string
+  words: FilterWords
   choices: readonly Value[]
   labels: Readonly<Record<Value, string>>
   value: Value | null
@@ -174,14 +187,25 @@ interface ChoiceFilterProps<Value extends string> {
 
 /** Filters a list by one of a few values. */
 export function ChoiceFilter<Value extends string>(props: ChoiceFilterProps<Value>) {
-  const { label, all, choices, labels, value, onApply } = props
+  const { words, choices, labels, value, onApply } = props
   return (
     <NativeSelect
-      label={label}
+      label={words.label}
       size="xs"
       value={value ?? ''}
-      data={[{ value: '', label: all }, ...choices.map(choice => ({ value: choice, label: labels[choice] }))]}
+      data={[{ value: '', label: words.all }, ...choices.map(choice => ({ value: choice, label: labels[choice] }))]}
       onChange={({ currentTarget }) => onApply(choices.find(choice => choice === currentTarget.value) ?? null)}
     />
+  )
+}
+
+/** The button that ends all filters of a list, while there are some. */
+export function ClearFilters({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  return (
+    isFiltered && (
+      <Button variant="subtle" size="xs" onClick={onClear}>
+        {texts.components.clearFilters}
+      </Button>
+    )
   )
 }

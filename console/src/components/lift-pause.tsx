@@ -6,6 +6,7 @@ import { useLiftPause } from '../queries/pauses.ts'
 import { texts } from '../texts/texts.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorNotice } from './error-notice.tsx'
+import { RowButton } from './row-button.tsx'
 
 const { lift, liftFor, lifting: words } = texts.pauses
 
@@ -25,15 +26,9 @@ export function LiftPause({ pause: { id, country, user_id }, onDone }: LiftPause
   })
   return (
     <>
-      <Button
-        variant="default"
-        size="compact-xs"
-        aria-haspopup="dialog"
-        aria-label={liftFor(name, user_id)}
-        onClick={() => setOpen(true)}
-      >
+      <RowButton label={liftFor(name, user_id)} onClick={() => setOpen(true)}>
         {lift}
-      </Button>
+      </RowButton>
       <Dialog title={words.title} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Stack gap="md">
           <Text size="sm">{words.about(name, user_id === null)}</Text>

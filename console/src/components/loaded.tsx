@@ -61,3 +61,23 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
     </div>
   )
 }
+
+interface NoRowsProps {
+  /** Whether a later page may have some. */
+  hasMore: boolean
+  /** Whether it is a later page. */
+  isOlder: boolean
+  isFiltered: boolean
+  /** What else keeps rows from being found. */
+  kept?: string | undefined
+  /** Where there are none at all. */
+  none: ReactNode
+}
+
+/** In place of the rows of a list: older ones are not searched yet, none is older, none matches the filters, or there are none. */
+export function NoRows({ hasMore, isOlder, isFiltered, kept, none }: NoRowsProps) {
+  const { searching, searchingAbout, older, filtered } = texts.components.noRows
+  if (hasMore) return <EmptyState title={searching}>{searchingAbout}</EmptyState>
+  if (isOlder) return <EmptyState title={older} />
+  return isFiltered ? <EmptyState title={filtered}>{kept}</EmptyState> : none
+}

@@ -25,7 +25,7 @@ export function RecordedChanges<Of extends keyof Changes>({ of, id, children }: 
   const [state, change] = useUrlState(STATE)
   const changes = useQuery(changesQuery(of, id, state.cursor))
   return (
-    <PagedList page={changes} cursor={state.cursor} onCursor={next => change({ cursor: next })} empty={() => null}>
+    <PagedList page={changes} cursor={state.cursor} onCursor={next => change({ cursor: next })} none={null}>
       {(rows, isStale) => (
         <DataTable columns={columnsOf(children)} keyOf={({ version }) => version} {...{ label, rows, isStale }} />
       )}

@@ -18,23 +18,22 @@ interface PeriodFilterProps extends Times {
 
 /** Takes whole days by their name, or two times that are typed. */
 export function PeriodFilter({ from, to, onChange }: PeriodFilterProps) {
-  const { label, all, names, from: fromLabel, to: toLabel } = texts.components.periodFilter
+  const words = texts.components.periodFilter
   const range = dayRangeOf({ from, to }, new Date())
   const isOther = range === null && (from !== null || to !== null)
   return (
     <>
       <ChoiceFilter
-        label={label}
-        all={all}
+        words={words}
         choices={[...DAY_RANGES, 'other'] as const}
-        labels={names}
+        labels={words.names}
         value={isOther ? 'other' : range}
         onApply={name => onChange(timesOf(name, from))}
       />
       {isOther && (
         <>
-          <TimeFilter label={fromLabel} value={from} onApply={value => onChange({ from: value, to })} />
-          <TimeFilter label={toLabel} value={to} onApply={value => onChange({ from, to: value })} />
+          <TimeFilter label={words.from} value={from} onApply={value => onChange({ from: value, to })} />
+          <TimeFilter label={words.to} value={to} onApply={value => onChange({ from, to: value })} />
         </>
       )}
     </>

@@ -4,7 +4,7 @@ import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { type DenialFilters, messageId, messageType, subject } from '../../model/denial-filters.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
-import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../filter-fields.tsx'
+import { ChoiceFilter, ClearFilters, CountryFilter, filtersOf, TextFilter, UserFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
 import { PeriodFilter } from '../time-filter.tsx'
 import classes from './denial-filters.module.css'
@@ -24,53 +24,20 @@ interface FiltersProps {
 /** The filters of the log of denials. */
 export function DenialFilterFields({ state, scope, onChange, children, isFiltered, onClear }: FiltersProps) {
   const labels = texts.denials.filters
+  const at = filtersOf(state, onChange)
   const reasons = scope?.isOwn ? texts.denials.ownReasons : texts.values.denialReasons
   return (
     <search className={classes.filters}>
-      <TextFilter
-        label={labels.message}
-        placeholder={labels.allMessages}
-        value={state.id}
-        parse={messageId}
-        error={labels.messageError}
-        onApply={id => onChange({ id })}
-      />
-      {scope === null && <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />}
+      <TextFilter words={labels.message} parse={messageId} {...at('id')} />
+      {scope === null && <UserFilter {...at('user_id')} />}
       {children}
-      <ChoiceFilter
-        label={labels.reason}
-        all={labels.allReasons}
-        choices={DENIAL_REASONS}
-        labels={reasons}
-        value={state.reason}
-        onApply={reason => onChange({ reason })}
-      />
-      <CountryFilter value={state.country} onApply={country => onChange({ country })} />
-      <TextFilter
-        label={labels.messageType}
-        placeholder={labels.allTypes}
-        value={state.message_type}
-        parse={messageType}
-        error={labels.messageTypeError}
-        onApply={message_type => onChange({ message_type })}
-      />
-      {!scope?.isOwn && (
-        <TextFilter
-          label={labels.sender}
-          placeholder={labels.allSenders}
-          value={state.sender}
-          parse={subject}
-          error={labels.senderError}
-          onApply={sender => onChange({ sender })}
-        />
-      )}
+      <ChoiceFilter words={labels.reason} choices={DENIAL_REASONS} labels={reasons} {...at('reason')} />
+      <CountryFilter {...at('country')} />
+      <TextFilter words={labels.messageType} parse={messageType} {...at('message_type')} />
+      {!scope?.isOwn && <TextFilter words={labels.sender} parse={subject} {...at('sender')} />}
       <PeriodFilter from={state.from} to={state.to} onChange={onChange} />
       <WithoutFilter value={state.without} onRemove={() => onChange({ without: null })} />
-      {isFiltered && (
-        <Button variant="subtle" size="xs" onClick={onClear}>
-          {labels.clear}
-        </Button>
-      )}
+      <ClearFilters isFiltered={isFiltered} onClear={onClear} />
     </search>
   )
 }

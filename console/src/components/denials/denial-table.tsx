@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { texts } from '../../texts/texts.ts'
@@ -7,6 +6,7 @@ import classes from '../data-table.module.css'
 import { type Column, DataTable } from '../data-table.tsx'
 import { destinationColumn } from '../destination-column.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
+import { RowButton } from '../row-button.tsx'
 import { TimeToTheSecond } from '../values.tsx'
 
 type Denial = Api['DenialRecord']
@@ -78,15 +78,9 @@ function Reason({ denial, user, onExplain }: Pick<TableProps, 'user' | 'onExplai
         {/* Administrators know what the words mean, and have many rows; the explanation has the sentence. */}
         {user.isOwn && <div className={classes.about}>{ownReasonSentences[reason]}</div>}
       </div>
-      <Button
-        variant="default"
-        size="compact-xs"
-        aria-haspopup="dialog"
-        aria-label={texts.denials.explainMessage(id)}
-        onClick={() => onExplain(denial_id)}
-      >
+      <RowButton label={texts.denials.explainMessage(id)} onClick={() => onExplain(denial_id)}>
         {texts.denials.explain}
-      </Button>
+      </RowButton>
     </div>
   )
 }

@@ -2,14 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { messageUrl, type ViewedUser } from '../../model/addresses.ts'
-import {
-  DENIALS_STATE,
-  type DenialFilters,
-  type DenialsState,
-  FILTERS,
-  isFiltered,
-  NO_FILTERS,
-} from '../../model/denial-filters.ts'
+import { DENIALS_STATE, type DenialFilters, FILTERS, isFiltered, NO_FILTERS } from '../../model/denial-filters.ts'
 import { denialsQuery } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { KnownFilters } from '../known-filters.tsx'
@@ -42,7 +35,9 @@ export default function Denials({ user }: { user: ViewedUser }) {
           cursor={state.cursor}
           onCursor={cursor => change({ cursor })}
           rows={8}
-          empty={hasMore => <NoDenials state={state} hasMore={hasMore} />}
+          isFiltered={isFiltered(state)}
+          kept={texts.denials.kept}
+          none={<EmptyState title={texts.denials.none}>{texts.denials.noneAbout}</EmptyState>}
         >
           {(denials, isStale) => (
             <DenialTable {...{ denials, user, isStale }} onExplain={denial => change({ denial })} />
@@ -63,11 +58,4 @@ function MessageLife({ id, user }: { id: string; user: ViewedUser }) {
       </Anchor>
     </Text>
   )
-}
-
-function NoDenials({ state, hasMore }: { state: DenialsState; hasMore: boolean }) {
-  const { empty } = texts.denials
-  if (hasMore) return <EmptyState title={empty.searching}>{empty.searchingAbout}</EmptyState>
-  if (state.cursor !== null) return <EmptyState title={empty.older} />
-  return <EmptyState title={empty.title}>{isFiltered(state) ? empty.filtered : empty.none}</EmptyState>
 }

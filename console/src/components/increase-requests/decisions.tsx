@@ -1,9 +1,10 @@
-import { Button, Group } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { userText } from '../../model/addresses.ts'
 import { canDecide, type IncreaseRequest } from '../../model/increase-requests.ts'
 import type { Decision } from '../../queries/increase-requests.ts'
 import { texts } from '../../texts/texts.ts'
 import type { Column } from '../data-table.tsx'
+import { RowButton } from '../row-button.tsx'
 
 const words = texts.increaseRequests
 
@@ -31,23 +32,12 @@ export function decisionColumn(bound: number | null, onDecide: (deciding: Decidi
       const decide = (decision: Decision) => () => onDecide({ id, user_id, decision })
       return (
         <Group gap={6}>
-          <Button
-            size="compact-xs"
-            aria-haspopup="dialog"
-            aria-label={words.approveFor(askerOf(request), units)}
-            onClick={decide('approve')}
-          >
+          <RowButton label={words.approveFor(askerOf(request), units)} isFirst onClick={decide('approve')}>
             {words.approve}
-          </Button>
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-haspopup="dialog"
-            aria-label={words.declineFor(askerOf(request), units)}
-            onClick={decide('decline')}
-          >
+          </RowButton>
+          <RowButton label={words.declineFor(askerOf(request), units)} onClick={decide('decline')}>
             {words.decline}
-          </Button>
+          </RowButton>
         </Group>
       )
     },

@@ -1,4 +1,4 @@
-import { Anchor, Button, NativeSelect, Text } from '@mantine/core'
+import { Anchor, NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
@@ -13,10 +13,10 @@ import { stateLabels } from '../badge.tsx'
 import { CursorPager } from '../cursor-pager.tsx'
 import { DayField } from '../day-field.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
-import { ChoiceFilter } from '../filter-fields.tsx'
+import { ChoiceFilter, ClearFilters, filtersOf } from '../filter-fields.tsx'
 import classes from '../filters.module.css'
 import { KnownFilters } from '../known-filters.tsx'
-import { EmptyState, Loading } from '../loaded.tsx'
+import { EmptyState, Loading, NoRows } from '../loaded.tsx'
 import { useUrlState } from '../url-state.ts'
 import { ReservationTable } from './reservation-table.tsx'
 
@@ -59,7 +59,12 @@ export default function Reservations({ user }: { user: ViewedUser }) {
         {list.data !== undefined && !isRejected(list.error) && (
           <>
             {list.data.items.length === 0 ? (
-              <NoReservations state={state} hasMore={list.data.next_cursor !== null} />
+              <NoRows
+                hasMore={list.data.next_cursor !== null}
+                isOlder={state.cursor !== null}
+                isFiltered={isFiltered(state)}
+                none={<EmptyState title={texts.user.reservations.none}>{texts.user.reservations.noneAbout}</EmptyState>}
+              />
             ) : (
               <ReservationTable reservations={list.data.items} user={user} isStale={list.isPlaceholderData} />
             )}
@@ -99,12 +104,10 @@ function ReservationFilters({ user, state, onChange }: FiltersProps) {
   return (
     <search className={classes.filters}>
       <ChoiceFilter
-        label={filters.state}
-        all={filters.allStates}
+        words={filters.state}
         choices={RESERVATION_STATES}
         labels={stateLabels(user.isOwn)}
-        value={state.state}
-        onApply={value => onChange({ state: value })}
+        {...filtersOf(state, onChange)('state')}
       />
       <NativeSelect
         label={filters.chargedTo}
@@ -118,22 +121,10 @@ function ReservationFilters({ user, state, onChange }: FiltersProps) {
       />
       <DayField label={filters.from} value={from} onChange={value => onChange({ from: value })} />
       <DayField label={filters.to} value={to} onChange={value => onChange({ to: value })} />
-      {isFiltered(state) && (
-        <Button
-          variant="subtle"
-          size="xs"
-          onClick={() => onChange({ state: null, quota_id: null, from: null, to: null })}
-        >
-          {filters.clear}
-        </Button>
-      )}
+      <ClearFilters
+        isFiltered={isFiltered(state)}
+        onClear={() => onChange({ state: null, quota_id: null, from: null, to: null })}
+      />
     </search>
   )
-}
-
-function NoReservations({ state, hasMore }: { state: ReservationsState; hasMore: boolean }) {
-  const { none, noneAbout, noneFiltered, noneOlder, searching, searchingAbout } = texts.user.reservations
-  if (hasMore) return <EmptyState title={searching}>{searchingAbout}</EmptyState>
-  if (state.cursor !== null) return <EmptyState title={noneOlder} />
-  return <EmptyState title={none}>{isFiltered(state) ? noneFiltered : noneAbout}</EmptyState>
 }

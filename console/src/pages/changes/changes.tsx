@@ -1,9 +1,8 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { AUDITED_RESOURCES } from '../../../../src/domain/audit.ts'
 import { saveFile } from '../../components/download.ts'
 import { ExportButton } from '../../components/export-button.tsx'
-import { ChoiceFilter, TextFilter } from '../../components/filter-fields.tsx'
+import { ChoiceFilter, ClearFilters, filtersOf, TextFilter } from '../../components/filter-fields.tsx'
 import filters from '../../components/filters.module.css'
 import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState } from '../../components/loaded.tsx'
@@ -62,7 +61,8 @@ function ChangeList({ selected, after, onPage }: ListProps) {
       cursor={after}
       onCursor={onPage}
       rows={8}
-      empty={hasMore => <NoChanges isOlder={after !== null} isFiltered={isFiltered(selected)} hasMore={hasMore} />}
+      isFiltered={isFiltered(selected)}
+      none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}
     >
       {(items, isStale) => (
         <ChangeTable
@@ -76,16 +76,6 @@ function ChangeList({ selected, after, onPage }: ListProps) {
   )
 }
 
-function NoChanges(props: { isOlder: boolean; isFiltered: boolean; hasMore: boolean }) {
-  if (props.hasMore) return <EmptyState title={words.searching}>{words.searchingAbout}</EmptyState>
-  if (props.isOlder) return <EmptyState title={words.noneOlder} />
-  return props.isFiltered ? (
-    <EmptyState title={words.noneFound} />
-  ) : (
-    <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
-  )
-}
-
 interface FilterProps {
   selected: ChangeFilters
   onChange: (parts: Partial<ChangeFilters>) => void
@@ -93,39 +83,14 @@ interface FilterProps {
 
 function FilterFields({ selected, onChange }: FilterProps) {
   const labels = words.filters
-  const { raised, resource, actor, from, to } = selected
+  const at = filtersOf(selected, onChange)
   return (
     <search className={filters.filters}>
-      <ChoiceFilter
-        label={labels.raised}
-        all={labels.allChanges}
-        choices={['true'] as const}
-        labels={labels.raises}
-        value={raised}
-        onApply={value => onChange({ raised: value })}
-      />
-      <ChoiceFilter
-        label={labels.resource}
-        all={labels.allResources}
-        choices={AUDITED_RESOURCES}
-        labels={labels.resources}
-        value={resource}
-        onApply={value => onChange({ resource: value })}
-      />
-      <TextFilter
-        label={labels.actor}
-        placeholder={labels.allActors}
-        value={actor}
-        parse={subject}
-        error={labels.actorError}
-        onApply={value => onChange({ actor: value })}
-      />
-      <PeriodFilter from={from} to={to} onChange={onChange} />
-      {isFiltered(selected) && (
-        <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
-          {labels.clear}
-        </Button>
-      )}
+      <ChoiceFilter words={labels.raised} choices={['true'] as const} labels={labels.raises} {...at('raised')} />
+      <ChoiceFilter words={labels.resource} choices={AUDITED_RESOURCES} labels={labels.resources} {...at('resource')} />
+      <TextFilter words={labels.actor} parse={subject} {...at('actor')} />
+      <PeriodFilter from={selected.from} to={selected.to} onChange={onChange} />
+      <ClearFilters isFiltered={isFiltered(selected)} onClear={() => onChange(NO_FILTERS)} />
     </search>
   )
 }

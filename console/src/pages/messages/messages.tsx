@@ -6,9 +6,9 @@ import { DenialDialog } from '../../components/denials/denial-dialog.tsx'
 import { DenialFilterFields } from '../../components/denials/denial-filters.tsx'
 import { saveFile } from '../../components/download.ts'
 import { ExportButton } from '../../components/export-button.tsx'
-import { ChoiceFilter } from '../../components/filter-fields.tsx'
+import { ChoiceFilter, filtersOf } from '../../components/filter-fields.tsx'
 import { KnownFilters } from '../../components/known-filters.tsx'
-import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { EmptyState, Loaded, Loading, NoRows } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import { TimeToTheSecond } from '../../components/values.tsx'
@@ -37,7 +37,6 @@ const hasFilter = (state: MessageFilters) => state.state !== null || isFiltered(
 export default function Messages() {
   const [state, change] = useUrlState(MESSAGES_STATE)
   const list = useQuery(allMessagesQuery(state))
-  const { filters } = texts.messages
   // A changed filter starts at the newest.
   const select = (parts: Partial<MessageFilters>) => change({ cursor: null, ...parts })
   return (
@@ -51,12 +50,10 @@ export default function Messages() {
         onClear={() => select({ state: null, ...NO_FILTERS })}
       >
         <ChoiceFilter
-          label={filters.state}
-          all={filters.allStates}
+          words={texts.messages.state}
           choices={MESSAGE_STATES}
           labels={STATE_LABELS}
-          value={state.state}
-          onApply={value => select({ state: value })}
+          {...filtersOf<MessageFilters>(state, select)('state')}
         />
       </DenialFilterFields>
       {state.id !== null && <FoundMessages id={state.id} />}
@@ -66,7 +63,11 @@ export default function Messages() {
           {({ rows, next, searchedUntil }) => (
             <>
               {rows.length === 0 ? (
-                <NoMessages state={state} hasMore={next !== null} />
+                <NoRows
+                  {...{ hasMore: next !== null, isOlder: state.cursor !== null, isFiltered: hasFilter(state) }}
+                  kept={texts.denials.kept}
+                  none={<EmptyState title={texts.messages.none}>{texts.messages.noneAbout}</EmptyState>}
+                />
               ) : (
                 <MessageTable messages={rows} isStale={list.isPlaceholderData} />
               )}
@@ -113,11 +114,4 @@ function Head({ state: { cursor: _cursor, denial: _denial, ...filters } }: { sta
 /** "234 Committed", "14 Denied" */
 function countsOf(exported: ExportedMessages | null): string[] {
   return [...(exported?.states ?? [])].map(([state, count]) => `${formatUnits(count)} ${STATE_LABELS[state]}`)
-}
-
-function NoMessages({ state, hasMore }: { state: MessagesState; hasMore: boolean }) {
-  const { empty } = texts.messages
-  if (hasMore) return <EmptyState title={empty.searching} />
-  if (state.cursor !== null) return <EmptyState title={empty.older} />
-  return <EmptyState title={empty.title}>{hasFilter(state) ? empty.filtered : empty.none}</EmptyState>
 }

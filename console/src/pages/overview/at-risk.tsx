@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import type { Tone } from '../../components/badge.tsx'
+import { customerTone } from '../../components/badge.tsx'
 import { Section } from '../../components/section.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { TimeOrDate } from '../../components/values.tsx'
@@ -16,13 +16,6 @@ import classes from './overview.module.css'
 type Customer = Api['Customer']
 
 const { atRisk: words } = texts.overview
-
-const TONES: Partial<Record<Customer['state'], Tone>> = {
-  blocked: 'bad',
-  near_limit: 'held',
-  running_out: 'held',
-  ending: 'coming',
-}
 
 /** The first customers whose messages are denied, or soon will be, the most urgent first. */
 export function AtRisk({ customers }: { customers: readonly Customer[] }) {
@@ -40,7 +33,7 @@ export function AtRisk({ customers }: { customers: readonly Customer[] }) {
         {customers.map(user => (
           <Row
             key={user.user_id}
-            tone={isBlockedInPart(user) ? 'held' : (TONES[user.state] ?? 'over')}
+            tone={customerTone(user)}
             title={
               <>
                 <UserLink user={user} unnamed={texts.overview.user(user.user_id)} inherit fw={600} />

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { isUnusual } from '../../../../src/domain/unusual-traffic.ts'
 import { Badge } from '../../components/badge.tsx'
@@ -7,6 +7,7 @@ import classes from '../../components/data-table.module.css'
 import type { Column } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { RowButton } from '../../components/row-button.tsx'
 import { Section } from '../../components/section.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { PrincipalName } from '../../components/values.tsx'
@@ -135,15 +136,9 @@ function columnsOf(
       cell: ({ key }) =>
         key !== null &&
         group !== 'sender' && (
-          <Button
-            variant="default"
-            size="compact-xs"
-            aria-haspopup="dialog"
-            aria-label={questionOf(group, key)}
-            onClick={() => onWho(key)}
-          >
+          <RowButton label={questionOf(group, key)} onClick={() => onWho(key)}>
             {who}
-          </Button>
+          </RowButton>
         ),
     },
   ]

@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import tables from '../../components/data-table.module.css'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { ChoiceFilter, CountryFilter, UserFilter } from '../../components/filter-fields.tsx'
+import { ChoiceFilter, CountryFilter, filtersOf, UserFilter } from '../../components/filter-fields.tsx'
 import { LiftPause } from '../../components/lift-pause.tsx'
 import { EmptyState, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
@@ -70,7 +70,8 @@ export default function Pauses() {
         page={pauses}
         cursor={state.cursor}
         onCursor={next => change({ cursor: next })}
-        empty={hasMore => <NoPauses state={state} hasMore={hasMore} />}
+        isFiltered={(country ?? user_id ?? origin) !== null}
+        none={<EmptyState title={words.none[show]}>{words.noneAbout}</EmptyState>}
       >
         {(rows, isStale) => (
           <>
@@ -111,37 +112,23 @@ export default function Pauses() {
 }
 
 function Filters({ state, onChange }: { state: State; onChange: (part: Partial<State>) => void }) {
+  const at = filtersOf(state, onChange)
   return (
     <search>
       <Group gap="sm" mb="md" align="flex-start">
         <ChoiceFilter
-          label={words.show}
-          all={words.shown.active}
+          words={{ label: words.show, all: words.shown.active }}
           choices={['over', 'all'] as const}
           labels={words.shown}
           value={state.show === 'active' ? null : state.show}
           onApply={show => onChange({ show: show ?? 'active' })}
         />
-        <CountryFilter value={state.country} onApply={country => onChange({ country })} />
-        <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />
-        <ChoiceFilter
-          label={words.origin}
-          all={words.allOrigins}
-          choices={ORIGINS}
-          labels={words.origins}
-          value={state.origin}
-          onApply={origin => onChange({ origin })}
-        />
+        <CountryFilter {...at('country')} />
+        <UserFilter {...at('user_id')} />
+        <ChoiceFilter words={words.origin} choices={ORIGINS} labels={words.origins} {...at('origin')} />
       </Group>
     </search>
   )
-}
-
-function NoPauses({ state, hasMore }: { state: State; hasMore: boolean }) {
-  if (hasMore) return <EmptyState title={words.searching} />
-  const isFiltered = state.country !== null || state.user_id !== null || state.origin !== null || state.cursor !== null
-  if (isFiltered) return <EmptyState title={words.noneFound} />
-  return <EmptyState title={words.none[state.show]}>{words.noneAbout}</EmptyState>
 }
 
 /** What each pause that holds has denied. */

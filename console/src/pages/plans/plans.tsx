@@ -51,9 +51,7 @@ export default function Plans() {
         page={plans}
         cursor={state.cursor}
         onCursor={next => change({ cursor: next })}
-        empty={() =>
-          state.archived === 'true' ? <EmptyState title={list.noneArchived} /> : <NoPlans mayChange={mayChange} />
-        }
+        none={state.archived === 'true' ? <EmptyState title={list.noneArchived} /> : <NoPlans mayChange={mayChange} />}
       >
         {(rows, isStale) => (
           <DataTable

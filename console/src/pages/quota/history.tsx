@@ -41,7 +41,7 @@ export function History({ id }: { id: number }) {
       page={page}
       cursor={state.cursor}
       onCursor={next => change({ cursor: next })}
-      empty={() => <EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}
+      none={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}
     >
       {(changes, isStale) => (
         <ol
@@ -79,7 +79,7 @@ export function PastWindows({ id }: { id: number }) {
       page={page}
       cursor={state.cursor}
       onCursor={next => change({ cursor: next })}
-      empty={() => <EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}
+      none={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}
     >
       {(windows, isStale) => (
         <DataTable

@@ -2,7 +2,14 @@ import { Button, NativeSelect } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { STATUS_LABELS } from '../../components/badge.tsx'
-import { ChoiceFilter, CountryFilter, TextFilter, UserFilter } from '../../components/filter-fields.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  CountryFilter,
+  filtersOf,
+  TextFilter,
+  UserFilter,
+} from '../../components/filter-fields.tsx'
 import {
   ENDS_WITHIN,
   filterCount,
@@ -29,7 +36,8 @@ const { filters } = texts.quotas
 
 /** Filters and page size of the quota list. */
 export function QuotaFilters({ state, onChange }: FiltersProps) {
-  const { user_id, name, external_ref, country, message_type, page_size } = state
+  const { user_id, page_size } = state
+  const at = filtersOf(state, onChange)
   const [isOpen, setOpen] = useState(false)
   return (
     <search className={classes.filters} data-open={isOpen || undefined}>
@@ -44,28 +52,13 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         {filters.toggle(filterCount(state))}
       </Button>
       <UserFilter value={user_id} onApply={id => onChange(userChange(id, state))} />
-      <TextFilter
-        label={filters.name}
-        placeholder={filters.nameHint}
-        value={name}
-        onApply={text => onChange({ name: text })}
-      />
-      <TextFilter
-        label={filters.reference}
-        placeholder={filters.referenceHint}
-        value={external_ref}
-        onApply={text => onChange({ external_ref: text })}
-      />
-      <Choices state={state} onChange={onChange} />
-      <CountryFilter value={country} onApply={text => onChange({ country: text })} />
-      <TextFilter
-        label={filters.messageType}
-        placeholder={filters.messageTypeHint}
-        value={message_type}
-        parse={LIST_STATE.message_type}
-        error={filters.notAType}
-        onApply={text => onChange({ message_type: text })}
-      />
+      <TextFilter words={filters.name} {...at('name')} />
+      <TextFilter words={filters.reference} {...at('external_ref')} />
+      <ChoiceFilter words={filters.status} choices={STATUSES} labels={STATUS_LABELS} {...at('status')} />
+      <ChoiceFilter words={filters.kind} choices={KINDS} labels={filters.kinds} {...at('kind')} />
+      <ChoiceFilter words={filters.ends} choices={ENDS_WITHIN} labels={filters.endsWithin} {...at('ends_within')} />
+      <CountryFilter {...at('country')} />
+      <TextFilter words={filters.messageType} parse={LIST_STATE.message_type} {...at('message_type')} />
       <Suspense>
         <PlanFilter state={state} onChange={onChange} />
       </Suspense>
@@ -81,43 +74,8 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
           {filters.openUser(user_id)}
         </Button>
       )}
-      {filterCount(state) > 0 && (
-        <Button variant="subtle" size="xs" onClick={() => onChange(UNFILTERED)}>
-          {filters.clear}
-        </Button>
-      )}
+      <ClearFilters isFiltered={filterCount(state) > 0} onClear={() => onChange(UNFILTERED)} />
     </search>
-  )
-}
-
-function Choices({ state: { status, kind, ends_within }, onChange }: FiltersProps) {
-  return (
-    <>
-      <ChoiceFilter
-        label={filters.status}
-        all={filters.allStatuses}
-        choices={STATUSES}
-        labels={STATUS_LABELS}
-        value={status}
-        onApply={value => onChange({ status: value })}
-      />
-      <ChoiceFilter
-        label={filters.kind}
-        all={filters.allKinds}
-        choices={KINDS}
-        labels={filters.kinds}
-        value={kind}
-        onApply={value => onChange({ kind: value })}
-      />
-      <ChoiceFilter
-        label={filters.ends}
-        all={filters.anyTime}
-        choices={ENDS_WITHIN}
-        labels={filters.endsWithin}
-        value={ends_within}
-        onApply={value => onChange({ ends_within: value })}
-      />
-    </>
   )
 }
 

@@ -53,7 +53,8 @@ export default function Requests() {
         page={requests}
         cursor={state.cursor}
         onCursor={next => change({ cursor: next })}
-        empty={hasMore => <NoRequests state={state} hasMore={hasMore} />}
+        isFiltered={show !== 'open' || user_id !== null}
+        none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}
       >
         {(rows, isStale) => (
           <DataTable look="records" label={words.title} keyOf={({ id }) => id} {...{ columns, rows, isStale }} />
@@ -80,8 +81,7 @@ function Filters({ state, onChange }: { state: State; onChange: (part: Partial<S
     <search>
       <Group gap="sm" mb="md" align="flex-start">
         <ChoiceFilter
-          label={words.show}
-          all={words.states.open}
+          words={{ label: words.show, all: words.states.open }}
           choices={OTHERS}
           labels={{ ...words.states, all: words.all }}
           value={state.show === 'open' ? null : state.show}
@@ -90,16 +90,6 @@ function Filters({ state, onChange }: { state: State; onChange: (part: Partial<S
         <UserFilter value={state.user_id} onApply={user_id => onChange({ user_id })} />
       </Group>
     </search>
-  )
-}
-
-function NoRequests({ state, hasMore }: { state: State; hasMore: boolean }) {
-  if (hasMore) return <EmptyState title={words.searching} />
-  const isFiltered = state.show !== 'open' || state.user_id !== null || state.cursor !== null
-  return isFiltered ? (
-    <EmptyState title={words.noneFound} />
-  ) : (
-    <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
   )
 }
 

@@ -18,21 +18,13 @@ const STATE = { cursor }
 export default function Changes({ user }: { user: ViewedUser }) {
   const [state, change] = useUrlState(STATE)
   const changes = useQuery(changesQuery({ user_id: user.user_id }, state.cursor))
-  const { none, noneOfUser, noneOlder, searching, searchingAbout } = texts.changes
+  const { none, noneOfUser } = texts.changes
   return (
     <PagedList
       page={changes}
       cursor={state.cursor}
       onCursor={next => change({ cursor: next })}
-      empty={hasMore =>
-        hasMore ? (
-          <EmptyState title={searching}>{searchingAbout}</EmptyState>
-        ) : (
-          <EmptyState title={state.cursor === null ? none : noneOlder}>
-            {state.cursor === null && noneOfUser}
-          </EmptyState>
-        )
-      }
+      none={<EmptyState title={none}>{noneOfUser}</EmptyState>}
     >
       {(items, isStale) => <UserChanges changes={items} user={user} isStale={isStale} />}
     </PagedList>

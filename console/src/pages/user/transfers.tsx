@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Anchor, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -8,6 +8,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState } from '../../components/loaded.tsx'
 import { PagedList } from '../../components/paged-list.tsx'
+import { RowButton } from '../../components/row-button.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { UserLink } from '../../components/user-link.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
@@ -62,11 +63,7 @@ export default function Transfers({ user }: { user: ViewedUser }) {
         page={transfers}
         cursor={state.cursor}
         onCursor={next => change({ cursor: next })}
-        empty={() => (
-          <EmptyState title={state.cursor === null ? words.none : words.noneOlder}>
-            {state.cursor === null && words.noneAbout}
-          </EmptyState>
-        )}
+        none={<EmptyState title={words.none}>{words.noneAbout}</EmptyState>}
       >
         {(rows, isStale) => (
           <DataTable
@@ -103,15 +100,12 @@ function columnsOf(user_id: number, onReturn: ((transfer: Transfer) => void) | n
     cell: transfer =>
       transfer.to_quota_id !== null &&
       transfer.returned < transfer.units && (
-        <Button
-          variant="default"
-          size="compact-xs"
-          aria-haspopup="dialog"
-          aria-label={giveBack[actionOf(transfer, user_id)].of(transfer.units)}
+        <RowButton
+          label={giveBack[actionOf(transfer, user_id)].of(transfer.units)}
           onClick={() => onReturn?.(transfer)}
         >
           {giveBack[actionOf(transfer, user_id)].submit}
-        </Button>
+        </RowButton>
       ),
   }
   return [

@@ -1,12 +1,11 @@
-import { Anchor, Button, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Button, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loaded, Loading } from '../../components/loaded.tsx'
-import { givablePlansQuery, givePlan, takePlan } from '../../queries/plans.ts'
+import { GivablePlans } from '../../components/givable-plans.tsx'
+import { givePlan, takePlan } from '../../queries/plans.ts'
 import { texts } from '../../texts/texts.ts'
 import { SlotList } from '../plans/slots.tsx'
 
@@ -21,23 +20,9 @@ interface DialogProps {
 
 /** Gives a user a plan, in place of the one before. */
 export function GivePlanDialog(props: DialogProps) {
-  const plans = useQuery(givablePlansQuery())
   return (
     <Dialog title={words.titles.give} isOpen onClose={props.onClose}>
-      <Loaded query={plans} loading={<Loading rows={3} height={36} />}>
-        {found =>
-          found.length === 0 ? (
-            <Text size="sm">
-              {words.noPlans}{' '}
-              <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
-                {words.newPlan}
-              </Anchor>
-            </Text>
-          ) : (
-            <GiveForm {...props} plans={found} />
-          )
-        }
-      </Loaded>
+      <GivablePlans>{found => <GiveForm {...props} plans={found} />}</GivablePlans>
     </Dialog>
   )
 }

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { Badge, customerTone } from '../../components/badge.tsx'
 import classes from '../../components/data-table.module.css'
 import type { SortableColumn } from '../../components/table-controls.tsx'
 import { UserLink } from '../../components/user-link.tsx'
@@ -18,16 +18,6 @@ import { texts } from '../../texts/texts.ts'
 import styles from './users.module.css'
 
 const words = texts.customers
-
-const TONES: Readonly<Record<Customer['state'], Tone>> = {
-  blocked: 'bad',
-  near_limit: 'held',
-  running_out: 'held',
-  ending: 'coming',
-  ok: 'good',
-  blocked_on_purpose: 'over',
-  no_quota: 'over',
-}
 
 type CustomerColumn = SortableColumn<Customer, CustomerSort>
 
@@ -111,11 +101,9 @@ function State({ customer }: { customer: Customer }) {
   const text = [why, about === '' ? null : about].filter(part => part !== null).join(': ')
   return (
     <>
-      {isBlockedInPart(customer) ? (
-        <Badge tone="held">{words.blockedInPart}</Badge>
-      ) : (
-        <Badge tone={TONES[state]}>{words.states[state]}</Badge>
-      )}
+      <Badge tone={customerTone(customer)}>
+        {isBlockedInPart(customer) ? words.blockedInPart : words.states[state]}
+      </Badge>
       <div className={classes.about}>
         {text !== '' &&
           (quota_id === null ? (

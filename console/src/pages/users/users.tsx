@@ -8,7 +8,7 @@ import classes from '../../components/data-table.module.css'
 import { DataTable } from '../../components/data-table.tsx'
 import { saveFile } from '../../components/download.ts'
 import { ExportButton } from '../../components/export-button.tsx'
-import { ChoiceFilter, TextFilter } from '../../components/filter-fields.tsx'
+import { ChoiceFilter, filtersOf, TextFilter } from '../../components/filter-fields.tsx'
 import filters from '../../components/filters.module.css'
 import { KnownFilters } from '../../components/known-filters.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
@@ -79,26 +79,14 @@ export default function Customers() {
 
 function Filters({ selected, onSelect }: { selected: CustomerFilters; onSelect: Select }) {
   const plans = useQuery(givablePlansQuery()).data ?? []
+  const at = filtersOf(selected, onSelect)
   return (
     <search className={filters.filters}>
-      <TextFilter
-        label={words.search}
-        placeholder={words.searchHint}
-        value={selected.search}
-        onApply={search => onSelect({ search })}
-      />
-      <ChoiceFilter
-        label={words.filters.state}
-        all={words.filters.allStates}
-        choices={CUSTOMER_STATES}
-        labels={words.states}
-        value={selected.state}
-        onApply={state => onSelect({ state })}
-      />
+      <TextFilter words={words.search} {...at('search')} />
+      <ChoiceFilter words={words.state} choices={CUSTOMER_STATES} labels={words.states} {...at('state')} />
       {plans.length > 0 && (
         <ChoiceFilter
-          label={words.filters.plan}
-          all={words.filters.allPlans}
+          words={words.plan}
           choices={plans.map(({ id }) => String(id))}
           labels={Object.fromEntries(plans.map(({ id, name }) => [id, name]))}
           value={selected.plan === null ? null : String(selected.plan)}

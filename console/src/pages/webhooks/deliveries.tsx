@@ -54,11 +54,8 @@ export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
         cursor={page.cursor}
         onCursor={cursor => change({ cursor })}
         rows={8}
-        empty={() => (
-          <EmptyState title={words.none}>
-            {page.status === null && page.cursor === null ? words.aboutNone : words.noneWithStatus}
-          </EmptyState>
-        )}
+        isFiltered={page.status !== null}
+        none={<EmptyState title={words.none}>{words.aboutNone}</EmptyState>}
       >
         {(items, isStale) => (
           <DeliveryTable deliveries={items} isStale={isStale} onOpen={opened => change({ delivery: opened })} />

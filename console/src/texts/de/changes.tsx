@@ -54,11 +54,9 @@ export const changes: typeof english = {
   unlimited: 'unbegrenzt',
 
   filters: {
-    raised: 'Art',
-    allChanges: 'Alle Änderungen',
+    raised: { label: 'Art', all: 'Alle Änderungen' },
     raises: { true: 'Erhöhte Limits' },
-    resource: 'Woran',
-    allResources: 'An allem',
+    resource: { label: 'Woran', all: 'An allem' },
     resources: {
       quota: 'Kontingenten',
       plan: 'Tarifen',
@@ -70,10 +68,7 @@ export const changes: typeof english = {
       webhook: 'Webhooks',
       user: 'Löschungen von Daten',
     },
-    actor: 'Von',
-    allActors: 'Subject eines Tokens',
-    actorError: 'Bis zu 255 Zeichen: das Subject eines Tokens',
-    clear: 'Filter zurücksetzen',
+    actor: { label: 'Von', all: 'Subject eines Tokens', error: 'Bis zu 255 Zeichen: das Subject eines Tokens' },
   },
   aboutRaised: 'Limits, die mehr erlauben als vorher, und Kontingente, die kein Tarif und keine Übertragung gab.',
   exporting: {
@@ -86,8 +81,4 @@ export const changes: typeof english = {
   none: 'Keine Änderungen',
   noneAbout: 'Hier erscheinen Änderungen.',
   noneOfUser: 'Hier erscheinen Änderungen an den Kontingenten dieses Benutzers.',
-  noneFound: 'Keine Änderung passt zu diesen Filtern',
-  noneOlder: 'Keine älteren Änderungen',
-  searching: 'Bisher keine gefunden',
-  searchingAbout: 'Ältere Änderungen sind noch nicht durchsucht.',
 }

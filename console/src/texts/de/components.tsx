@@ -11,6 +11,13 @@ export const components: typeof english = {
     label: 'Änderungen',
     columns: { change: 'Änderung', by: 'Von', at: 'Zeit', request: 'Anfrage' },
   },
+  noRows: {
+    searching: 'Bisher keine gefunden',
+    searchingAbout: 'Ältere sind noch nicht durchsucht.',
+    older: 'Keine älteren',
+    filtered: 'Nichts passt zu diesen Filtern',
+  },
+  clearFilters: 'Filter zurücksetzen',
   userFilter: {
     label: 'Benutzer',
     all: 'Alle Benutzer',

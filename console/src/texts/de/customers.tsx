@@ -7,8 +7,7 @@ export const customers: typeof english = {
   title: 'Kunden',
   about:
     'Was Benutzer jetzt senden können, wie bald das endet, und was sie in 30 Tagen gesendet und nicht bekommen haben.',
-  search: 'ID, Referenz oder Name',
-  searchHint: 'Beginnt mit …',
+  search: { label: 'ID, Referenz oder Name', all: 'Beginnt mit …' },
   views: { label: 'Ansichten', all: 'Alle', at_risk: 'Gefährdet', unmet: 'Wollen mehr, als sie dürfen' },
   aboutViews: {
     at_risk:
@@ -16,7 +15,8 @@ export const customers: typeof english = {
     unmet:
       'In 30 Tagen abgelehnt, weil Einheiten fehlten oder eine Obergrenze erreicht war, die meisten Einheiten zuerst. Eine Nachricht zählt bei jedem Versuch.',
   },
-  filters: { state: 'Zustand', allStates: 'Alle Zustände', plan: 'Tarif', allPlans: 'Alle Tarife' },
+  state: { label: 'Zustand', all: 'Alle Zustände' },
+  plan: { label: 'Tarif', all: 'Alle Tarife' },
   columns: {
     customer: 'Kunde',
     state: 'Zustand',

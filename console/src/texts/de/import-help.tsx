@@ -44,7 +44,5 @@ export const importHelp: typeof english = {
   planLabel: 'Tarif',
   choosePlan: 'Bitte einen Tarif wählen',
   version: (name, version) => `${name}, Fassung ${version}`,
-  noPlans: 'Es gibt noch keine Tarife.',
-  newPlan: 'Einen anlegen',
   check: 'Prüfen (ändert nichts)',
 }

@@ -12,8 +12,6 @@ export const increaseRequests: typeof english = {
   all: 'Alle',
   none: 'Keine Anfrage ist offen',
   noneAbout: 'Anfragen erscheinen hier, wenn Benutzer um mehr Einheiten bitten.',
-  noneFound: 'Keine Anfrage passt zu den Filtern',
-  searching: 'Keine auf dieser Seite',
   columns: {
     user: 'Benutzer',
     units: 'Angefragt',

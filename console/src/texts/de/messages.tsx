@@ -18,14 +18,9 @@ export const messages: typeof english = {
     sender: 'Versender',
   },
   denied: 'Abgelehnt',
-  filters: { state: 'Zustand', allStates: 'Alle Zustände' },
-  empty: {
-    title: 'Keine Nachrichten',
-    none: 'Nachrichten erscheinen hier, wenn sie reserviert, gesendet oder abgelehnt werden.',
-    filtered: 'Keine Nachricht passt zu diesen Filtern. Abgelehnte werden einige Tage aufbewahrt, normalerweise 7.',
-    older: 'Keine älteren Nachrichten',
-    searching: 'Bisher keine gefunden',
-  },
+  state: { label: 'Zustand', all: 'Alle Zustände' },
+  none: 'Keine Nachrichten',
+  noneAbout: 'Nachrichten erscheinen hier, wenn sie reserviert, gesendet oder abgelehnt werden.',
   searched: at => <>Durchsucht bis {at}. „Ältere“ geht von dort weiter.</>,
   histogram: {
     counted: (sent, denied) => `${formatUnits(sent)} gesendet, ${formatUnits(denied)} abgelehnt`,

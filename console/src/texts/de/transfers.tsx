@@ -71,7 +71,6 @@ export const transfers: typeof english = {
     ),
     none: 'Keine Übertragungen',
     noneAbout: 'Hier erscheinen Einheiten, die an diesen oder von diesem Benutzer übertragen wurden.',
-    noneOlder: 'Keine älteren Übertragungen',
   },
 
   giveBack: {

@@ -59,7 +59,6 @@ export const webhooks: typeof english = {
     statuses: { pending: 'Offen', delivered: 'Zugestellt', failed: 'Fehlgeschlagen' },
     none: 'Keine Zustellungen',
     aboutNone: 'Neue Ereignisse erscheinen hier, wenn sie gesendet werden. Testereignisse erscheinen nicht.',
-    noneWithStatus: 'Keine Zustellung hat diesen Status.',
     columns: {
       event: 'Ereignis',
       status: 'Status',

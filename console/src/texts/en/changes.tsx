@@ -56,11 +56,9 @@ export const changes = {
   unlimited: 'unlimited',
 
   filters: {
-    raised: 'Kind',
-    allChanges: 'All changes',
+    raised: { label: 'Kind', all: 'All changes' },
     raises: { true: 'Limits raised' },
-    resource: 'Of',
-    allResources: 'Everything',
+    resource: { label: 'Of', all: 'Everything' },
     resources: {
       quota: 'Quotas',
       plan: 'Plans',
@@ -72,10 +70,7 @@ export const changes = {
       webhook: 'Webhooks',
       user: 'Erasures',
     },
-    actor: 'By',
-    allActors: 'Subject of a token',
-    actorError: 'Up to 255 characters: the subject of a token',
-    clear: 'Clear filters',
+    actor: { label: 'By', all: 'Subject of a token', error: 'Up to 255 characters: the subject of a token' },
   },
   aboutRaised: 'Limits that allow more than before, and grants that no plan and no transfer gave.',
   exporting: {
@@ -88,8 +83,4 @@ export const changes = {
   none: 'No changes',
   noneAbout: 'Changes appear here.',
   noneOfUser: 'Changes of this user’s quotas appear here.',
-  noneFound: 'No change matches these filters',
-  noneOlder: 'No older changes',
-  searching: 'None found so far',
-  searchingAbout: 'Older changes are not searched yet.',
 }

@@ -12,6 +12,13 @@ export const components = {
     label: 'Changes',
     columns: { change: 'Change', by: 'By', at: 'Time', request: 'Request' },
   },
+  noRows: {
+    searching: 'None found so far',
+    searchingAbout: 'Older ones are not searched yet.',
+    older: 'No older ones',
+    filtered: 'Nothing matches these filters',
+  },
+  clearFilters: 'Clear filters',
   userFilter: {
     label: 'User',
     all: 'All users',

@@ -7,15 +7,15 @@ const customersOf = (count: number) => (count === 1 ? '1 customer' : `${formatUn
 export const customers = {
   title: 'Customers',
   about: 'What users can send now, how soon that ends, and what they sent and were denied in 30 days.',
-  search: 'Id, reference or name',
-  searchHint: 'Begins with…',
+  search: { label: 'Id, reference or name', all: 'Begins with…' },
   views: { label: 'Views', all: 'All', at_risk: 'At risk', unmet: 'Ask for more than they may' },
   aboutViews: {
     at_risk: 'The most urgent first: blocked, near a limit, running out within a week, or a grant ends within a week.',
     unmet:
       'Denied in 30 days for lack of units or by a cap, most units first. A message that is tried again and again counts each time.',
   },
-  filters: { state: 'State', allStates: 'All states', plan: 'Plan', allPlans: 'All plans' },
+  state: { label: 'State', all: 'All states' },
+  plan: { label: 'Plan', all: 'All plans' },
   columns: {
     customer: 'Customer',
     state: 'State',

@@ -47,7 +47,5 @@ export const importHelp = {
   planLabel: 'Plan',
   choosePlan: 'Choose a plan',
   version: (name: string, version: number) => `${name}, version ${version}`,
-  noPlans: 'There are no plans yet.',
-  newPlan: 'Make one',
   check: 'Check (changes nothing)',
 }

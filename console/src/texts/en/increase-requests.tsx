@@ -13,8 +13,6 @@ export const increaseRequests = {
   all: 'All',
   none: 'No request is open',
   noneAbout: 'Requests appear here when users ask for more units.',
-  noneFound: 'No request matches the filters',
-  searching: 'None on this page',
   columns: {
     user: 'User',
     units: 'Asked for',

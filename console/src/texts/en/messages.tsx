@@ -19,14 +19,9 @@ export const messages = {
     sender: 'Sender',
   },
   denied: 'Denied',
-  filters: { state: 'State', allStates: 'All states' },
-  empty: {
-    title: 'No messages',
-    none: 'Messages appear here when they are reserved, sent or denied.',
-    filtered: 'No message matches these filters. Denied ones are kept for some days, by default 7.',
-    older: 'No older messages',
-    searching: 'None found so far',
-  },
+  state: { label: 'State', all: 'All states' },
+  none: 'No messages',
+  noneAbout: 'Messages appear here when they are reserved, sent or denied.',
   searched: (at: ReactNode) => <>Searched back to {at}. “Older” goes on from there.</>,
   /** Bars above the list. */
   histogram: {

@@ -71,7 +71,6 @@ export const transfers = {
     ),
     none: 'No transfers',
     noneAbout: 'Units that were handed on to or by this user appear here.',
-    noneOlder: 'No older transfers',
   },
 
   giveBack: {

@@ -57,7 +57,6 @@ export const webhooks = {
     statuses: { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' },
     none: 'No deliveries',
     aboutNone: 'New events appear here when they are sent. Test events do not appear.',
-    noneWithStatus: 'No delivery has this status.',
     columns: {
       event: 'Event',
       status: 'Status',

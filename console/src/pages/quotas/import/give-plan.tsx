@@ -1,12 +1,9 @@
-import { Anchor, Button, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { Link } from 'wouter'
 import type { BadLine, UserLine } from '../../../../../src/domain/user-file.ts'
 import type { Api } from '../../../api/types.ts'
-import { Loaded, Loading } from '../../../components/loaded.tsx'
+import { GivablePlans } from '../../../components/givable-plans.tsx'
 import { planLines } from '../../../model/import-rows.ts'
-import { givablePlansQuery } from '../../../queries/plans.ts'
 import { texts } from '../../../texts/texts.ts'
 import { useIsJobRunning } from '../jobs/use-job.ts'
 import { LeftOut } from './give-preview.tsx'
@@ -22,7 +19,6 @@ interface GivePlanProps {
 
 /** Gives each user of a list the same plan, as a file with a column of plans does. */
 export default function GivePlan({ users, failures }: GivePlanProps) {
-  const plans = useQuery(givablePlansQuery())
   const [chosen, setChosen] = useState<Api['Plan'] | null>(null)
   const isRunning = useIsJobRunning()
   return (
@@ -32,20 +28,7 @@ export default function GivePlan({ users, failures }: GivePlanProps) {
       </Title>
       <LeftOut left={failures} />
       {chosen === null ? (
-        <Loaded query={plans} loading={<Loading rows={2} height={36} />}>
-          {found =>
-            found.length === 0 ? (
-              <Text size="sm">
-                {words.noPlans}{' '}
-                <Anchor component={Link} href="/plans/new?sample=1" inherit underline="always">
-                  {words.newPlan}
-                </Anchor>
-              </Text>
-            ) : (
-              <PlanForm plans={found} onChoose={setChosen} />
-            )
-          }
-        </Loaded>
+        <GivablePlans>{found => <PlanForm plans={found} onChoose={setChosen} />}</GivablePlans>
       ) : (
         <>
           <Text size="sm">{words.version(chosen.name, chosen.version)}</Text>
