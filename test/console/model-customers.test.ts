@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { isBlockedInPart } from '../../console/src/model/customer-state.ts'
 import {
   CUSTOMER_FILTERS,
   type Customer,
   type CustomerFilters,
   customersRequest,
-  isBlockedInPart,
   sortOf,
   sparkOf,
 } from '../../console/src/model/customers.ts'

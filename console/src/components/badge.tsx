@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Api } from '../api/types.ts'
-import { isBlockedInPart } from '../model/customers.ts'
+import { isBlockedInPart } from '../model/customer-state.ts'
 import { isBlock, type WithStatus } from '../model/quota-status.ts'
 import { texts } from '../texts/texts.ts'
 import classes from './badge.module.css'

@@ -46,10 +46,6 @@ export function customersRequest({ plan, search, sort, ...filters }: CustomerFil
 /** Whether more than a view is selected. */
 export const isFiltered = ({ state, plan, search }: CustomerFilters) => (state ?? plan ?? search) !== null
 
-/** Whether some messages of a customer are denied and others can be sent. */
-export const isBlockedInPart = ({ state, sendable, countries, message_types }: Customer) =>
-  state === 'blocked' && sendable !== 0 && (countries ?? message_types) !== null
-
 /* ── The spark ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 export const SPARK = { width: 90, height: 20 }

@@ -6,14 +6,8 @@ import type { SortableColumn } from '../../components/table-controls.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { TimeOrDate, Units } from '../../components/values.tsx'
 import { countryLabel, formatExactPercent, formatPercent } from '../../formats.ts'
-import {
-  type Customer,
-  type CustomerFilters,
-  type CustomerSort,
-  isBlockedInPart,
-  SPARK,
-  sparkOf,
-} from '../../model/customers.ts'
+import { isBlockedInPart } from '../../model/customer-state.ts'
+import { type Customer, type CustomerFilters, type CustomerSort, SPARK, sparkOf } from '../../model/customers.ts'
 import { texts } from '../../texts/texts.ts'
 import styles from './users.module.css'
 
