@@ -46,7 +46,7 @@ declare module '*/export-button.module.css' {
 }
 
 declare module '*/facts.module.css' {
-  const classes: Readonly<Record<'facts' | 'status', string>>
+  const classes: Readonly<Record<'facts', string>>
   export default classes
 }
 
@@ -177,6 +177,11 @@ declare module '*/skeletons.module.css' {
 
 declare module '*/start.module.css' {
   const classes: Readonly<Record<'arrival' | 'check' | 'command' | 'fields' | 'note' | 'step' | 'steps', string>>
+  export default classes
+}
+
+declare module '*/status-line.module.css' {
+  const classes: Readonly<Record<'status', string>>
   export default classes
 }
 

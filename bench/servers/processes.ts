@@ -149,12 +149,16 @@ export async function cpuSeconds(pid: number, withChildren = false): Promise<num
 }
 
 async function ticksOfChildren(pid: number): Promise<number> {
-  let ticks = 0
+  return (await childrenOf(pid)).reduce((ticks, { own }) => ticks + own, 0)
+}
+
+async function childrenOf(pid: number): Promise<{ pid: number; own: number }[]> {
+  const children: { pid: number; own: number }[] = []
   for (const name of await readdir('/proc')) {
     const other = /^\d+$/.test(name) ? await statOf(Number(name)) : null
-    if (other?.parent === pid) ticks += other.own
+    if (other?.parent === pid) children.push({ pid: Number(name), own: other.own })
   }
-  return ticks
+  return children
 }
 
 /** USER_HZ of Linux, the same on every architecture that Node.js runs on. */
@@ -181,12 +185,9 @@ export async function residentBytes(pid: number): Promise<number | null> {
 
 /** The memory of a process and its children in bytes, of shared pages its part; 0 on systems without /proc. */
 export async function proportionalBytes(pid: number): Promise<number> {
-  const pids = [pid]
-  for (const name of await readdir('/proc'))
-    if (/^\d+$/.test(name) && (await statOf(Number(name)))?.parent === pid) pids.push(Number(name))
   let bytes = 0
-  for (const one of pids) {
-    const text = await readFile(`/proc/${one}/smaps_rollup`, 'utf8').catch(() => '')
+  for (const one of [{ pid }, ...(await childrenOf(pid))]) {
+    const text = await readFile(`/proc/${one.pid}/smaps_rollup`, 'utf8').catch(() => '')
     bytes += Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024
   }
   return bytes

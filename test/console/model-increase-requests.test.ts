@@ -4,6 +4,7 @@ import {
   type Approval,
   approvalOf,
   canDecide,
+  currentRequests,
   draftOf,
   durationsOf,
   fullApproval,
@@ -75,4 +76,19 @@ test('an approval of units for good can give them an end, and a refusal says onl
 
 test('who gives a bounded number of units declines no more', () => {
   expect([null, 500, 499].map(bound => canDecide(REQUEST, bound))).toEqual([true, true, false])
+})
+
+test('the requests of a user are the open ones and those that were decided in the last day, each once', () => {
+  const decided = (id: number, decided_at: string): IncreaseRequest => ({
+    ...REQUEST,
+    id,
+    status: 'approved',
+    decided_at,
+  })
+  const late = decided(321, '2026-03-15T11:00:00.000Z')
+  const latest = [late, REQUEST, decided(256, '2026-03-14T11:59:59.000Z')]
+  // The second one was read as open before it was decided.
+  const open = [REQUEST, { ...REQUEST, id: 321 }]
+  expect(currentRequests(open, latest, NOW)).toEqual([REQUEST, late])
+  expect(currentRequests(open, [], NOW)).toEqual(open)
 })

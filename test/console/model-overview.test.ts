@@ -63,7 +63,11 @@ test('what is not well comes in a fixed order, with where it leads and whether t
     '3',
   ])
   const hrefs = Object.fromEntries(findingsOf(all).map(({ kind, href }) => [kind, href]))
-  expect(hrefs).toMatchObject({ service: null, near_limit: '/users?state=near_limit', requests: '/requests' })
+  expect(hrefs).toMatchObject({
+    service: null,
+    near_limit: '/users?view=at_risk&state=near_limit',
+    requests: '/requests',
+  })
 })
 
 test('what a person decides comes in the same order, and pauses that are over need no decision', () => {

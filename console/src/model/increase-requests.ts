@@ -74,9 +74,15 @@ export function noteOf({ note }: Pick<Approval, 'note'>): { note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() }
 }
 
-/** Whether a request was decided in the last 24 hours: staff who asked for it look for the answer. */
-export const isDecidedLately = ({ decided_at }: IncreaseRequest, now: number) =>
-  decided_at !== null && Date.parse(decided_at) > now - DAY_MS
+/**
+ * The open requests of a user, and then those that were decided in the last 24 hours: staff who asked for them look for the answer. One
+ * that is in both lists was decided after the open ones were read.
+ */
+export function currentRequests(open: readonly IncreaseRequest[], latest: readonly IncreaseRequest[], now: number) {
+  const decided = latest.filter(({ decided_at }) => decided_at !== null && Date.parse(decided_at) > now - DAY_MS)
+  const ids = new Set(decided.map(({ id }) => id))
+  return [...open.filter(({ id }) => !ids.has(id)), ...decided]
+}
 
 /** Whether a caller decides a request: those who give at most `bound` units decide no more than they could give. */
 export function canDecide({ units }: Pick<IncreaseRequest, 'units'>, bound: number | null): boolean {

@@ -41,7 +41,7 @@ const atRisk = (risk: 'blocked' | 'near_limit' | 'running_out' | 'ending') => {
   return ({ customers }: Overview): Found => ({
     count: customers?.[risk] ?? 0,
     isMore: customers?.is_more,
-    href: `/users?state=${risk}`,
+    href: `${AT_RISK_URL}&state=${risk}`,
   })
 }
 

@@ -17,17 +17,23 @@ export async function userIdOf(ref: string): Promise<number> {
   return (await request<Api['User']>(`/admin/users/${encodeURIComponent(`ref:${ref}`)}`)).user_id
 }
 
+/** The same; null if no user has the reference. */
+export async function findUserId(ref: string): Promise<number | null> {
+  try {
+    return await userIdOf(ref)
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return null
+    throw error
+  }
+}
+
 /** The users that a text names: by ref: the one with this reference, otherwise the first ones whose name or reference begins so. */
 export async function findUsers(text: string): Promise<readonly NamedUser[]> {
   const named = receiverOf(text)
   if (named === null || 'user_id' in named)
     return (await request<Api['SearchResult']>('/admin/search', { query: { q: text } })).users
-  try {
-    return [{ user_id: await userIdOf(named.ref) }]
-  } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return []
-    throw error
-  }
+  const user_id = await findUserId(named.ref)
+  return user_id === null ? [] : [{ user_id }]
 }
 
 /** The profile of a user; an empty one if nothing is stored of the user, as the first change makes it. */

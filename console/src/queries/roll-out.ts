@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ApiProblem, isOutdated } from '../api/problem.ts'
+import { isOutdated } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { type Failure, NOTHING_DONE } from '../model/job.ts'
 import {
@@ -15,7 +15,7 @@ import { requestLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
 import { refetchPlans } from './plans.ts'
-import { userIdOf } from './profile.ts'
+import { findUserId } from './profile.ts'
 
 /** Giving the current version of a plan to many, whose answer is a stream of records. */
 
@@ -77,16 +77,11 @@ export async function idsOf(users: readonly ListedUser[]): Promise<{ ids: number
   const ids = new Set<number>()
   const unknown: string[] = []
   for (const user of users) {
-    const id = 'user_id' in user ? user.user_id : await userIdOf(user.ref).catch(notFound)
+    const id = 'user_id' in user ? user.user_id : await findUserId(user.ref)
     if (id !== null) ids.add(id)
     else if ('ref' in user) unknown.push(user.ref)
   }
   return { ids: [...ids], unknown }
-}
-
-function notFound(error: unknown): null {
-  if (error instanceof ApiProblem && error.status === 404) return null
-  throw error
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Scope } from '../../queries/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { ChoiceFilter, ClearFilters, CountryFilter, filtersOf, TextFilter, UserFilter } from '../filter-fields.tsx'
 import { Icon } from '../icon.tsx'
-import { PeriodFilter } from '../time-filter.tsx'
+import { PeriodFilter } from '../period-filter.tsx'
 import classes from './denial-filters.module.css'
 
 interface FiltersProps {

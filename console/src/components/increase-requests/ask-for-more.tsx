@@ -20,7 +20,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { Loaded, Loading } from '../loaded.tsx'
 import { TextField } from '../text-field.tsx'
-import { BlockingCap } from '../user/blocking-cap.tsx'
+import { CapNotice } from '../user/cap-notice.tsx'
 import { LongDate } from '../values.tsx'
 import { End } from './columns.tsx'
 
@@ -97,7 +97,7 @@ function AskForm({ user, grants, onClose }: AskFormProps) {
   return (
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
-        <BlockingCap user={user} units={unitsIn(units)} />
+        <CapNotice user={user} units={unitsIn(units)} />
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
         {grants.length > 1 && <GrantField grants={grants} value={grant.id} onChange={quota => change({ quota })} />}
         <TextField

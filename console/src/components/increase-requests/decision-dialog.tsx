@@ -20,7 +20,7 @@ import { type FieldErrors, fieldErrors, useFocusFirstError } from '../form-error
 import { QuotaLink } from '../links.tsx'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
 import { TextField } from '../text-field.tsx'
-import { BlockingCap } from '../user/blocking-cap.tsx'
+import { CapNotice } from '../user/cap-notice.tsx'
 import { UserLink } from '../user-link.tsx'
 import { End, Outcome } from './columns.tsx'
 import { askerOf, type Deciding } from './decisions.tsx'
@@ -128,7 +128,7 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
       <Stack gap="md">
         {errors.rest !== null && <ErrorNotice variant="form" error={errors.rest} />}
         {decision === 'approve' && (
-          <BlockingCap user={{ user_id: request.user_id, isOwn: false }} units={unitsIn(input.units)} />
+          <CapNotice user={{ user_id: request.user_id, isOwn: false }} units={unitsIn(input.units)} />
         )}
         {decision === 'approve' && <TermsFields input={input} bound={bound} errors={errors} onChange={change} />}
         <TextField

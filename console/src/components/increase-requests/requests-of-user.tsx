@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { isDecidedLately } from '../../model/increase-requests.ts'
+import { currentRequests } from '../../model/increase-requests.ts'
 import { requestsQuery } from '../../queries/increase-requests.ts'
 import { adjustsQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -32,7 +32,7 @@ export default function RequestsOfUser({ user_id }: { user_id: number }) {
       </Text>
       <Loaded query={requests} loading={null}>
         {({ items }) => {
-          const rows = [...items, ...(latest?.items ?? []).filter(request => isDecidedLately(request, Date.now()))]
+          const rows = currentRequests(items, latest?.items ?? [], Date.now())
           return (
             rows.length > 0 && (
               <Section title={words.openTitle}>

@@ -23,7 +23,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
-import { BlockingCap } from '../user/blocking-cap.tsx'
+import { CapNotice } from '../user/cap-notice.tsx'
 import { DistantTime } from '../values.tsx'
 import { AmountFields } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
@@ -110,8 +110,8 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
 
 /** What caps make of more units of a grant. */
 function Caps({ quota: { kind, user_id }, delta }: { quota: Quota; delta: number | string }) {
-  if (kind === 'cap') return null
-  return <BlockingCap user={{ user_id, isOwn: false }} units={typeof delta === 'number' && delta > 0 ? delta : null} />
+  const units = typeof delta === 'number' ? delta : null
+  return kind === 'grant' && (units ?? 0) >= 0 && <CapNotice user={{ user_id, isOwn: false }} units={units} />
 }
 
 /** @param onConfirm lowers the limit below what is used */

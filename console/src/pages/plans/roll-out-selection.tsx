@@ -59,7 +59,7 @@ export function SelectionForm({ plan, input, onInput, onNext, onClose }: Selecti
         {chosen === LISTED && (
           <ListField
             value={list}
-            error={isTried && (error ?? (unknown.length > 0 && words.unknownReferences(unknown)))}
+            error={isTried && (error ?? (unknown.length > 0 && unknownText(unknown)))}
             onChange={text => {
               finding.reset()
               onInput({ ...input, list: text })
@@ -114,6 +114,13 @@ function listError(users: number, wrong: readonly string[]): string | null {
   if (first !== undefined) return words.notAUser(first)
   if (users === 0) return words.noUsers
   return users > MAX_BULK_IDS ? words.tooMany(MAX_BULK_IDS) : null
+}
+
+/** As many references as are named: a list may have thousands. */
+const NAMED = 10
+
+function unknownText(refs: readonly string[]): string {
+  return words.unknownReferences(refs.slice(0, NAMED), Math.max(0, refs.length - NAMED))
 }
 
 interface Choice {

@@ -23,7 +23,7 @@ export function GiveUnits({ user, onDone }: GiveUnitsProps) {
   const caller = useCaller()
   const canGive = adjustsQuotas(caller)
   const { data } = useQuery({ ...newestQuotasQuery(user), enabled: canGive })
-  const { data: summary } = useQuery(summaryQuery(user))
+  const { data: summary } = useQuery({ ...summaryQuery(user), enabled: canGive })
   // Where a cap stops all messages, the button that helps is beside the reason.
   const isStopped = summary !== undefined && headlineOf(summary).main.denial?.reason === 'cap_reached'
   if (!canGive) return null

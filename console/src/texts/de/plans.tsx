@@ -146,8 +146,8 @@ export const plans: typeof english = {
     notAUser: text => `„${text}“ ist weder eine ID noch ref: und eine Referenz.`,
     noUsers: 'Die Benutzer eingeben.',
     listExample: '7, 1042, ref:laden-01',
-    unknownReferences: refs =>
-      `Kein Benutzer hat die ${refs.length === 1 ? 'Referenz' : 'Referenzen'} ${formatList(refs)}. Einem Benutzer auf seiner Seite unter „Profil“ geben oder hier herausnehmen.`,
+    unknownReferences: (refs, more) =>
+      `Kein Benutzer hat die ${refs.length === 1 ? 'Referenz' : 'Referenzen'} ${formatList(more === 0 ? refs : [...refs, `${formatUnits(more)} weitere`])}. Einem Benutzer auf seiner Seite unter „Profil“ geben oder hier herausnehmen.`,
     tooMany: count =>
       `Höchstens ${formatUnits(count)} Benutzer. Für mehr eine Datei mit Benutzern und Tarifen importieren.`,
     reason: 'Grund',

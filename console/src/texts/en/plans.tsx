@@ -147,8 +147,9 @@ export const plans = {
     notAUser: (text: string) => `“${text}” is neither an id, nor ref: and a reference.`,
     noUsers: 'Enter the users.',
     listExample: '7, 1042, ref:shop-01',
-    unknownReferences: (refs: readonly string[]) =>
-      `No user has ${refs.length === 1 ? 'the reference' : 'the references'} ${formatList(refs)}. Give it to a user under Profile, on the page of the user, or take it out here.`,
+    /** @param more how many others are not named */
+    unknownReferences: (refs: readonly string[], more: number) =>
+      `No user has ${refs.length === 1 ? 'the reference' : 'the references'} ${formatList(more === 0 ? refs : [...refs, `${formatUnits(more)} more`])}. Give it to a user under Profile, on the page of the user, or take it out here.`,
     tooMany: (count: number) => `At most ${formatUnits(count)} users. For more, import a file of users and plans.`,
     reason: 'Reason',
     reasonAbout: 'Shown in the history of each quota that changes. May stay empty.',

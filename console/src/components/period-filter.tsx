@@ -13,7 +13,7 @@ interface Times {
 }
 
 interface PeriodFilterProps extends Times {
-  onChange: (times: Times) => void
+  onChange: (times: Partial<Times>) => void
 }
 
 /** Takes whole days by their name, or two times that are typed. */
@@ -32,8 +32,8 @@ export function PeriodFilter({ from, to, onChange }: PeriodFilterProps) {
       />
       {isOther && (
         <>
-          <TimeFilter label={words.from} value={from} onApply={value => onChange({ from: value, to })} />
-          <TimeFilter label={words.to} value={to} onApply={value => onChange({ from, to: value })} />
+          <TimeFilter label={words.from} value={from} onApply={value => onChange({ from: value })} />
+          <TimeFilter label={words.to} value={to} onApply={value => onChange({ to: value })} />
         </>
       )}
     </>

@@ -8,14 +8,14 @@ import { texts } from '../../texts/texts.ts'
 import { ExactTime } from '../values.tsx'
 import { whyText } from './why-text.ts'
 
-interface BlockingCapProps {
+interface CapNoticeProps {
   user: ViewedUser
   /** What is asked for or given; null while it is not a number. */
   units: number | null
 }
 
 /** Where units are asked for or given: says that a cap stops all messages of the user, or lets fewer go. Else empty. */
-export function BlockingCap({ user, units }: BlockingCapProps) {
+export function CapNotice({ user, units }: CapNoticeProps) {
   const { data: summary } = useQuery(summaryQuery(user))
   if (summary === undefined) return null
   const { main } = headlineOf(summary)
