@@ -173,10 +173,11 @@ test.each<[string, Partial<SmsQuota>, number | null]>([
   ['is on another page of quotas', { id: 9 }, 100],
 ])('a raise ends with what the cap that follows allows, which %s', (_title, next, from) => {
   const metadata = { raised_from: '100', continued_by: '3' }
-  const raise = raisesOf([
+  const items = [
     { ...RAISED, metadata },
     { ...NEXT, ...next },
-  ]).get(RAISED.id)
+  ]
+  const raise = raisesOf({ items }).get(RAISED.id)
   expect(raise?.from ?? null).toBe(from)
 })
 

@@ -66,12 +66,12 @@ function isFollowedBy(quota: Quota, next: Quota): boolean {
 }
 
 /** The raises that caps have now, by the id of the cap. The cap that follows may have got another limit since. */
-export function raisesOf(quotas: readonly Quota[]): ReadonlyMap<number, Raise> {
+export function raisesOf({ items }: { items: readonly Quota[] }): ReadonlyMap<number, Raise> {
   return new Map(
-    quotas.flatMap(quota => {
+    items.flatMap(quota => {
       const raise = currentRaise(quota)
       if (raise === null) return []
-      const following = quotas.find(({ id }) => String(id) === quota.metadata[CONTINUED_BY])
+      const following = items.find(({ id }) => String(id) === quota.metadata[CONTINUED_BY])
       const from = following === undefined ? raise.from : following.limit
       return from !== null && from < raise.to ? [[quota.id, { ...raise, from }] as const] : []
     }),

@@ -94,17 +94,10 @@ const NO_RAISES: Raises = new Map()
 /** The raises of caps that end with the current window, by the id of the cap. Read as often as the summary that shows the caps. */
 export function useRaises(user: ViewedUser, summary: Api['QuotaSummary'] | undefined): Raises {
   const enabled = summary !== undefined && summary.caps.length > 0
-  const query = {
-    ...newestQuotasQuery(user),
-    select: raisesIn,
-    enabled,
-    refetchInterval: SUMMARY_MS,
-  }
+  const query = { ...newestQuotasQuery(user), select: raisesOf, enabled, refetchInterval: SUMMARY_MS }
   const { data = NO_RAISES } = useQuery(query)
   return data
 }
-
-const raisesIn = ({ items }: Api['QuotaPage']) => raisesOf(items)
 
 const NO_FOLLOWING: ReadonlyMap<number, string> = new Map()
 
