@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { camelName, snakeName } from '../client/src/names.ts'
 import type { Route } from '../client/src/route.ts'
+import { withPartsInPlace } from '../src/http/platform/openapi-shared.ts'
 
 const FILE = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 const DOCUMENT = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
@@ -174,8 +175,7 @@ function routeOf(method: string, path: string, { parameters = [], requestBody, r
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
-const document: Document = JSON.parse(await readFile(DOCUMENT, 'utf8'))
-const { paths, components } = document
+const { paths, components } = withPartsInPlace(JSON.parse(await readFile(DOCUMENT, 'utf8'))) as unknown as Document
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([method]) => METHODS.includes(method))

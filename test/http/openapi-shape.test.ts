@@ -1,10 +1,11 @@
 /** The document has the form that generators of clients understand: what scripts/generated-clients.ts tries with real ones. */
 import { expect, test } from 'vitest'
 import { withUsualShapes } from '../../src/http/platform/openapi-shape.ts'
+import { withPartsInPlace, withSharedParts } from '../../src/http/platform/openapi-shared.ts'
 import { startService } from '../support/service.ts'
 
 const { app } = await startService()
-const document: unknown = JSON.parse(JSON.stringify(app.swagger()))
+const document: Json = JSON.parse(JSON.stringify(app.swagger()))
 
 type Json = Record<string, unknown>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -76,6 +77,17 @@ test('each operation has a name, and what webhooks receive is in a class of its 
     new Set(operations.flatMap(([place, { tags }]) => (place.startsWith(start) ? [String(tags)] : [])))
   expect(tagsBelow('/webhooks/')).toEqual(new Set(['Deliveries']))
   expect(tagsBelow('/paths/').has('Deliveries')).toBe(false)
+})
+
+test('what operations share stands once, and is the same in its place', () => {
+  const written = withPartsInPlace(document)
+  expect(withSharedParts(written)).toEqual(document)
+  const references = (start: string) =>
+    objectsIn(written.paths).filter(([, { $ref }]) => String($ref).startsWith(`#/components/${start}/`))
+  expect([...references('responses'), ...references('parameters')]).toEqual([])
+  const problems = objectsIn(document.paths).filter(([, one]) => 'application/problem+json' in one)
+  expect(problems).toEqual([])
+  expect(JSON.stringify(document).length).toBeLessThan(0.6 * JSON.stringify(written).length)
 })
 
 test('names of fields are no keywords, and data is left as it is', () => {

@@ -163,7 +163,9 @@ describe('the OpenAPI document', async () => {
       // Every role may read the own identity.
       expect('403' in operation.responses, `${method} ${path}`).toBe(path !== '/api/sms/me')
     }
-    const unprocessable = document.paths['/api/sms/admin/quota/{id}'].put.responses['422']
+    const { $ref } = document.paths['/api/sms/admin/quota/{id}'].put.responses['422']
+    expect($ref).toBe('#/components/responses/ImmutableFieldOrBelowUsageOrTooManyQuotas')
+    const unprocessable = document.components.responses[$ref.split('/').at(-1)]
     expect(Object.keys(unprocessable.content['application/problem+json'].examples)).toEqual([
       'immutable_field',
       'below_usage',

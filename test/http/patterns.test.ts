@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { acceptedBy, isReference, PATTERNS } from '../../src/contract/patterns.ts'
 import { userRef } from '../../src/contract/schemas.ts'
+import { withPartsInPlace } from '../../src/http/platform/openapi-shared.ts'
 import { compileCheck } from '../../src/http/platform/validation.ts'
 import { PROJECT } from '../support/paths.ts'
 
@@ -15,11 +16,13 @@ test('each pattern of the API has words, and an error shows no pattern', async (
 })
 
 test('a cursor can hold the longest filters of its list', async () => {
-  const { paths } = JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8'))
-  const queries = Object.entries<{ get?: { parameters?: Parameter[] } }>(paths).flatMap(([path, { get }]) => {
-    const query = get?.parameters?.filter(parameter => parameter.in === 'query') ?? []
-    return query.some(({ name }) => name === 'cursor') ? [{ path, query }] : []
-  })
+  const { paths } = withPartsInPlace(JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8')))
+  const queries = Object.entries(paths as Record<string, { get?: { parameters?: Parameter[] } }>).flatMap(
+    ([path, { get }]) => {
+      const query = get?.parameters?.filter(parameter => parameter.in === 'query') ?? []
+      return query.some(({ name }) => name === 'cursor') ? [{ path, query }] : []
+    },
+  )
   expect(queries.length).toBeGreaterThan(10)
   for (const { path, query } of queries) {
     const { pattern = '' } = query.find(({ name }) => name === 'cursor')?.schema ?? {}

@@ -4,9 +4,10 @@
  * fail at an enum of booleans or at one without a type.
  */
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Keywords whose values are data and no schemas. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const'])
@@ -26,7 +27,7 @@ function partOf(keyword: string, value: unknown): unknown {
     : withUsualShapes(value)
 }
 
-function mapped(value: Json, change: (name: string, one: unknown) => unknown): Json {
+export function mapped(value: Json, change: (name: string, one: unknown) => unknown): Json {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(name, one)]))
 }
 

@@ -6,7 +6,8 @@ import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-head
 import { DEFAULT_SEGMENT_RULES } from '../../domain/segment-rules.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { withReferences } from '../users/reference-schemas.ts'
-import { withUsualShapes } from './openapi-shape.ts'
+import { isObject, withUsualShapes } from './openapi-shape.ts'
+import { withSharedParts } from './openapi-shared.ts'
 import { webhooksSection } from './openapi-webhooks.ts'
 
 /** The version of the interface, by semantic versioning. The paths carry none. */
@@ -132,8 +133,10 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       webhooks: webhooksSection(),
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`) },
-    transformObject: document =>
-      'openapiObject' in document ? (withUsualShapes(document.openapiObject) as typeof document.openapiObject) : {},
+    transformObject: document => {
+      const shaped = 'openapiObject' in document ? withUsualShapes(document.openapiObject) : {}
+      return isObject(shaped) ? withSharedParts(shaped) : {}
+    },
     // Routes validate bodies with the schema itself; the document refers to the component of the same name.
     transform: ({ schema, url }) => {
       const body = schema?.body as { $id?: string } | undefined

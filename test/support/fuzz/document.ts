@@ -1,5 +1,6 @@
 /** The OpenAPI document as a fuzz reads it: the operations, and validators of another make for what they accept. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { withPartsInPlace } from '../../../src/http/platform/openapi-shared.ts'
 
 /** The part of JSON Schema that the document uses. */
 export interface Schema {
@@ -56,7 +57,7 @@ export interface ApiDocument {
 }
 
 export function readDocument(document: object): ApiDocument {
-  const { paths, components } = document as {
+  const { paths, components } = withPartsInPlace(document) as {
     paths: Record<string, Record<string, DocumentedOperation>>
     components: { schemas: Record<string, Schema> }
   }
