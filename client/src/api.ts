@@ -3397,6 +3397,8 @@ export type WebhookDelivery = {
   /** The receiver's last status, of `email` that of the SMTP server; null if it did not respond. */
   readonly responseCode: number | null
   readonly error: string | null
+  /** What the receiver answered to the last attempt: the first 500 characters, without control characters and secret parts of the URL. null if it was delivered or answered nothing, if the message was about several events, and of `users`. */
+  readonly answer: string | null
   readonly createdAt: string
 }
 
@@ -3414,6 +3416,8 @@ export type WebhookDeliveryDetail = {
   /** The receiver's last status, of `email` that of the SMTP server; null if it did not respond. */
   readonly responseCode: number | null
   readonly error: string | null
+  /** What the receiver answered to the last attempt: the first 500 characters, without control characters and secret parts of the URL. null if it was delivered or answered nothing, if the message was about several events, and of `users`. */
+  readonly answer: string | null
   readonly createdAt: string
   /** The event: of the kind `webhook`, the body that each attempt posts; the other kinds make a message of it. null if retention has removed the event. */
   readonly payload: Readonly<Record<string, unknown>> | null
@@ -3427,9 +3431,12 @@ export type WebhookDeliveryPage = {
 }
 
 export type WebhookAttempt = {
-  /** Whether the receiver took it in time: answered 2xx. */ readonly delivered: boolean
+  /** Whether the receiver took it in time. `webhook`: it answered 2xx; `slack`: also `ok`; `teams`: also nothing or the number of messages; `email`: the server took it, and refused no address but for good. */
+  readonly delivered: boolean
   readonly responseCode: number | null
   readonly error: string | null
+  /** What it answered: the first 500 characters, without control characters and secret parts of the URL. null if it answered nothing. */
+  readonly answer: string | null
 }
 
 export type Redelivered = {

@@ -149,6 +149,9 @@ export const WebhookList = Type.Object({ items: Type.Array(Type.Ref('Webhook#'))
 
 const responseCode = (options = {}) => nullable(Type.Integer({ minimum: 0, maximum: 999 }), options)
 
+/** Answers of receivers, which are others' texts. */
+const answerOf = (description: string) => nullable(Type.String({ maxLength: 500 }), { description, examples: [null] })
+
 const delivery = {
   id: Type.String({ description: "The event's id, sent as `webhook-id`.", examples: ['evt_12_345'] }),
   type: nullable(Type.String(), { description: 'null if retention has removed the event.' }),
@@ -162,6 +165,9 @@ const delivery = {
     description: "The receiver's last status, of `email` that of the SMTP server; null if it did not respond.",
   }),
   error: nullable(Type.String()),
+  answer: answerOf(
+    'What the receiver answered to the last attempt: the first 500 characters, without control characters and secret parts of the URL. null if it was delivered or answered nothing, if the message was about several events, and of `users`.',
+  ),
   created_at: time(),
 }
 export const WebhookDelivery = Type.Object(delivery, { $id: 'WebhookDelivery' })
@@ -185,9 +191,15 @@ export const WebhookDeliveryPage = Type.Object(
 
 export const WebhookAttempt = Type.Object(
   {
-    delivered: Type.Boolean({ description: 'Whether the receiver took it in time: answered 2xx.' }),
+    delivered: Type.Boolean({
+      description:
+        'Whether the receiver took it in time. `webhook`: it answered 2xx; `slack`: also `ok`; `teams`: also nothing or the number of messages; `email`: the server took it, and refused no address but for good.',
+    }),
     response_code: responseCode(),
     error: nullable(Type.String()),
+    answer: answerOf(
+      'What it answered: the first 500 characters, without control characters and secret parts of the URL. null if it answered nothing.',
+    ),
   },
   { $id: 'WebhookAttempt' },
 )

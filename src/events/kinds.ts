@@ -7,7 +7,7 @@ import type { WebhookKind } from '../domain/webhook.ts'
 import { emailContent, slackBody, teamsBody } from '../messages/formats.ts'
 import { type Message, type MessageContext, type MessageEvents, messageOf } from '../messages/message.ts'
 import type { Mailer } from './mailer.ts'
-import type { Poster } from './post.ts'
+import { is2xx, type Judge, type Poster } from './post.ts'
 import { signatureHeaders } from './signature.ts'
 import type { UserMail } from './user-mail.ts'
 import type { Payload } from './views.ts'
@@ -38,6 +38,27 @@ export interface KindOptions {
   publicUrl: string | null
 }
 
+/**
+ * Slack answers `ok` to what it has posted, and a code to the rest (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, "Handling
+ * errors"). These codes say that the message is wrong: it is refused each time.
+ */
+const REFUSED_BY_SLACK = new Set(['invalid_payload', 'invalid_blocks', 'no_text', 'too_many_attachments'])
+export const judgeSlack: Judge = ({ status, text, isWhole }) => {
+  const said = text.trim()
+  if (isWhole && is2xx(status) && said === 'ok') return 'taken'
+  return REFUSED_BY_SLACK.has(said) ? 'refused' : 'failed'
+}
+
+/**
+ * A workflow of Teams answers 202 without a body (learn.microsoft.com/azure/connectors/connectors-native-reqres: without an action "Response"); a
+ * connector answers 200 with the number of messages, or with what went wrong (github.com/MicrosoftDocs/msteams-docs/issues/9698). Of that, only a
+ * message that is too long (413) is refused each time.
+ */
+export const judgeTeams: Judge = ({ status, text, isWhole }) => {
+  if (isWhole && is2xx(status) && /^(?:[1-9]\d*)?$/.test(text.trim())) return 'taken'
+  return status === 413 || /HTTP error 413\b/.test(text) ? 'refused' : 'failed'
+}
+
 /** Sends a parcel. */
 export type Send = (webhook: SigningWebhook, parcel: Parcel, headers: Record<string, string>) => Promise<Attempt>
 
@@ -53,10 +74,10 @@ export function createKinds({
     messageOf(events, { language, webhookId: id, isDigest: digest !== null, publicUrl, names })
 
   const toChannel =
-    (bodyOf: (message: Message) => object): Send =>
+    (bodyOf: (message: Message) => object, judge: Judge): Send =>
     async (webhook, parcel, headers) => {
       const body = JSON.stringify(bodyOf(messageFor(webhook, parcel)))
-      return poster.post(Buffer.from(webhook.secrets.secret).toString(), headers, body)
+      return poster.post(Buffer.from(webhook.secrets.secret).toString(), headers, body, judge)
     }
 
   return {
@@ -64,8 +85,8 @@ export function createKinds({
       const body = JSON.stringify(payload)
       return poster.post(webhook.url ?? '', { ...headers, ...signatureHeaders(webhook, id, body, now()) }, body)
     },
-    slack: toChannel(slackBody),
-    teams: toChannel(teamsBody),
+    slack: toChannel(slackBody, judgeSlack),
+    teams: toChannel(teamsBody, judgeTeams),
     async email(webhook, parcel) {
       const to = webhook.addresses ?? []
       // An address that an administrator has taken out meanwhile gets nothing more.
@@ -81,6 +102,7 @@ export function createKinds({
       const attempt = await userMail.send(`${id}.${webhookId}`, to, (language, stopUrl) =>
         messageOf(events, { language, webhookId, isDigest: digest !== null, publicUrl, names, own: { stopUrl } }),
       )
+      // Not its answer: that names the address.
       const { delivered, response_code, isRefused = false, isContentRefused = false, left } = attempt
       if (isRefused) await onRefused(to)
       // Administrators read the error, and the address is the user's own affair.

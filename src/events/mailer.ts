@@ -2,6 +2,7 @@ import { domainToASCII } from 'node:url'
 import { isLoopback } from '../config/parse.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import type { EmailContent } from '../messages/formats.ts'
+import { answerText, secretsOf } from './answer.ts'
 
 export interface MailOptions {
   /** `smtp://user:password@host:587`, or `smtps://…` for TLS from the beginning. */
@@ -40,8 +41,13 @@ const IDLE_MS = 5_000
 
 export function createMailer({ url, from }: MailOptions): Mailer {
   const domain = domainOf(from)
+  const secrets = secretsOf(new URL(url))
   const closing = new AbortController()
   let transport: ReturnType<typeof openTransport> | undefined
+  const withAnswer = (attempt: Attempt, responses: readonly string[]): Attempt => {
+    const answer = answerText([...new Set(responses)].join(' '), secrets)
+    return answer === null ? attempt : { ...attempt, answer }
+  }
   return {
     async send({ id, to, recipients, headers, ...content }) {
       transport ??= openTransport(url)
@@ -56,9 +62,10 @@ export function createMailer({ url, from }: MailOptions): Mailer {
           headers: { ...headers, 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.any([closing.signal, AbortSignal.timeout(MAIL_TIMEOUT_MS)]),
         })
-        return taken(codeIn(response), refusalsIn(rejectedErrors, recipients))
+        const refusals = refusalsIn(rejectedErrors, recipients)
+        return withAnswer(taken(codeIn(response), refusals), [...refusals.map(one => one.response), response])
       } catch (error) {
-        return refused(error, recipients)
+        return withAnswer(refused(error, recipients), responsesIn(error, recipients))
       }
     },
     close() {
@@ -98,6 +105,8 @@ async function openTransport(url: string) {
 interface Refusal {
   address: string
   code: number
+  /** What the server said, with the code. */
+  response: string
   /** RFC 3463: what it concerns, such as `1.1`, a mailbox that does not exist. Null: the server does not say. */
   concerns: string | null
 }
@@ -148,8 +157,18 @@ function refusalsIn(errors: unknown, recipients: readonly string[]): Refusal[] {
     const response = 'response' in error && typeof error.response === 'string' ? error.response : ''
     const concerns = /^5\d\d[ -]5\.(\d{1,3}\.\d{1,3})(?!\d)/.exec(response)?.[1] ?? null
     if (address === undefined) return []
-    return [{ address: recipients.find(one => spellingOf(one) === spellingOf(address)) ?? address, code, concerns }]
+    return [
+      { address: recipients.find(one => spellingOf(one) === spellingOf(address)) ?? address, code, response, concerns },
+    ]
   })
+}
+
+/** What the server said when it took a message for no address. */
+function responsesIn(error: unknown, recipients: readonly string[]): string[] {
+  const fields = typeof error === 'object' && error !== null ? error : {}
+  const refusals = 'rejectedErrors' in fields ? refusalsIn(fields.rejectedErrors, recipients) : []
+  const own = 'response' in fields && typeof fields.response === 'string' ? [fields.response] : []
+  return refusals.length > 0 ? refusals.map(({ response }) => response) : own
 }
 
 /** One spelling of an address: the library quotes local parts, and writes domains as URLs have them. */

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import { ForbiddenAddress, isPublicAddress, literalAddress, lookupPublic } from './addresses.ts'
+import { answerText, secretsOf } from './answer.ts'
 
 export interface PosterOptions {
   /** Whether private addresses may be reached. */
@@ -20,6 +21,9 @@ const MAX_IDLE_CONNECTIONS = 16
 const MAX_RESPONSE_BYTES = 65_536
 const MAX_RESPONSE_MS = 1_000
 
+/** What is kept of a body until it is judged. */
+const MAX_KEPT_BYTES = 8_192
+
 /** Interim responses (1xx) before the head of the response. Usual receivers send at most one or two. */
 const MAX_INTERIM_RESPONSES = 16
 
@@ -31,9 +35,28 @@ class TooManyInterimResponses extends Error {
   }
 }
 
-/** What came of one request. The status is null if no response has begun. */
+/** What a receiver answered. */
+export interface Answer {
+  status: number
+  /** The beginning of the body. */
+  text: string
+  /** Whether all of the body has arrived. */
+  isWhole: boolean
+}
+
+/** What an answer means. `refused`: the same message is refused each time. */
+export type Verdict = 'taken' | 'refused' | 'failed'
+
+export const is2xx = (status: number) => status >= 200 && status < 300
+
+export type Judge = (answer: Answer) => Verdict
+
+/** What the answer of a program means: its status decides. */
+const byStatus = ({ status }: Answer): Verdict => (is2xx(status) ? 'taken' : 'failed')
+
+/** What came of one request. The answer is null if no response has begun. */
 interface Exchange {
-  status: number | null
+  answer: Answer | null
   retryAfter: string | undefined
   error: Error | undefined
   /** Whether a kept connection turned out to be closed: the receiver has perhaps not seen the request. */
@@ -43,10 +66,11 @@ interface Exchange {
 /** Sends to receivers, over connections that are kept for the next request to the same host. */
 export interface Poster {
   /**
-   * Sends a body. Any 2xx status means delivered. A redirect is not followed, because it could lead to any address. The
-   * body of the response is discarded. It never rejects.
+   * Sends a body. A redirect is not followed, because it could lead to any address. It never rejects.
+   *
+   * @param judge what the answer means; left out: any 2xx status means delivered, and the body is not waited for
    */
-  post(url: string, headers: Record<string, string>, body: string): Promise<Attempt>
+  post(url: string, headers: Record<string, string>, body: string, judge?: Judge): Promise<Attempt>
   /** Aborts the requests under way, refuses later ones, and closes all connections. */
   close(): void
 }
@@ -71,7 +95,7 @@ class AgentPoster implements Poster {
     this.httpsAgent = new https.Agent(options)
   }
 
-  async post(url: string, headers: Record<string, string>, body: string): Promise<Attempt> {
+  async post(url: string, headers: Record<string, string>, body: string, judge?: Judge): Promise<Attempt> {
     const target = URL.parse(url)
     if (this.isClosed || target === null) return failure(undefined)
     const literal = literalAddress(target)
@@ -81,16 +105,18 @@ class AgentPoster implements Poster {
       isLate = true
       request?.destroy()
     }, this.timeoutMs)
+    // Where the body decides, it may take as long as the head.
+    const bodyMs = judge === undefined ? MAX_RESPONSE_MS : this.timeoutMs
     let request: http.ClientRequest | undefined
     try {
       request = this.request(target, headers, body)
-      let result = await this.exchange(request, body)
+      let result = await this.exchange(request, body, bodyMs)
       if (result.isStale && !isLate && !this.isClosed) {
         request = this.request(target, headers, body, { agent: false })
-        result = await this.exchange(request, body)
+        result = await this.exchange(request, body, bodyMs)
       }
-      const { status, error } = result
-      if (status !== null) return responseOf(status, result.retryAfter)
+      const { answer, error } = result
+      if (answer !== null) return attemptOf(answer, result.retryAfter, secretsOf(target), judge)
       return isLate ? { ...failure(error), error: `no answer within ${this.timeoutMs / 1_000} s` } : failure(error)
     } finally {
       clearTimeout(timeout)
@@ -123,15 +149,14 @@ class AgentPoster implements Poster {
   }
 
   /** Sends the body. Resolves when the connection is free again, or gone. */
-  private exchange(request: http.ClientRequest, body: string): Promise<Exchange> {
+  private exchange(request: http.ClientRequest, body: string, bodyMs: number): Promise<Exchange> {
     const { promise, resolve } = Promise.withResolvers<Exchange>()
-    let status: number | null = null
+    let read: (() => Answer) | undefined
     let retryAfter: string | undefined
     let error: Error | undefined
     request.on('response', response => {
-      status = response.statusCode ?? 0
       retryAfter = response.headers['retry-after']
-      discard(response)
+      read = readAnswer(response, bodyMs)
     })
     let interim = 0
     const countInterim = () => {
@@ -145,7 +170,8 @@ class AgentPoster implements Poster {
     })
     request.on('close', () => {
       this.underWay.delete(request)
-      resolve({ status, retryAfter, error, isStale: status === null && request.reusedSocket && isReset(error) })
+      const isStale = read === undefined && request.reusedSocket && isReset(error)
+      resolve({ answer: read?.() ?? null, retryAfter, error, isStale })
     })
     this.underWay.add(request)
     request.end(body)
@@ -153,23 +179,51 @@ class AgentPoster implements Poster {
   }
 }
 
-/** Reads a response to its end, so that its connection can be kept. A receiver that keeps sending is cut off. */
-function discard(response: http.IncomingMessage): void {
+/** Reads a response to its end, so that its connection can be kept. A receiver that keeps sending is cut off. Returns what has come of it. */
+function readAnswer(response: http.IncomingMessage, maxMs: number): () => Answer {
   let bytes = 0
-  const timeout = setTimeout(() => response.destroy(), MAX_RESPONSE_MS)
-  response.on('data', chunk => {
+  const kept: Buffer[] = []
+  const timeout = setTimeout(() => response.destroy(), maxMs)
+  response.on('data', (chunk: Buffer) => {
+    if (bytes < MAX_KEPT_BYTES) kept.push(chunk.subarray(0, MAX_KEPT_BYTES - bytes))
     bytes += chunk.length
     if (bytes > MAX_RESPONSE_BYTES) response.destroy()
   })
   response.on('error', () => {})
   response.on('close', () => clearTimeout(timeout))
+  return () => ({
+    status: response.statusCode ?? 0,
+    text: Buffer.concat(kept).toString(),
+    isWhole: response.complete && bytes <= MAX_KEPT_BYTES,
+  })
 }
 
-function responseOf(status: number, retryAfter: string | undefined): Attempt {
-  const delivered = status >= 200 && status < 300
+function attemptOf(
+  answer: Answer,
+  retryAfter: string | undefined,
+  secrets: readonly string[],
+  judge: Judge = byStatus,
+): Attempt {
+  const { status } = answer
+  const verdict = judge(answer)
+  const text = answerText(answer.text, secrets)
   const asksToWait = (status === 429 || status === 503) && retryAfter !== undefined
-  const error = delivered ? null : 'the answer was not a 2xx'
-  return { delivered, response_code: status, error, ...(asksToWait ? { retry_after: retryAfter } : {}) }
+  return {
+    delivered: verdict === 'taken',
+    response_code: status,
+    error: verdict === 'taken' ? null : reasonIn(answer),
+    ...(text === null ? {} : { answer: text }),
+    ...(asksToWait ? { retry_after: retryAfter } : {}),
+    // The receiver works, so that neither the webhook nor its window suffers.
+    ...(verdict === 'refused' ? { isRefused: true, isTakenForSome: true } : {}),
+  }
+}
+
+/** Why a message was not taken, with the code of Slack or Teams if the answer has one. */
+function reasonIn({ status, text }: Answer): string {
+  const code = /^[a-z_]{2,40}$|HTTP error \d{3}/.exec(text.trim())?.[0]
+  const reason = is2xx(status) ? 'the answer does not say that the message was taken' : 'the answer was not a 2xx'
+  return code === undefined ? reason : `${reason}: ${code}`
 }
 
 function failure(error: Error | undefined): Attempt {

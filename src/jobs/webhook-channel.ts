@@ -328,7 +328,9 @@ class LeasingChannel implements WebhookChannel {
   private async attempt(webhook: SigningWebhook, claimed: Claimed): Promise<void> {
     const { send, stopping } = this.options
     const { claims } = claimed
-    const attempt = await send(webhook, claimed).catch(error => notSent(String(error)))
+    const { answer, ...outcome } = await send(webhook, claimed).catch((error): Attempt => notSent(String(error)))
+    // An answer to many events may name users of other deliveries, which an erasure does not find.
+    const attempt = answer === undefined || claims.length > 1 ? outcome : { ...outcome, answer }
     // An attempt that this process has aborted says nothing about the receiver.
     if (!attempt.delivered && stopping.aborted) this.returned.push(...claims)
     else for (const claim of claims) this.ended.push({ claim, attempt, event: 'sent' })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { WebhookAttempt } from '../contract/webhooks.ts'
 import type { Database, Log } from '../db/connection/database.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import { markRefused, type Recipient } from '../db/webhooks/recipients.ts'
@@ -23,7 +24,7 @@ export interface WebhookSender {
   /** Resolves when no attempt is under way. */
   idle(): Promise<void>
   /** Sends a test event to one webhook, enabled or not. Resolves to the result; undefined if there is no such webhook. */
-  test(webhookId: number): Promise<Attempt | undefined>
+  test(webhookId: number): Promise<WebhookAttempt | undefined>
   readonly allowPrivate: boolean
   /** Whether there is an SMTP server. */
   readonly canMail: boolean
@@ -116,8 +117,8 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     async test(webhookId) {
       const webhook = await findSigningWebhook(db, keys, webhookId)
       if (webhook === undefined) return undefined
-      const { delivered, response_code, error } = await send(webhook, testOf(webhook, clock()))
-      return { delivered, response_code, error }
+      const { delivered, response_code, error, answer = null } = await send(webhook, testOf(webhook, clock()))
+      return { delivered, response_code, error, answer }
     },
     allowPrivate,
     canMail: mailer !== undefined,

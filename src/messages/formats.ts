@@ -65,7 +65,8 @@ export function teamsBody({ title, facts, list, advice, link, footer }: Message)
   const $schema = 'http://adaptivecards.io/schemas/adaptive-card.json'
   const content = { $schema, type: 'AdaptiveCard', version: '1.4', msteams: { width: 'Full' }, body, ...actions }
   const contentType = 'application/vnd.microsoft.card.adaptive'
-  return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] }
+  // Where a card has no room, as on phones, its summary is shown in place of "Card".
+  return { type: 'message', summary: title, attachments: [{ contentType, contentUrl: null, content }] }
 }
 
 /** An e-mail, but for its addresses. */

@@ -104,7 +104,7 @@ test('shows failed deliveries, what they post, and resends one or all that faile
     '1',
   ])
   await panel(page, 'Status').getByRole('button', { name: 'Send test event' }).click()
-  await page.getByText('Not delivered: the receiver answered 500, which is not a 2xx').waitFor()
+  await page.getByText('Not delivered (500): the answer was not a 2xx').waitFor()
   await expectAccessible(page.getByRole('main'))
 
   await row.getByRole('button', { name: /^quota\.created/ }).click()

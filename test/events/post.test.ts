@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { createPoster, type Poster } from '../../src/events/post.ts'
+import { type Answer, createPoster, type Poster } from '../../src/events/post.ts'
 import { whenDone } from '../support/cleanup.ts'
 
 const DELIVERED = { delivered: true, response_code: 200, error: null }
@@ -28,6 +28,9 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
 }
 
+/** With what was answered. */
+const answered = (text: string) => ({ ...DELIVERED, answer: text })
+
 function aPoster(timeoutMs = 5_000): Poster {
   const poster = createPoster({ allowPrivate: true, timeoutMs })
   whenDone(() => poster.close())
@@ -47,7 +50,7 @@ test.each([
 ])('requests one after the other share a connection if the response has %s', async (_, body) => {
   const receiver = await serve(answer(body))
   const poster = aPoster()
-  for (let n = 0; n < 5; n++) expect(await poster.post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  for (let n = 0; n < 5; n++) expect(await poster.post(receiver.url, {}, '{}')).toMatchObject(DELIVERED)
   expect(receiver.sockets).toHaveLength(1)
 })
 
@@ -88,7 +91,7 @@ test('a receiver that keeps sending is cut off, and its answer counts', async ()
     response.on('drain', more)
     more()
   })
-  expect(await aPoster().post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect(await aPoster().post(receiver.url, {}, '{}')).toEqual(answered(`${'x'.repeat(499)}…`))
   await expect.poll(() => receiver.sockets.map(socket => socket.destroyed)).toEqual([true])
 })
 
@@ -98,9 +101,41 @@ test('a receiver that never ends its response is cut off before the timeout, and
     response.write('{')
   })
   const began = performance.now()
-  expect(await aPoster(60_000).post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect(await aPoster(60_000).post(receiver.url, {}, '{}')).toEqual(answered('{'))
   expect(performance.now() - began).toBeLessThan(20_000)
 })
+
+test('where the body decides it is waited for, and one that does not end says nothing', async () => {
+  const judge = ({ text, isWhole }: Answer) => (isWhole && text === 'ok' ? 'taken' : 'failed')
+  let end = (_: ServerResponse) => {}
+  const receiver = await serve((request, response) => {
+    request.resume()
+    response.write('o', () => end(response))
+  })
+  const failed = { delivered: false, response_code: 200, error: 'the answer does not say that the message was taken' }
+  expect(await aPoster(300).post(receiver.url, {}, '{}', judge)).toEqual({ ...failed, answer: 'o' })
+  end = response => response.destroy()
+  expect(await aPoster().post(receiver.url, {}, '{}', judge)).toMatchObject(failed)
+  end = response => response.end('k')
+  expect(await aPoster().post(receiver.url, {}, '{}', judge)).toEqual(answered('ok'))
+})
+
+test.each([
+  ['the path', url => `Cannot POST ${url.pathname}`, 'Cannot POST /services/T01/…'],
+  ['all of it', url => `<a href="${url.href}">`, '<a href="http://127.0.0.1/services/T01/…?sig=…">'],
+  ['a decoded part', url => `no ${url.searchParams.get('sig')}!`, 'no …!'],
+  ['an encoded part', url => `no ${encodeURIComponent(url.searchParams.get('sig') ?? '')}!`, 'no …!'],
+  ['controls and marks of direction', () => 'a\u0000\u001b[31m\u202e\r\n\tb', 'a [31m b'],
+] satisfies [string, (url: URL) => string, string][])(
+  'an answer that repeats %s shows no secret',
+  async (_, text, shown) => {
+    const receiver = await serve((request, response) =>
+      answer(text(new URL(request.url ?? '', 'http://127.0.0.1/')))(request, response),
+    )
+    const url = `${receiver.url}services/T01/0123456789abcdefghij?sig=a%2Fbcdefghijklmnopqrstuvwxyz`
+    expect((await aPoster().post(url, {}, '{}')).answer).toBe(shown)
+  },
+)
 
 test('a kept connection that the receiver closes is replaced within the same attempt', async () => {
   let requests = 0

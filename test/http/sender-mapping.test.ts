@@ -51,7 +51,7 @@ const app = await createServer({
   pauses: { known: new Map(), read: async () => {} },
   feed: createFeed(db),
   webhooks: {
-    test: async () => ({ delivered: false, response_code: null, error: null }),
+    test: async () => ({ delivered: false, response_code: null, error: null, answer: null }),
     allowPrivate: false,
     canMail: false,
     userMail: null,

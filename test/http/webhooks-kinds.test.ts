@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
 const server = await createMailServer()
-const receiver = await createReceiver()
+const receiver = Object.assign(await createReceiver(), { answer: 200, body: 'ok' })
 const ENV = {
   SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
   SMTP_URL: `smtp://127.0.0.1:${server.port}`,
@@ -46,7 +46,8 @@ test('the URL of Slack is a secret: it is stored encrypted, and nothing shows it
 
   const path = `${WEBHOOKS}/${made.id}`
   expect(await call('POST', `${path}/rotate-secret`)).toMatchObject({ status: 400 })
-  expect((await call('POST', `${path}/test`)).body).toMatchObject({ delivered: true, response_code: 204 })
+  const done = { delivered: true, response_code: 200, error: null, answer: 'ok' }
+  expect((await call('POST', `${path}/test`)).body).toEqual(done)
   const [sent] = receiver.deliveries.splice(0)
   expectSlack(JSON.parse(sent?.body ?? ''))
   expect(sent?.body).toContain('Test des Webhooks Betrieb')
@@ -67,6 +68,37 @@ test('the URL of Slack is a secret: it is stored encrypted, and nothing shows it
   )
   expect(JSON.stringify(answers.map(({ body }) => body)) + JSON.stringify(tables)).not.toContain('VerySecret')
   expect(await call('DELETE', path)).toMatchObject({ status: 204 })
+})
+
+test('a test says what Slack, Teams and the mail server answered, without the secret of the URL', async () => {
+  const url = `${receiver.url}/${SECRET}`
+  const [slack, teams, email] = [
+    await create({ kind: 'slack', url }),
+    await create({ kind: 'teams', url }),
+    await create({ kind: 'email', addresses: ['ops@sms.example'] }),
+  ]
+  const tested = async ({ id }: { id: number }) => (await call('POST', `${WEBHOOKS}/${id}/test`)).body
+  receiver.body = `<!DOCTYPE html>\r\n<p>Cannot POST /hook/${SECRET}</p>`
+  const failed = { delivered: false, response_code: 200, error: 'the answer does not say that the message was taken' }
+  const page = { ...failed, answer: '<!DOCTYPE html> <p>Cannot POST /hook/T012/B345/…</p>' }
+  expect([await tested(slack), await tested(teams)]).toEqual([page, page])
+  receiver.body = 'x'.repeat(9_000)
+  expect((await tested(slack)).answer).toHaveLength(500)
+  Object.assign(receiver, { answer: 202, body: '' })
+  expect(await tested(slack)).toEqual({ ...failed, response_code: 202, answer: null })
+  expect(await tested(teams)).toEqual({ delivered: true, response_code: 202, error: null, answer: null })
+  Object.assign(receiver, { answer: 200, body: 'ok' })
+  server.refused.set('ops@sms.example', '550 5.7.1 Relay access denied')
+  expect(await tested(email)).toEqual({
+    delivered: false,
+    response_code: 550,
+    error: 'not taken for ops@sms.example (550)',
+    answer: '550 5.7.1 Relay access denied',
+  })
+  server.refused.clear()
+  expect(await tested(email)).toMatchObject({ delivered: true, answer: expect.stringMatching(/^250 /) })
+  receiver.deliveries.length = server.mails.length = 0
+  for (const { id } of [slack, teams, email]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
 test('an e-mail goes to the addresses, and their number is bounded', async () => {

@@ -21,7 +21,7 @@ const DIGEST = { hour: 9, time_zone: 'Europe/Berlin' }
 const AT_NINE = Date.parse('2026-03-29T07:00:00.000Z')
 const log = { info() {}, warn() {}, error() {} }
 const server = await createMailServer()
-const receiver = await createReceiver()
+const receiver = Object.assign(await createReceiver(), { answer: 200, body: 'ok' })
 const mail = { url: `smtp://127.0.0.1:${server.port}`, from: 'quotas@sms.example' }
 const pending: PendingReport[] = []
 
@@ -154,7 +154,7 @@ test('another hour moves what waits, but no retry, and without a digest it is se
   receiver.answer = 500
   await redeliver(db, id, { shard: shardFrom(event?.shard ?? 0), number: event?.number ?? 0 }, clock.now)
   await dispatch()
-  receiver.answer = 204
+  receiver.answer = 200
   titles()
   const [retry] = await deliveriesOf(id)
   const noon = { hour: 12, time_zone: 'Asia/Kathmandu' }

@@ -306,6 +306,7 @@ test('a test event is sent at once, and its result is answered', async () => {
     delivered: false,
     response_code: null,
     error: 'no answer within 0.3 s',
+    answer: null,
   })
   await drop(to)
 })

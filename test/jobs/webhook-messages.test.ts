@@ -75,6 +75,10 @@ interface Row {
   error: string | null
 }
 
+/** What Slack and Teams document. */
+const OK = { answer: 200, body: 'ok', headers: {} }
+const ACCEPTED = { answer: 202, body: '', headers: {} }
+
 const deliveriesOf = (webhook: number) =>
   db.query<Row>({
     text: sql`select status, next_attempt_at as next, response_code, error from webhook_delivery where webhook_id = $1 order by number`,
@@ -207,14 +211,12 @@ test('beyond this machine nothing is sent without encryption', async () => {
 test('Slack and Teams get the formats that they document, at their secret URL, and Slack says when to go on', async () => {
   const slack = await aWebhook({ kind: 'slack', url: 'https://hooks.slack.example/…abcd' })
   await addDeliveries(slack, 1)
-  receiver.answer = 429
-  receiver.headers = { 'retry-after': '30' }
+  Object.assign(receiver, { answer: 429, headers: { 'retry-after': '30' } })
   await dispatch()
   const [delivery] = await deliveriesOf(slack)
   expect(delivery).toMatchObject({ status: 'pending', response_code: 429 })
   expect(delivery?.next).toBeGreaterThanOrEqual(clock.now + 30_000)
-  receiver.answer = 204
-  receiver.headers = {}
+  Object.assign(receiver, OK)
   clock.now += MINUTE_MS
   await dispatch()
   expect(await deliveriesOf(slack)).toMatchObject([{ status: 'delivered' }])
@@ -226,10 +228,57 @@ test('Slack and Teams get the formats that they document, at their secret URL, a
   }
   const teams = await aWebhook({ kind: 'teams', url: 'https://teams.example/…abcd' })
   await addDeliveries(teams, 1)
+  Object.assign(receiver, ACCEPTED)
   await dispatch()
   const [card] = receiver.deliveries.splice(0)
   expectTeams(JSON.parse(card?.body ?? ''))
   expect(card?.body).toContain('Acme GmbH')
+})
+
+const LIMITED =
+  'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=1,server=X,MS-CV=y.0..'
+
+test('what Teams did not post is sent again, though it answers 200, and its answer is kept until then', async () => {
+  const teams = await aWebhook({ kind: 'teams', url: 'https://teams.example/…abcd' })
+  await addDeliveries(teams, 1)
+  const answerOf = async () => {
+    const [row] = await db.query<{ answer: string | null }>({
+      text: sql`select answer from webhook_delivery where webhook_id = $1`,
+      values: [teams],
+    })
+    return row?.answer
+  }
+  Object.assign(receiver, { answer: 200, body: LIMITED, headers: {} })
+  await dispatch()
+  const error = 'the answer does not say that the message was taken: HTTP error 429'
+  expect(await deliveriesOf(teams)).toMatchObject([{ status: 'pending', response_code: 200, error }])
+  expect(await answerOf()).toBe(LIMITED)
+  Object.assign(receiver, { body: '1' })
+  clock.now += HOUR_MS
+  await dispatch()
+  expect(await deliveriesOf(teams)).toMatchObject([{ status: 'delivered', error: null }])
+  expect(await answerOf()).toBeNull()
+  expect(receiver.deliveries.splice(0)).toHaveLength(2)
+  expect((await findWebhook(db, teams))?.failing_since).toBeNull()
+})
+
+test('a message that is wrong fails at once, and the answer to many is not kept with each', async () => {
+  const slack = await aWebhook({ kind: 'slack', url: 'https://hooks.slack.example/…abcd' })
+  await addDeliveries(slack, 12)
+  Object.assign(receiver, { answer: 200, body: 'invalid_payload', headers: {} })
+  await dispatch()
+  expect(receiver.deliveries.splice(0)).toHaveLength(1)
+  const error = 'the answer does not say that the message was taken: invalid_payload'
+  expect(await deliveriesOf(slack)).toEqual(
+    Array.from({ length: 12 }, () => ({ status: 'failed', next: null, response_code: 200, error })),
+  )
+  const kept = await db.query({
+    text: sql`select 1 from webhook_delivery where webhook_id = $1 and answer is not null`,
+    values: [slack],
+  })
+  expect(kept).toEqual([])
+  expect(await findWebhook(db, slack)).toMatchObject({ enabled: true, failing_since: null })
+  Object.assign(receiver, OK)
 })
 
 test('of 10,000 events in a minute few messages are made, and each event is counted', async () => {

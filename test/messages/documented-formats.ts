@@ -57,6 +57,7 @@ const run = {
 
 /** adaptivecards.io/explorer, and learn.microsoft.com, "Create and send messages": a message with one card. */
 const TEAMS = blockOf('message', {
+  summary: { type: 'string', minLength: 1 },
   attachments: {
     type: 'array',
     minItems: 1,

@@ -17,6 +17,8 @@ export interface Receiver {
   readonly received: string[]
   /** Its answer from now on: a status, or none. */
   answer: number | 'hang'
+  /** The body of its answers. */
+  body: string
   /** Headers of its answers. */
   headers: Record<string, string>
 }
@@ -37,9 +39,7 @@ export async function createReceiver(): Promise<Receiver> {
         return
       }
       if (receiver.answer < 300) receiver.received.push(headers['webhook-id'] ?? '')
-      response
-        .writeHead(receiver.answer, { location: '/elsewhere', ...receiver.headers })
-        .end('{"secret":"of the receiver"}')
+      response.writeHead(receiver.answer, { location: '/elsewhere', ...receiver.headers }).end(receiver.body)
     })
   })
   server.listen(0, '127.0.0.1')
@@ -53,6 +53,7 @@ export async function createReceiver(): Promise<Receiver> {
     deliveries: [],
     received: [],
     answer: 204,
+    body: '{"text":"of the receiver"}',
     headers: {},
   }
   return receiver

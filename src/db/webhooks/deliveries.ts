@@ -38,6 +38,8 @@ export interface Attempt {
   delivered: boolean
   response_code: number | null
   error: string | null
+  /** What the receiver answered: at most 500 characters, and no part of a secret URL. Left out: nothing, or it may name a user. */
+  answer?: string
   /** The header `Retry-After` of an answer that asks to wait: 429 or 503. */
   retry_after?: string
   /** The addresses that a further attempt is for. The server took it for the others, or refused them for good. */
@@ -218,10 +220,11 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
       text: sql`with s as materialized (
                select $1::smallint as shard, $2::bigint as webhook_id, u.*
                from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[],
-                 $9::int[], $10::text[]) as u (event_shard, number, status, next_attempt_at, response_code, error, failures, addresses)
+                 $9::int[], $10::text[], $11::text[])
+                 as u (event_shard, number, status, next_attempt_at, response_code, error, failures, addresses, answer)
              )
              update webhook_delivery d
-             set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
+             set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error, answer = s.answer,
                failures = d.failures + s.failures,
                addresses = case when s.addresses is null then d.addresses else string_to_array(s.addresses, ',') end
              from s where ${sameDelivery(sql`d`, sql`s`)} and d.shard = $1 and d.webhook_id = $2 and ${IS_ONE_OF_KEYS}`,
@@ -237,6 +240,8 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
         some.map(({ attempt }) => (attempt.delivered ? 0 : 1)),
         // No address has a comma. An array of arrays would have to be of one length.
         some.map(({ attempt }) => attempt.left?.join(',') ?? null),
+        // What was delivered needs no explanation, and most deliveries are.
+        some.map(({ attempt }) => (attempt.delivered ? null : (attempt.answer ?? null))),
       ],
     }),
   )

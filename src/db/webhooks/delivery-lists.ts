@@ -21,6 +21,7 @@ export interface Delivery extends EventKey {
   last_attempt_at: EpochMs | null
   response_code: number | null
   error: string | null
+  answer: string | null
   created_at: EpochMs
 }
 
@@ -30,7 +31,7 @@ export interface DeliveryKey extends EventKey {
 }
 
 const COLUMNS = sql`d.event_shard as shard, d.number, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at, d.response_code,
-  d.error, d.created_at`
+  d.error, d.answer, d.created_at`
 
 /** Reads the deliveries that a statement selects, newest first, with the types of their events. Retention may have removed these. */
 function readDeliveries(db: Database, selected: Sql, values: SqlValue[]): Promise<Delivery[]> {

@@ -55,7 +55,7 @@ export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }
 }
 
 function Detail({ delivery, webhook: { kind, url } }: { delivery: Delivery; webhook: Api['Webhook'] }) {
-  const { status, attempts, response_code, error, payload } = delivery
+  const { status, attempts, response_code, error, answer, payload } = delivery
   return (
     <>
       <DeliveryStatus status={status} />
@@ -75,6 +75,7 @@ function Detail({ delivery, webhook: { kind, url } }: { delivery: Delivery; webh
         facts={[
           [words.code, response_code ?? (attempts === 0 ? '–' : deliveries.noResponse)],
           ...(error === null ? [] : [[words.error, error] as const]),
+          ...(answer === null ? [] : [[words.answer, answer] as const]),
         ]}
       />
       <p className={classes.note}>{words.aboutResponse}</p>

@@ -67,7 +67,12 @@ export function TestEvent({ id }: { id: number }) {
       </Button>
       <Text size="sm" role="status" component="div">
         {sending.isPending && test.waiting}
-        {sending.isSuccess && <Outcome {...sending.data} />}
+        {sending.isSuccess && (
+          <>
+            <Outcome {...sending.data} />
+            {sending.data.answer !== null && <p className={classes.note}>{test.answer(sending.data.answer)}</p>}
+          </>
+        )}
       </Text>
       <ErrorNotice variant="action" error={sending.error} />
     </div>
@@ -76,5 +81,5 @@ export function TestEvent({ id }: { id: number }) {
 
 function Outcome({ delivered, response_code, error }: Api['WebhookAttempt']) {
   if (delivered) return <Badge tone="good">{test.delivered(response_code)}</Badge>
-  return <Badge tone="bad">{response_code === null ? test.failed(error ?? '') : test.refused(response_code)}</Badge>
+  return <Badge tone="bad">{test.failed(error ?? '', response_code)}</Badge>
 }
