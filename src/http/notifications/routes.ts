@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { confirmAddress, setUserAddress, withdrawAddress } from '../../admin/user-address.ts'
@@ -61,7 +62,7 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
       const { email: address, language = 'en' } = request.body
       const user_id = userIdOf(request)
       const draft = { user_id, address, language, serial: randomInt(1, MAX_SERIAL) }
-      const counters = [`user ${user_id}`, `address ${address.toLowerCase()}`].map(addressCodes.counterOf)
+      const counters = [`user ${user_id}`, `address ${mailboxOf(address)}`].map(addressCodes.counterOf)
       const set = setOrThrow(await setUserAddress(db, draft, counters, authorOf(request, now())))
       if (set.mustConfirm) await sendLink({ ...set.address, address }, counters)
       return readView(user_id)
@@ -85,6 +86,12 @@ export function notificationRoutes(server: FastifyInstance, { db, now, webhooks,
       return reply.code(204).send(null)
     },
   })
+}
+
+/** The mailbox that an address leads to: what follows a `+` only sorts its mail. */
+function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.toLowerCase().split('@')
+  return `${local.replace(/(?<=.)\+.*/, '')}@${domainToASCII(domain)}`
 }
 
 /** The link is the proof; who follows it is not known. */
