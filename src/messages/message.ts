@@ -10,7 +10,10 @@ import { type DataOf, FACTS, type Fact, isDataOf, isMessageType, type MessageTyp
 import { english, type Texts, type Words } from './texts.ts'
 import { german } from './texts-de.ts'
 
-/** A message, not yet in the format of a kind. Its texts are of one line each, and hold no control characters and no marks of direction. */
+/**
+ * A message, not yet in the format of a kind. Its texts are of one line each, and hold no control characters, no marks of direction and nothing
+ * that programs make a link of.
+ */
 export interface Message {
   title: string
   facts: readonly (readonly [label: string, value: string])[]
@@ -221,13 +224,26 @@ function cleaned({ title, facts, list, ...others }: Message): Message {
 }
 
 function clean(text: string): string {
-  return cut(
-    text
-      .replaceAll(UNSEEN, '')
-      .replaceAll(/\p{Cc}+/gu, ' ')
-      .trim(),
-    MAX_TEXT,
-  )
+  const seen = text.replaceAll(UNSEEN, '').replaceAll(/\p{Cc}+/gu, ' ')
+  return cut(unlinked(seen).trim(), MAX_TEXT)
+}
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+/** The dots before the last parts of host names and of IPv4 addresses. */
+const DOT = new RegExp(
+  `(?<=[^\\s.])[.。．｡](?=\\p{L}[\\p{L}\\p{M}\\p{N}-])|(?<=(?<!\\d\\.?)(?:${OCTET}\\.){2}${OCTET})\\.(?=${OCTET}(?!\\.?\\d))`,
+  'gu',
+)
+
+/**
+ * A text of which no program makes a link, as mail programs, Slack and Teams do of bare addresses: a customer's reason, beside the link to the
+ * console, would lead an administrator who is asked to approve elsewhere. It is written as warnings write it: `https[:]//evil[.]example`.
+ */
+function unlinked(text: string): string {
+  return text
+    .replaceAll(DOT, '[.]')
+    .replaceAll(/:(?=\/\/)|(?<=\p{L}):(?=\S)/gu, '[:]')
+    .replaceAll(/\\{2,}/g, '[$&]')
 }
 
 /** The beginning of a text. It does not end within a surrogate pair. */

@@ -1,4 +1,5 @@
 /** Messages to people: every event in each language and kind, which docs/reference/messages.md shows, and texts that would be markup. */
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES, OWN_EVENT_TYPES } from '../../src/domain/event.ts'
 import { MESSAGE_LANGUAGES, type MessageLanguage } from '../../src/domain/webhook.ts'
@@ -130,8 +131,8 @@ test('who asks for more is a press away, also where Slack reads the address', ()
 })
 
 test('an event of another version still says that it happened', () => {
-  expect(messageFor('quota.exploded', {}).title).toBe('Event quota.exploded of Acme GmbH')
-  expect(messageFor('quota.expired', { quota: { id: 'x' } }).title).toBe('Event quota.expired of Acme GmbH')
+  expect(messageFor('quota.exploded', {}).title).toBe('Event quota[.]exploded of Acme GmbH')
+  expect(messageFor('quota.expired', { quota: { id: 'x' } }).title).toBe('Event quota[.]expired of Acme GmbH')
 })
 
 test('a time zone that this process does not know is no reason to say nothing', () => {
@@ -166,7 +167,7 @@ describe('a hostile name', () => {
   test('is a run of plain text in Teams', () => {
     const body = teamsBody(message)
     expectTeams(body)
-    expect(JSON.stringify(body)).toContain('[x](https://evil.example)')
+    expect(JSON.stringify(body)).toContain('[x](https[:]//evil[.]example)')
     expect(JSON.stringify(body)).not.toMatch(/"TextBlock"|"FactSet"/)
   })
 
@@ -175,6 +176,92 @@ describe('a hostile name', () => {
     expect(subject).not.toMatch(/[\r\n]/)
     expect(html).not.toMatch(/<script|<!channel/)
     expect(html).toContain('&lt;script&gt;&amp;')
+  })
+})
+
+describe('what customers write', () => {
+  /** What mail programs, Slack and Teams make links of by themselves: schemes, hosts, addresses, and folders of Windows. */
+  const LINK = /[a-z]:\S|:\/\/|\\\\\w|[^\s.][.。．｡](?:xn--|\p{L}[\p{L}\p{M}])|(?<!\d\.?)10\.0\.0\.1(?!\.?\d)/iu
+
+  const textsWith = (text: string) => {
+    const names = new Map([[USER, { user_ref: text, user_name: text }]])
+    const [data = {}] = SAMPLES['request.made']
+    const asked = { request: { ...Reflect.get(data, 'request'), reason: text, note: text } }
+    const [quotaData = {}] = SAMPLES['quota.expired']
+    const named = { quota: { ...Reflect.get(quotaData, 'quota'), name: text } }
+    const first = [eventOf('request.made', asked), eventOf('quota.expired', named)]
+    const counts = [{ type: 'request.made', count: 2 }]
+    const messages = [
+      messageFor('request.made', asked, { names }),
+      messageFor('quota.expired', named, { names }),
+      messageOf({ first, counts }, { ...CONTEXT, names }),
+    ]
+    return messages.flatMap(({ title, facts, list }) => [title, ...facts.map(([, value]) => value), ...list])
+  }
+
+  test.each([
+    ['https://evil.example/a.bc?d=e', 'https[:]//evil[.]example/a[.]bc?d=e'],
+    ['evil.example', 'evil[.]example'],
+    ['eve@evil.example', 'eve@evil[.]example'],
+    ['http://10.1.2.3/x', 'http[:]//10.1.2[.]3/x'],
+    ['mailto:eve@localhost', 'mailto[:]eve@localhost'],
+    ['evil。中国', 'evil[.]中国'],
+    ['evil\u200b.\u2060example', 'evil[.]example'],
+    ['\\\\evil\\share', '[\\\\]evil\\share'],
+    ['z.B. um 12:30 Uhr, 1.000 SMS (v1.2): ok...', 'z.B. um 12:30 Uhr, 1.000 SMS (v1.2): ok...'],
+  ])('%j is no link', (text, shown) => {
+    const { facts } = messageFor('request.made', {
+      request: { ...Reflect.get(SAMPLES['request.made'][0] ?? {}, 'request'), reason: text },
+    })
+    expect(facts.find(([label]) => label === 'Reason')?.[1]).toBe(shown)
+  })
+
+  test('is no link in any message', () => {
+    const part = fc.constantFrom(
+      ...[
+        'https://',
+        'hxxp://',
+        'www.',
+        'evil',
+        '.',
+        '。',
+        '．',
+        'com',
+        'xn--p1ai',
+        '日本',
+        '😀',
+        'भारत',
+        '@',
+        ':',
+        '/',
+        '//',
+      ],
+      ...[
+        '1',
+        '10.0.0.1',
+        ' ',
+        '\u200b',
+        '\u00ad',
+        '\r\n',
+        '[',
+        ']',
+        '(',
+        ')',
+        '<',
+        '|',
+        '\\',
+        'mailto:',
+        'javascript:',
+        '-',
+        '_',
+      ],
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), parts => {
+        for (const text of textsWith(parts.join(''))) expect(text).not.toMatch(LINK)
+      }),
+      { numRuns: 300 },
+    )
   })
 })
 
