@@ -111,7 +111,7 @@ describe('wrong usage exits 2 and says how to correct it', () => {
     [['token', '--subject', 'x', '--sender-users', '7,x'], '--sender-users is a list of user ids, such as 7,8, or *'],
     [['token', '--user', '7', '--console', 'sms.example'], '--console is the address of the service'],
     [['token', '--subject', ''], '--subject has 1 to 255 characters'],
-    [['token', '--subject', 'sms-quota'], '--subject sms-quota is the name of the service itself'],
+    [['token', '--subject', 'sms-quota'], '--subject sms-quota looks like the name of the service itself'],
     [['token', '--user', '7', '--name', 'a\nb'], '--name has 1 to 100 characters and no control characters'],
     [['distribute', '--shards', '65'], '--shards is a number from 1 to 64, not "65"'],
   ])('%j', async (args, words) => {

@@ -114,7 +114,7 @@ function readUserRef(text: string | undefined): string | null {
 
 function readSubject(text: string | undefined): string | null {
   if (text !== undefined && isNameOfService(text)) {
-    throw new UsageError(`--subject ${text} is the name of the service itself: give the machine another`)
+    throw new UsageError(`--subject ${text} looks like the name of the service itself: give the machine another`)
   }
   if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
   throw new UsageError('--subject has 1 to 255 characters and no control characters')
@@ -123,6 +123,8 @@ function readSubject(text: string | undefined): string | null {
 /** The value of `--name`; null if it was not given. */
 function readName(text: string | undefined): string | null {
   if (text === undefined || shownName(text) !== null) return text ?? null
+  if (isNameOfService(text))
+    throw new UsageError(`--name ${text} looks like the name of the service itself: give another`)
   throw new UsageError('--name has 1 to 100 characters and no control characters')
 }
 

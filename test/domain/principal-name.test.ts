@@ -63,9 +63,19 @@ test.each([
   [' sms-quota ', true],
   ['sms\u200b-quota\u202c', true],
   ['ｓｍｓ-quota', true],
+  ['SMS\u2010quota', true],
+  ['sms\u2014quota', true],
+  ['sms\u2212quota', true],
+  ['\u0455ms-quota', true],
+  ['\u0405\u041c\u0405-QU\u039f\u0422\u0410', true],
+  ['sms-qu\u043et\u0430', true],
+  ['\u1e63ms-quota', true],
+  ['sms-qu0ta', true],
   ['sms-quota-2', false],
+  ['Ѕерхио Мартин', false],
   ['sms-quota:admin', false],
   ['7', false],
-])('the subject %j is the name of the service: %s', (subject, expected) => {
-  expect(isNameOfService(subject)).toBe(expected)
+])('%j looks like the name of the service: %s', (text, expected) => {
+  expect(isNameOfService(text)).toBe(expected)
+  expect(shownName(text) === null).toBe(expected)
 })

@@ -242,6 +242,11 @@ describe('every refusal has a reason for the log', () => {
     ['another issuer', { key: bytes(NEW), claims: { ...ours, iss: 'x' } }, 'wrong_issuer'],
     ['another audience', { key: bytes(NEW), claims: { ...ours, aud: 'x' } }, 'wrong_audience'],
     ['no subject', { key: bytes(NEW), claims: { ...ours, sub: '' } }, 'no_subject'],
+    [
+      'what looks like the name of the service',
+      { key: bytes(NEW), claims: { ...ours, sub: 'SMS\u2010quota' } },
+      'reserved_subject',
+    ],
     ['the name of the service', { key: bytes(NEW), claims: { ...ours, sub: 'sms-quota' } }, 'reserved_subject'],
   ]
   test.each(cases)('%s', async (_, signing, reason) => {

@@ -38,6 +38,13 @@ test('senders have names, customers and tokens without a name have none', async 
     .toEqual([{ subject: 'gateway,1', name: 'Gateway Nord' }])
 })
 
+test('a name that looks like the name of the service is none, also one that was stored before', async () => {
+  await meet({ sub: 'eve', name: 'SMS\u2010quota', ...ROLE })
+  await meet({ sub: 'after-eve', name: 'Ann', ...ROLE })
+  await writeNames(db, [{ subject: 'mallory', name: '\u0455ms-quota', user_id: null }], START)
+  await expect.poll(() => named('eve', 'mallory', 'after-eve')).toEqual([{ subject: 'after-eve', name: 'Ann' }])
+})
+
 test.each([
   ['an auditor', 'auditor', 200],
   ['support', 'support', 200],

@@ -63,7 +63,7 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   if (isNameOfService(subject)) {
     throw invalidToken(
       'reserved_subject',
-      'The sub of the token is the name of this service, which names its own changes.',
+      'The sub of the token is, or looks like, the name of this service, which names its own changes.',
     )
   }
   const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)

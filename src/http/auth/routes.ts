@@ -4,6 +4,7 @@ import type { Caller } from '../../contract/caller.ts'
 import { NamesQuery } from '../../contract/names.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { namesOf } from '../../db/users/principal-names.ts'
+import { isNameOfService } from '../../domain/principal-name.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, responses } from '../platform/openapi.ts'
@@ -51,7 +52,11 @@ export function nameRoutes(server: FastifyInstance, { db }: RouteContext): void 
     ),
     query: NamesQuery,
     answer: 'PrincipalNames',
-    handler: async request => ({ items: await namesOf(db, request.query.subject) }),
+    handler: async request => {
+      const items = await namesOf(db, request.query.subject)
+      // Earlier versions stored names that look like the service's.
+      return { items: items.filter(({ name }) => !isNameOfService(name)) }
+    },
   })
 }
 
