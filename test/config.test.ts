@@ -303,6 +303,18 @@ describe('refused', () => {
     ['https://u:secret@mail.example', 'a@b.example', 'SMTP_URL: is not an SMTP URL'],
     ['smtp://u:secret@mail.example/?ignoreTLS=true', 'a@b.example', 'SMTP_URL: has a path, a query, a fragment'],
     ['smtp://u:sec#ret@mail.example', 'a@b.example', 'SMTP_URL: is not an SMTP URL'],
+    [
+      'smtp://u:secret@mail.example?tls=off',
+      'a@b.example',
+      'SMTP_URL: would send mail unencrypted beyond a private network',
+    ],
+    ['smtp://8.8.8.8:25?tls=off', 'a@b.example', 'beyond a private network'],
+    ['smtp://172.32.0.1?tls=off', 'a@b.example', 'beyond a private network'],
+    ['smtp://[2a00::1]?tls=off', 'a@b.example', 'beyond a private network'],
+    ['smtp://localhost.evil.example?tls=off', 'a@b.example', 'beyond a private network'],
+    ['smtps://10.0.0.5?tls=off', 'a@b.example', 'SMTP_URL: has a path, a query, a fragment'],
+    ['smtp://10.0.0.5?tls=on', 'a@b.example', 'SMTP_URL: has a path, a query, a fragment'],
+    ['smtp://mail.example', 'jürgen@b.example', 'MAIL_FROM: "jürgen@b.example" has letters beyond ASCII before the @'],
     ['smtp://mail.example', 'a@b.example, c@d.example', 'MAIL_FROM: "a@b.example, c@d.example" is no address'],
     ['smtp://mail.example', '', 'SMTP_URL, MAIL_FROM: each requires the other'],
   ])('SMTP_URL=%j MAIL_FROM=%j: %s', (url, from, words) => {
@@ -310,6 +322,21 @@ describe('refused', () => {
     expect(issues).toHaveLength(1)
     expect(issues[0]).toContain(words)
     expect(issues[0]).not.toMatch(/secret|sec#/)
+  })
+
+  test.each([
+    '10.0.0.5:25',
+    '172.31.0.1',
+    '192.168.1.1',
+    '127.0.0.1:1025',
+    '[::1]',
+    '[fd00::25]:25',
+    'localhost',
+    'postfix:25',
+    'mail.internal',
+    'postfix.mail.svc.cluster.local',
+  ])('not a relay without TLS at %s', host => {
+    expect(issuesOf({ SMTP_URL: `smtp://${host}?tls=off`, MAIL_FROM: 'Quotas <a@münchen.example>' })).toEqual([])
   })
 
   test.each([

@@ -1,10 +1,12 @@
 import { connectionsOf } from '../app.ts'
 import { createClock } from '../clock.ts'
 import { type Config, ConfigError } from '../config/config.ts'
+import { isPlainSmtp } from '../config/parse.ts'
 import type { Database, Queryable } from '../db/connection/database.ts'
 import { sql } from '../db/connection/sql.ts'
 import { connectionOf } from '../db/embedded/embedded.ts'
 import { type Check, checkDatabase } from '../db/schema/check.ts'
+import { createMailer, type MailOptions } from '../events/mailer.ts'
 import { readOwnSecret } from '../http/auth/secrets.ts'
 import { readSecretKeys, requireFittingKeys } from '../secrets.ts'
 import { table } from './help.ts'
@@ -17,9 +19,11 @@ const MAX_AHEAD_MS = 1_000
 export function check(config: Config): Promise<number> {
   return reportFailure('check the database', config, async () => {
     const url = config.databaseUrl ?? (await connectionOf(config.dataDir))
+    const mail = config.mail === null ? [] : [await checkMail(config.mail)]
     if (url === undefined) {
       process.stdout.write(`\nThe database in ${config.dataDir} does not run; the service checks it when it starts.\n`)
-      return 0
+      if (mail.length > 0) process.stdout.write(reportOf(mail))
+      return mail.some(({ fault }) => fault !== null) ? 1 : 0
     }
     const checks = await checkDatabase({
       url,
@@ -28,6 +32,7 @@ export function check(config: Config): Promise<number> {
       checkSecrets: db => checkSecrets(db, config),
       checkClock,
     })
+    checks.push(...mail)
     process.stdout.write(`\n${reportOf(checks)}`)
     return checks.some(({ fault }) => fault !== null) ? 1 : 0
   })
@@ -59,6 +64,15 @@ async function checkSecrets(db: Queryable, config: Config): Promise<Check> {
   }
 }
 
+/** Whether the SMTP server takes connections as messages need them. */
+async function checkMail(mail: MailOptions): Promise<Check> {
+  const mailer = createMailer(mail)
+  const fault = await mailer.check()
+  mailer.close()
+  const found = `the SMTP server takes connections, ${isPlainSmtp(mail.url) ? 'without TLS' : 'with TLS'}`
+  return { name: 'mail', fault, found }
+}
+
 async function checkClock(ping: Database['ping']): Promise<Check> {
   const clock = createClock()
   await clock.synchronize(async () => (await ping()).now)
@@ -71,6 +85,8 @@ async function checkClock(ping: Database['ping']): Promise<Check> {
 function reportOf(checks: readonly Check[]): string {
   const rows = checks.map(({ name, fault, found }) => [name, fault === null ? `ok: ${found}` : `wrong: ${fault}`])
   const wrong = checks.filter(({ fault }) => fault !== null).length
-  const verdict = wrong === 0 ? 'The database fits.' : `${wrong} of ${checks.length} checks failed.`
+  const isOfDatabase = checks.some(({ name }) => name !== 'mail')
+  const verdict =
+    wrong === 0 ? (isOfDatabase ? 'The database fits.' : '') : `${wrong} of ${checks.length} checks failed.`
   return `${table(rows)}${verdict}\n`
 }

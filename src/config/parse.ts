@@ -1,5 +1,5 @@
 /** The parsers of variables: each returns the value of a text, or the reason why it refuses the text. */
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
 import { Temporal } from 'temporal-polyfill'
 import { changeUrl, hostUrls } from './database-url.ts'
@@ -46,13 +46,15 @@ export function parsePublicUrl(text: string): string | Refusal {
   return typeof url === 'string' ? url.replace(/\/+$/, '') : url
 }
 
-/** Options in its query would turn the encryption off. */
+/** Of options in its query only `tls=off` is known, where mail and passwords leave no private network. */
 export function parseSmtpUrl(text: string): string | Refusal {
   const url = URL.parse(text)
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return refuse('is not an SMTP URL')
-  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') {
+  const isPlain = url.protocol === 'smtp:' && url.search === PLAIN_SMTP
+  if (!/^\/?$/.test(url.pathname) || !(url.search === '' || isPlain) || url.hash !== '') {
     return refuse('has a path, a query, a fragment, or a special character that is not percent-encoded')
   }
+  if (isPlain && !isPrivateHost(url.hostname)) return refuse('would send mail unencrypted beyond a private network')
   try {
     decodeURIComponent(`${url.username}${url.password}`)
   } catch {
@@ -61,7 +63,36 @@ export function parseSmtpUrl(text: string): string | Refusal {
   return text
 }
 
+const PLAIN_SMTP = '?tls=off'
+
+/** Whether the server of an SMTP URL is reached without TLS: on this machine, and where the URL says so. */
+export function isPlainSmtp(text: string): boolean {
+  const { protocol, hostname, search } = new URL(text)
+  return protocol === 'smtp:' && (search === PLAIN_SMTP || isLoopback(hostname))
+}
+
+const privateNetworks = new BlockList()
+for (const [net, prefix] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['100.64.0.0', 10],
+] as const)
+  privateNetworks.addSubnet(net, prefix, 'ipv4')
+privateNetworks.addSubnet('fc00::', 7, 'ipv6')
+
+/** Whether a host is in a private network by its address, or by a name that the public DNS does not have. */
+function isPrivateHost(hostname: string): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(address)
+  if (family !== 0) return isLoopback(hostname) || privateNetworks.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  return /^[^.]+$|\.(?:internal|local|localhost|home\.arpa)$/i.test(hostname)
+}
+
 export function parseSender(text: string): string | Refusal {
+  if (/[^\p{ASCII}][^<@]*@/u.test(text.split('<').at(-1) ?? '')) {
+    return refuse('has letters beyond ASCII before the @, which few servers take')
+  }
   const address = '[^\\s<>@,;:"]+@[^\\s<>@,;:"]+'
   const isOne = new RegExp(`^(?:${address}|[^<>\\p{Cc}]+ <${address}>)$`, 'u').test(text)
   return isOne ? text : refuse('is no address')
@@ -200,7 +231,7 @@ export function parseKey(text: string): Uint8Array | Refusal {
   return key.length === 32 ? key : refuse(`has ${key.length} bytes`)
 }
 
-/** Parameters of a database's URL that are no secrets. There are too many names for secrets to list those. */
+/** Parameters of URLs of databases and of mail servers that are no secrets. There are too many names for secrets to list those. */
 const SHOWN_PARAMETERS: ReadonlySet<string> = new Set([
   'application_name',
   'connect_timeout',
@@ -211,6 +242,7 @@ const SHOWN_PARAMETERS: ReadonlySet<string> = new Set([
   'sslmode',
   'sslrootcert',
   'target_session_attrs',
+  'tls',
   'uselibpqcompat',
   'user',
 ])

@@ -14,9 +14,9 @@ import type { Variable } from './variable.ts'
 export const PEOPLE_VARIABLES = {
   SMTP_URL: {
     means:
-      'the SMTP server that sends the e-mails of webhooks; beyond the local machine always with TLS and a verified certificate',
+      'the SMTP server that sends the e-mails of webhooks; beyond the local machine with TLS and a verified certificate, unless the URL of a private network says tls=off',
     accepts:
-      'smtp://user:password@host:587 (STARTTLS) or smtps://… (TLS from the beginning), with special characters of the password percent-encoded',
+      'smtp://user:password@host:587 (STARTTLS), smtps://… (TLS from the beginning) or smtp://host:25?tls=off (no TLS: only a private address, or a name without a dot or below .internal, .local or .home.arpa), with special characters of the password percent-encoded',
     fallback: null,
     unset: 'webhooks of the kind email are refused',
     mask: maskUrl,
@@ -25,7 +25,7 @@ export const PEOPLE_VARIABLES = {
   },
   MAIL_FROM: {
     means: 'the sender of these e-mails',
-    accepts: 'an address, or Name <address>',
+    accepts: 'an address, or Name <address>, with ASCII letters before the @',
     fallback: null,
     unset: 'required with SMTP_URL',
     parse: parseSender,

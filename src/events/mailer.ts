@@ -1,11 +1,11 @@
 import { domainToASCII } from 'node:url'
-import { isLoopback } from '../config/parse.ts'
+import { isPlainSmtp } from '../config/parse.ts'
 import type { Attempt } from '../db/webhooks/deliveries.ts'
 import type { EmailContent } from '../messages/formats.ts'
 import { answerText, secretsOf } from './answer.ts'
 
 export interface MailOptions {
-  /** `smtp://user:password@host:587`, or `smtps://…` for TLS from the beginning. */
+  /** `smtp://user:password@host:587`, `smtps://…` for TLS from the beginning, or `smtp://host?tls=off` for none. */
   url: string
   /** The sender: an address, or `Name <address>`. */
   from: string
@@ -26,6 +26,8 @@ interface Email extends EmailContent {
 export interface Mailer {
   /** It never rejects. */
   send(email: Email): Promise<Attempt>
+  /** Connects, with TLS and a password as for a message. Resolves to why that failed; null: it did not. */
+  check(): Promise<string | null>
   /** Closes all connections; a message that is on its way fails. */
   close(): void
 }
@@ -68,6 +70,15 @@ export function createMailer({ url, from }: MailOptions): Mailer {
         return withAnswer(refused(error, recipients), responsesIn(error, recipients))
       }
     },
+    async check() {
+      transport ??= openTransport(url)
+      try {
+        await (await transport).verify()
+        return null
+      } catch (error) {
+        return refused(error, []).error
+      }
+    },
     close() {
       closing.abort()
       transport?.then(pool => pool.close()).catch(() => {})
@@ -79,7 +90,7 @@ export function createMailer({ url, from }: MailOptions): Mailer {
 async function openTransport(url: string) {
   const { createTransport } = await import('nodemailer')
   const { protocol, hostname, port, username, password } = new URL(url)
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : domainToASCII(decodeURIComponent(hostname))
   return createTransport({
     pool: true,
     maxConnections: MAX_CONNECTIONS,
@@ -89,8 +100,8 @@ async function openTransport(url: string) {
     host,
     ...(port === '' ? {} : { port: Number(port) }),
     secure: protocol === 'smtps:',
-    // Beyond this machine, STARTTLS with a verified certificate, or nothing is sent.
-    ...(isLoopback(hostname) ? { ignoreTLS: true } : { requireTLS: true }),
+    // Beyond this machine and a private network that the operator trusts, STARTTLS with a verified certificate, or nothing is sent.
+    ...(isPlainSmtp(url) ? { ignoreTLS: true } : { requireTLS: true }),
     ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: CONNECT_TIMEOUT_MS,
     dnsTimeout: CONNECT_TIMEOUT_MS,
@@ -143,7 +154,8 @@ function refused(error: unknown, recipients: readonly string[]): Attempt {
   const reason = 'code' in fields && typeof fields.code === 'string' ? fields.code : 'unknown'
   const what = code === null ? 'the message could not be sent' : 'the server did not take the message'
   const isContentRefused = code !== null && code >= 500 && 'command' in fields && fields.command === 'DATA'
-  return { delivered: false, response_code: code, error: `${what}: ${reason}`, isContentRefused }
+  const advice = reason === 'ETLS' ? ' (a server of a private network without TLS: SMTP_URL=smtp://…?tls=off)' : ''
+  return { delivered: false, response_code: code, error: `${what}: ${reason}${advice}`, isContentRefused }
 }
 
 /** @param recipients as the message names them: the library writes some in another way */
@@ -187,4 +199,5 @@ const codeIn = (response: string) => Number(/^\d{3}/.exec(response)?.[0] ?? 250)
 
 /** The address of a sender. */
 const addressOf = (from: string) => /<(.*)>$/.exec(from)?.[1] ?? from
-const domainOf = (from: string) => addressOf(from).split('@').at(-1) ?? 'localhost'
+/** In ASCII, as the library writes the domains of addresses. */
+const domainOf = (from: string) => domainToASCII(addressOf(from).split('@').at(-1) ?? '') || 'localhost'

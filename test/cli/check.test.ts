@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { secretKeys } from '../../src/db/webhooks/secret-keys.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { createMailServer } from '../support/mail-server.ts'
 import { printed } from '../support/printed.ts'
 import { plainRole } from '../support/role.ts'
 import { rawSql } from '../support/sql.ts'
@@ -38,6 +39,21 @@ describe('config --check', async () => {
     expect(lines).toMatch(
       /^ {2}connection {3}ok: to the database sms_quota_test_\w+ as the role \S+\n {2}sessions {5}ok: each connection has its own\n {2}version {6}ok: PostgreSQL \d.*\n {2}encoding {5}ok: UTF8\n {2}durability {3}ok: fsync \w+, full_page_writes \w+, synchronous_commit \w+\n {2}connections {2}ok: a process uses up to 23 of \d+; \d+ are in use now.*\n {2}TLS {10}ok: not needed on this machine\n {2}writes {7}ok: the server takes them\n {2}schema {7}ok: has all migrations of this version\n(?: {2}cluster {6}ok: Citus, .*\n)? {2}role {9}ok: may change the schema and its rows, and end its own sessions\n {2}secrets {6}ok: those of webhooks are plain text; SECRETS_KEY encrypts them\n {2}clock {8}ok: this machine's and the database's differ by \d+ ms\nThe database fits.\n$/,
     )
+  })
+
+  test('asks the SMTP server for TLS, and says what to set where a private one has none', async () => {
+    const server = await createMailServer()
+    const mail = (host: string, query = '') =>
+      check(url, { MAIL_FROM: 'a@b.example', SMTP_URL: `smtp://${host}:${server.port}${query}` })
+    // An address that leads to this machine, and is not known to.
+    const without = await mail('0.0.0.0')
+    expect(without.code).toBe(1)
+    expect(without.lines).toMatch(/ {2}mail {9}wrong: .*ETLS.*\?tls=off/)
+    const local = await mail('127.0.0.1', '?tls=off')
+    expect(local).toMatchObject({ code: 0, stderr: '' })
+    expect(local.lines).toMatch(/ {2}mail {9}ok: the SMTP server takes connections, without TLS\n/)
+    server.isDown = true
+    expect((await mail('127.0.0.1')).lines).toMatch(/ {2}mail {9}wrong: the server did not/)
   })
 
   test('names all that does not fit', async () => {

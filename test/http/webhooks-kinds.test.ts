@@ -114,11 +114,16 @@ test('an e-mail goes to the addresses, and their number is bounded', async () =>
     ['a@b.example\r\nBcc: x@y.example'],
     ['Ada <a@b.example>'],
     ['a@b.example,c@d.example'],
+    ['jürgen@b.example'],
+    ['a@b\u00adücher.example'],
+    ['a@bücher'],
   ]) {
     expect(await call('PUT', `${WEBHOOKS}/${made.id}`, { body: { addresses } }), addresses.join()).toMatchObject({
       status: 400,
     })
   }
+  const elsewhere = { addresses: ['ops@Bücher.example', 'ops@例え.テスト'] }
+  expect((await call('PUT', `${WEBHOOKS}/${made.id}`, { body: elsewhere })).body).toMatchObject(elsewhere)
   const many = Array.from({ length: 21 }, (_, n) => `a${n}@b.example`)
   expect(await call('PUT', `${WEBHOOKS}/${made.id}`, { body: { addresses: many } })).toMatchObject({ status: 400 })
   expect(await call('POST', WEBHOOKS, { body: { kind: 'email' } })).toMatchObject({

@@ -204,8 +204,27 @@ test('beyond this machine nothing is sent without encryption', async () => {
     text: 't',
     html: 'h',
   })
-  expect(attempt).toMatchObject({ delivered: false, error: expect.stringContaining('ETLS') })
+  expect(attempt).toMatchObject({ delivered: false, error: expect.stringMatching(/ETLS.*\?tls=off/) })
   expect(server.mails).toEqual([])
+})
+
+test('a relay without TLS is used if the URL says so, and domains of other scripts are sent as ASCII', async () => {
+  // An address that leads to this machine, and is not known to.
+  const url = `smtp://0.0.0.0:${server.port}?tls=off`
+  const mailer = createMailer({ url, from: 'Kontingente <quotas@münchen.example>' })
+  whenDone(() => mailer.close())
+  const to = ['ops@bücher.example']
+  const content = { subject: 's', text: 't', html: 'h' }
+  expect(await mailer.send({ id: '1', to, recipients: to, ...content })).toMatchObject({ delivered: true })
+  const [sent] = server.mails.splice(0)
+  expect(sent?.head).toContain('To: ops@xn--bcher-kva.example')
+  expect(sent?.head).toContain('Message-ID: <1@xn--mnchen-3ya.example>')
+  expect(sent?.head).toContain('quotas@xn--mnchen-3ya.example')
+  expect(sent?.head).toMatch(/^\p{ASCII}*$/u)
+  // So the test's server reads it.
+  server.refused.set('ops@bücher.example', 450)
+  expect(await mailer.send({ id: '1', to, recipients: to, ...content })).toMatchObject({ left: to })
+  server.refused.clear()
 })
 
 test('Slack and Teams get the formats that they document, at their secret URL, and Slack says when to go on', async () => {

@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
 import Format from 'typebox/format'
 import { isCountry } from '../../domain/country.ts'
 import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
@@ -27,12 +28,8 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
     check: isWebhookUrl,
   },
   'email-address': {
-    accepts: 'an e-mail address such as "team@example.com", of ASCII letters',
-    // A plain address of RFC 5321, without quoted parts: nothing in it can be a second address or a header. Its host is a name, and no IP address.
-    check: text =>
-      /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?=[a-z\d-]*[a-z])[a-z\d][a-z\d-]{0,61}[a-z\d]$/i.test(
-        text,
-      ),
+    accepts: 'an e-mail address such as "team@example.com", with ASCII letters before the @',
+    check: isEmailAddress,
   },
   // PostgreSQL cannot store NUL, and a lone surrogate is not a character.
   text: {
@@ -48,6 +45,25 @@ export function timestampOf(text: string): EpochMs {
   const at = parseTimestamp(text)
   if (at === null) throw new Error(`${JSON.stringify(text)} is not a valid date-time`)
   return at
+}
+
+/**
+ * A plain address of RFC 5321, without quoted parts: nothing in it can be a second address or a header. Its host is a name, and no IP address.
+ * A domain of another script is sent as ASCII, and is written as it is shown then: with nothing unseen in it.
+ */
+function isEmailAddress(text: string): boolean {
+  const at = text.lastIndexOf('@') + 1
+  const domain = text.slice(at)
+  const ascii = /^\p{ASCII}*$/u.test(domain) ? domain : domainToASCII(domain)
+  const sent = `${text.slice(0, at)}${ascii}`
+  const isShown = ascii === domain || domainToUnicode(ascii) === domain.toLowerCase()
+  return (
+    isShown &&
+    sent.length <= 254 &&
+    /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?=[a-z\d-]*[a-z])[a-z\d][a-z\d-]{0,61}[a-z\d]$/i.test(
+      sent,
+    )
+  )
 }
 
 function isWebhookUrl(text: string): boolean {
