@@ -105,11 +105,13 @@ test('shows failed deliveries, what they post, and resends one or all that faile
   ])
   await panel(page, 'Status').getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Not delivered (500): the answer was not a 2xx').waitFor()
+  await page.getByText('Answer: {"text":"of the receiver"}').waitFor()
   await expectAccessible(page.getByRole('main'))
 
   await row.getByRole('button', { name: /^quota\.created/ }).click()
   const drawer = page.getByRole('dialog', { name: 'quota.created' })
   await drawer.getByText(`POST ${receiver.url}`).waitFor()
+  await drawer.getByText('{"text":"of the receiver"}').waitFor()
   const [delivery] = receiver.deliveries
   await drawer.getByText(`webhook-id: ${delivery?.headers['webhook-id']}`).waitFor()
   const body = JSON.stringify(JSON.parse(delivery?.body ?? ''), null, 2)
