@@ -201,7 +201,7 @@ function providerUrl(unencrypted: string): (text: string) => string | Refusal {
   }
 }
 
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
 }
 

@@ -45,7 +45,7 @@ export interface Answer {
 }
 
 /** What an answer means. `refused`: the same message is refused each time. */
-export type Verdict = 'taken' | 'refused' | 'failed'
+type Verdict = 'taken' | 'refused' | 'failed'
 
 export const is2xx = (status: number) => status >= 200 && status < 300
 
