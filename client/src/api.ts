@@ -1602,7 +1602,7 @@ export type CheckReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
-  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly recipient?: string
   /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly tag?: string
@@ -1628,7 +1628,7 @@ export type ReserveReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
-  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly recipient?: string
   /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly tag?: string
@@ -1662,7 +1662,7 @@ export type ConsumeReq = {
   }
   /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
   readonly country?: string
-  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+  /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly recipient?: string
   /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
   readonly tag?: string
@@ -1750,7 +1750,7 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
-        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly recipient?: string
         /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly tag?: string
@@ -1777,7 +1777,7 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
-        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly recipient?: string
         /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly tag?: string
@@ -1812,7 +1812,7 @@ export type BatchReq = {
         }
         /** The destination (ISO 3166 alpha-2, or `001` for numbers of no country). Without it, no quota with `countries` matches. */
         readonly country?: string
-        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
+        /** Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly recipient?: string
         /** What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response. */
         readonly tag?: string

@@ -34,7 +34,7 @@ export const named = {
   recipient: Type.Optional(
     counted({
       description:
-        'Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it; without it, none of them matches. Neither stored, logged nor repeated in any response.',
+        'Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response.',
       examples: ['+4915112345678'],
     }),
   ),

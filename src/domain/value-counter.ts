@@ -2,6 +2,7 @@ import type { DrawCommand } from './command.ts'
 import { type Calendar, calendarOf } from './period.ts'
 import { type Allowance, roll } from './quota.ts'
 import type { CountedValue } from './quota-settings.ts'
+import { canonicalRecipient } from './recipient.ts'
 import type { Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { nextBoundary } from './window.ts'
@@ -48,7 +49,8 @@ export function counterOf({ id, window_start, window_end, key, used, reserved }:
 
 /** What a command says of a value that caps count each by itself. */
 export function countedValueOf(of: CountedValue, { recipient, country, tag }: DrawCommand): string | null {
-  return { recipient, country, tag }[of] ?? null
+  if (of === 'recipient') return recipient === undefined ? null : canonicalRecipient(recipient)
+  return { country, tag }[of] ?? null
 }
 
 /** A quota that counts each value by itself. */

@@ -150,7 +150,7 @@ const KEY_OF_COUNTRIES = createSecretKey('country', 'utf8')
 
 /**
  * What hashes the values that caps count each by itself: the first 63 bits of HMAC-SHA-256 over what the value is, its user, and the value
- * as the sender gave it.
+ * in the form in which it is counted.
  *
  * @param key of the service's own; null: there is none, and no cap on recipients or tags was made
  */
@@ -160,12 +160,13 @@ function createKeyOf(key: Uint8Array | null): KeyOf {
   /** A batch that goes again asks again. */
   const known = new WeakMap<DrawCommand, Map<CountedValue, bigint>>()
   return (of, command) => {
+    const hashes = known.get(command)
+    const hashed = hashes?.get(of)
+    if (hashed !== undefined) return hashed
     const value = countedValueOf(of, command)
     if (value === null) return null
-    const hashes = known.get(command) ?? new Map<CountedValue, bigint>()
-    known.set(command, hashes)
-    const hash = hashes.get(of) ?? hashOf(of === 'country' ? KEY_OF_COUNTRIES : secret, of, command.user_id, value)
-    hashes.set(of, hash)
+    const hash = hashOf(of === 'country' ? KEY_OF_COUNTRIES : secret, of, command.user_id, value)
+    known.set(command, (hashes ?? new Map<CountedValue, bigint>()).set(of, hash))
     return hash
   }
 }

@@ -90,6 +90,38 @@ test('a limit holds for each recipient by itself, whichever way it is named', as
   expect((await verify(db, { userId: user_id })).differences).toEqual([])
 })
 
+test('a number is one recipient, however it is written, and any other text without what no reader sees', async () => {
+  const written = ['+447911123456', '+4407911123456', '+44 (0)7911-123456', '447911123456', '0044 7911 123456']
+  const strange = [
+    'tel:+44-7911-123456',
+    '\u200e+447911123456',
+    '+44.7911.123.456 ',
+    '＋４４７９１１１２３４５６',
+    '++447911123456',
+  ]
+  const sent = async (calls: object[]) => {
+    const { user_id } = await capped({ limit: 1 })
+    const send = (op: 'check' | 'reserve', id: number, fields: object) =>
+      ask(op, { user_id, ...(op === 'check' ? {} : { id: `m${id}` }), ...fields })
+    const granted: boolean[] = []
+    for (const [id, fields] of calls.entries()) {
+      const checked = await send('check', id, { ...fields, explain: true })
+      const reserved = await send('reserve', id, fields)
+      expect(checked.body.granted).toBe(reserved.body.granted)
+      granted.push(reserved.body.granted)
+    }
+    expect((await verify(db, { userId: user_id })).differences).toEqual([])
+    return granted.filter(Boolean).length
+  }
+  const text = 'Your code is 4711'
+  expect(await sent([...written, ...strange].map(recipient => ({ units: 1, recipient })))).toBe(1)
+  expect(await sent(written.slice(0, 2).map(to => ({ message: { to, text } })))).toBe(1)
+  expect(await sent([{ units: 1, recipient: '44 7911 123456' }, { message: { to: '+4407911123456', text } }])).toBe(1)
+  const names = ['caf\u00e9', ' cafe\u0301', 'caf\u00e9\u200b', '\u202ecaf\u00e9 ']
+  expect(await sent(names.map(recipient => ({ units: 1, recipient })))).toBe(1)
+  expect(await sent(['+390612345678', '+39612345678'].map(recipient => ({ units: 1, recipient })))).toBe(2)
+})
+
 test('what is given back in the open window makes room, and later windows begin anew', async () => {
   const { user_id } = await capped()
   const send = async (id: string) => (await ask('reserve', { user_id, id, units: 4, recipient: ANN })).body.granted
