@@ -3,6 +3,7 @@ import type { Config } from './config/config.ts'
 import { readBreaker } from './db/breaker/settings.ts'
 import type { Database } from './db/connection/database.ts'
 import type { SecretKeys } from './db/webhooks/secret-keys.ts'
+import type { ValueKey } from './db/webhooks/value-key.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import type { Engine } from './engine/engine.ts'
 import type { Pauses } from './engine/pauses.ts'
@@ -35,13 +36,14 @@ export interface JobsBase {
   metrics: Metrics
   pauses: Pauses
   secretKeys: SecretKeys
+  valueKey: ValueKey
   /** The pause of jobs that find nothing to do, in milliseconds. */
   idleMs: number
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
 export function createJobs(
-  { config, log, jobsDb: db, now, metrics, pauses, secretKeys: keys, idleMs }: JobsBase,
+  { config, log, jobsDb: db, now, metrics, pauses, secretKeys: keys, valueKey, idleMs }: JobsBase,
   engine: Engine,
 ): Job[] {
   const { messageTypes, intervalSeconds } = config.breaker
@@ -72,7 +74,7 @@ export function createJobs(
     }),
     createBreakerCleaner({ db, now }),
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
-    createWebhookSecrets({ db, keys, now }),
+    createWebhookSecrets({ db, keys, valueKey, now }),
     createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
     createCustomerFigures({ db, now }),
     createEventCounter({ db, onEvents: metrics.events }),

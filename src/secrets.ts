@@ -4,7 +4,7 @@ import { ConfigError } from './config/config.ts'
 import type { Database, Log, Queryable } from './db/connection/database.ts'
 import { type SecretKeys, secretKeys } from './db/webhooks/secret-keys.ts'
 import { findUnreadable } from './db/webhooks/secrets.ts'
-import { isValueKeyLost, provideValueKey } from './db/webhooks/value-key.ts'
+import { isValueKeyLost, provideValueKey, type ValueKey } from './db/webhooks/value-key.ts'
 import { type AddressCodes, createAddressCodes } from './events/address-codes.ts'
 import { ownSecret, readOwnSecret } from './http/auth/secrets.ts'
 
@@ -26,10 +26,10 @@ export async function readSecretKeys(config: KeyConfig): Promise<SecretKeys> {
   return secretKeys(bytesOf(secretsKey), own === null ? previous : [...previous, Buffer.from(own, 'base64url')])
 }
 
-/** What a service encrypts with, and what it hashes values with that it does not store; null: it hashes none but countries. */
+/** What a service encrypts with, and what it hashes values with that it does not store. */
 export interface Secrets {
   secretKeys: SecretKeys
-  valueKey: Uint8Array | null
+  valueKey: ValueKey
   /** What stands in the links of messages to users, made of the same key. */
   addressCodes: AddressCodes | null
 }
@@ -39,8 +39,8 @@ export async function provideSecrets(config: KeyConfig, db: Database, log: Log):
   const secretKeys = await readSecretKeys(config)
   await requireFittingKeys(db, secretKeys, config)
   if (hasNoKey(config)) log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
-  const valueKey = await provideValueKey(db, secretKeys)
-  return { secretKeys, valueKey, addressCodes: valueKey && createAddressCodes(valueKey) }
+  const bytes = await provideValueKey(db, secretKeys)
+  return { secretKeys, valueKey: { bytes }, addressCodes: bytes && createAddressCodes(bytes) }
 }
 
 const bytesOf = (key: Config['secretsKey']) => (key === 'off' ? null : key)

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Cluster, ShardPlacement } from '../db/cluster/topology.ts'
+import type { ValueKey } from '../db/webhooks/value-key.ts'
 import type { Command, DrawCommand, Outcome } from '../domain/command.ts'
 import type { CountedValue } from '../domain/quota-settings.ts'
 import { type Shard, shardOf } from '../domain/shard.ts'
@@ -45,8 +46,8 @@ export interface EngineOptions extends LaneOptions {
   url: string
   /** The cluster to which the URL leads; left out for one PostgreSQL. */
   cluster?: Cluster | undefined
-  /** Hashes the recipients and tags that caps count; null or left out: no such cap was made. */
-  valueKey?: Uint8Array | null
+  /** Hashes the recipients and tags that caps count; left out: no such cap was made. */
+  valueKey?: Readonly<ValueKey>
   /** False logs no denials. Only to measure what logging them costs. */
   logsDenials?: boolean
   /** The maximum number of batches in flight, each with a connection of its own; default `ENGINE_CONNECTIONS`. */
@@ -65,7 +66,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { url, cluster, queueCommands = 50_000, queueBytes = 64 * 1024 * 1024 } = options
   const count = cluster?.lanes.length ?? 1
   const shared = {
-    keyOf: createKeyOf(options.valueKey ?? null),
+    keyOf: createKeyOf(options.valueKey ?? { bytes: null }),
     lanes: count,
     queueCommands: Math.floor(queueCommands / count),
     queueBytes: Math.floor(queueBytes / count),
@@ -152,11 +153,15 @@ const KEY_OF_COUNTRIES = createSecretKey('country', 'utf8')
  * What hashes the values that caps count each by itself: the first 63 bits of HMAC-SHA-256 over what the value is, its user, and the value
  * in the form in which it is counted.
  *
- * @param key of the service's own; null: there is none, and no cap on recipients or tags was made
+ * @param key of the service's own; of null: there is none, and no cap on recipients or tags was made
  */
-function createKeyOf(key: Uint8Array | null): KeyOf {
+function createKeyOf(key: Readonly<ValueKey>): KeyOf {
   // Made once: of bytes, each hash would make one, which takes five times as long as the hash.
-  const secret = key === null ? null : createSecretKey(key)
+  let [bytes, secret]: [Uint8Array | null, KeyObject | null] = [null, null]
+  const secretNow = () => {
+    if (bytes !== key.bytes) [bytes, secret] = [key.bytes, key.bytes && createSecretKey(key.bytes)]
+    return secret
+  }
   /** A batch that goes again asks again. */
   const known = new WeakMap<DrawCommand, Map<CountedValue, bigint>>()
   return (of, command) => {
@@ -165,7 +170,7 @@ function createKeyOf(key: Uint8Array | null): KeyOf {
     if (hashed !== undefined) return hashed
     const value = countedValueOf(of, command)
     if (value === null) return null
-    const hash = hashOf(of === 'country' ? KEY_OF_COUNTRIES : secret, of, command.user_id, value)
+    const hash = hashOf(of === 'country' ? KEY_OF_COUNTRIES : secretNow(), of, command.user_id, value)
     known.set(command, (hashes ?? new Map<CountedValue, bigint>()).set(of, hash))
     return hash
   }

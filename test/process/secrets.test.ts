@@ -94,7 +94,9 @@ test('what caps have counted of recipients outlives a new key beside the one bef
   const next = await start(keysOf(2, 1))
   expect(await send(next, 'b')).toBe('cap_reached')
   const keys = secretKeys(key(2), [key(1)])
-  await createWebhookSecrets({ db, keys, now: () => next.clock.now }).step(new AbortController().signal)
+  await createWebhookSecrets({ db, keys, valueKey: { bytes: null }, now: () => next.clock.now }).step(
+    new AbortController().signal,
+  )
   expect(await send(await start(keysOf(2)), 'b')).toBe('cap_reached')
 
   const lost = keysOf(3)

@@ -5,6 +5,12 @@ import type { Database, Queryable } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { isSealed, type SecretKeys, UnreadableSecret, VALUE_KEY } from './secret-keys.ts'
 
+/** The key that a process hashes with. It changes when another one is stored. */
+export interface ValueKey {
+  /** Null: there is none, or this process cannot decrypt it. */
+  bytes: Uint8Array | null
+}
+
 const SHARD = shardFrom(0)
 const BYTES = 32
 
@@ -32,6 +38,15 @@ export async function provideValueKey(db: Database, keys: SecretKeys): Promise<U
   if (isLost) await discardValueKey(db)
   const stored = known !== undefined && !isLost ? known : keys.canSeal ? await make(db, keys) : undefined
   return stored === undefined ? null : keys.open(stored, VALUE_KEY)
+}
+
+/**
+ * Takes the key that is stored now: while processes run, a database may be restored, or a process with other keys may replace what no cap
+ * needed. Two keys would count each value twice. A process that cannot decrypt it counts none, and refuses what caps on them cover.
+ */
+export async function refreshValueKey(db: Database, keys: SecretKeys, key: ValueKey): Promise<void> {
+  const stored = await findStored(db)
+  key.bytes = stored !== undefined && isReadable(keys, stored) ? keys.open(stored, VALUE_KEY) : null
 }
 
 async function make(db: Database, keys: SecretKeys): Promise<Uint8Array | undefined> {
