@@ -1497,7 +1497,7 @@ export type BreakerReq = {
   readonly mode?: 'off' | 'observe' | 'enforce'
   /** The types of the messages that are watched; null: those of `BREAKER_MESSAGE_TYPES`. */
   readonly messageTypes?: ReadonlyArray<string> | null
-  /** Messages of a destination that were sent and not verified, and are no reason to pause it. */
+  /** Messages of a destination that were sent, neither verified nor refunded as a whole, and are no reason to pause it. */
   readonly budgets?: {
     /** Messages of the last 24 hours. */ readonly day?: number
     /** Messages of the last hour. */
@@ -1523,7 +1523,7 @@ export type Breaker = {
   readonly passUsers: ReadonlyArray<number>
   /** The types of the messages that are watched. */
   readonly messageTypes: ReadonlyArray<string>
-  /** Messages of a destination that were sent and not verified, and are no reason to pause it. */
+  /** Messages of a destination that were sent, neither verified nor refunded as a whole, and are no reason to pause it. */
   readonly budgets: {
     /** Messages of the last 24 hours. */ readonly day: number
     /** Messages of the last hour. */

@@ -17,7 +17,8 @@ const budgetFields = {
     description: 'A destination with much traffic may have this part of its verified messages, if that is more.',
   }),
 }
-const BUDGETS = 'Messages of a destination that were sent and not verified, and are no reason to pause it.'
+const BUDGETS =
+  'Messages of a destination that were sent, neither verified nor refunded as a whole, and are no reason to pause it.'
 
 const settings = {
   mode: Type.Enum([...BREAKER_MODES], {

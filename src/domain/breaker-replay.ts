@@ -36,7 +36,7 @@ export function replay(quarters: readonly Slot[], since: EpochMs, budgets: Budge
   for (const [index, quarter] of quarters.entries()) {
     const last = pauses.at(-1)
     if (last !== undefined && quarter.start < last.until) {
-      last.stopped += quarter.sent
+      last.stopped += Math.max(0, quarter.sent)
       last.stopped_verified += quarter.verified
       continue
     }

@@ -26,7 +26,10 @@ export interface Budgets {
 
 export const DEFAULT_BUDGETS: Budgets = { day: 40, hour: 15, flight: 25, share: 0.3 }
 
-/** Messages to a destination that were sent in [start, end), and how many of them were verified. */
+/**
+ * Messages to a destination that were sent in [start, end), and how many of them were verified. Those that came back are not among them: where
+ * they come back in another slot, it may have less than none.
+ */
 export interface Slot {
   readonly start: EpochMs
   readonly end: EpochMs

@@ -26,7 +26,7 @@ export interface UsageEntry {
   sender: string | null
   units: number
   messages: number
-  /** When the message that was verified was reserved; null for all other kinds. */
+  /** When the message that was verified was reserved, or one that came back: all of it was refunded at once. Null for all others. */
   sent_at: EpochMs | null
 }
 
@@ -111,11 +111,12 @@ export function addReservationUsage(
   const sender = origin?.principal ?? null
   if (committed > 0) {
     const counted = (before?.committed ?? 0) === 0 ? messages : 0
-    addRange(entries, after, { kind: 'committed', sender, start: spent, end, messages: counted })
+    addRange(entries, after, { kind: 'committed', sender, start: spent, end, messages: counted, sent_at: null })
   }
   if (refunded > 0) {
     const counted = (before?.refunded ?? 0) === 0 ? 1 : 0
-    addRange(entries, after, { kind: 'refunded', sender, start: end - refunded, end, messages: counted })
+    const sent_at = counted > 0 && spentOf(after) === 0 ? after.created_at : null
+    addRange(entries, after, { kind: 'refunded', sender, start: end - refunded, end, messages: counted, sent_at })
   }
   if (after.verified && before?.verified !== true) addVerified(entries, after, sender)
 }
@@ -137,7 +138,7 @@ function addVerified(entries: UsageEntry[], reservation: Reservation, sender: st
 }
 
 /** The units [start, end) of a reservation. */
-interface Range extends Pick<UsageEntry, 'kind' | 'sender' | 'messages'> {
+interface Range extends Pick<UsageEntry, 'kind' | 'sender' | 'messages' | 'sent_at'> {
   start: number
   end: number
 }
@@ -146,11 +147,11 @@ interface Range extends Pick<UsageEntry, 'kind' | 'sender' | 'messages'> {
 function addRange(
   entries: UsageEntry[],
   { user_id, country, message_type, draws }: Reservation,
-  { kind, sender, start, end, messages }: Range,
+  { kind, sender, start, end, messages, sent_at }: Range,
 ): void {
   const add = (quota_id: number | null, units: number) => {
     if (units > 0 || messages > 0)
-      addUsage(entries, { user_id, kind, quota_id, country, message_type, sender, units, messages, sent_at: null })
+      addUsage(entries, { user_id, kind, quota_id, country, message_type, sender, units, messages, sent_at })
     messages = 0
   }
   let paid = 0

@@ -34,19 +34,22 @@ export interface Run {
 function createCounts(days: number) {
   const minutes = { sent: new Int32Array(days * 1_440), verified: new Int32Array(days * 1_440) }
   const quarters = { sent: new Int32Array(days * 96), verified: new Int32Array(days * 96) }
-  /** Codes that were sent before each quarter, and verified in it or later: where quarters end and minutes begin, nothing counts them as verified. */
+  /** Codes that were sent before each quarter, and verified or given back in it or later: where quarters end and minutes begin, nothing counts that. */
   const late = new Int32Array(days * 96)
   const minuteOf = (at: EpochMs) => Math.floor((at - FIRST_DAY) / MINUTE_MS)
   const quarterOf = (at: EpochMs) => Math.floor((at - FIRST_DAY) / USAGE_BUCKET_MS)
-  const add = (counts: Int32Array, index: number) => {
-    counts[index] = (counts[index] ?? 0) + 1
+  const add = (counts: Int32Array, index: number, by = 1) => {
+    counts[index] = (counts[index] ?? 0) + by
+  }
+  const addLate = (from: EpochMs, to: EpochMs) => {
+    for (let quarter = quarterOf(from) + 1; quarter <= quarterOf(to); quarter++) add(late, quarter)
   }
 
   function* slots({ sent, verified }: typeof minutes, from: number, to: number, width: number): Generator<Slot> {
     for (let index = Math.max(0, from); index < to; index++) {
       const start = FIRST_DAY + index * width
       const [ofSent = 0, ofVerified = 0] = [sent[index], verified[index]]
-      if (ofSent > 0 || ofVerified > 0) yield { start, end: start + width, sent: ofSent, verified: ofVerified }
+      if (ofSent !== 0 || ofVerified > 0) yield { start, end: start + width, sent: ofSent, verified: ofVerified }
     }
   }
 
@@ -58,7 +61,13 @@ function createCounts(days: number) {
     verify({ at, verifiedAt }: Code) {
       add(minutes.verified, minuteOf(at))
       add(quarters.verified, quarterOf(verifiedAt))
-      for (let quarter = quarterOf(at) + 1; quarter <= quarterOf(verifiedAt); quarter++) add(late, quarter)
+      addLate(at, verifiedAt)
+    },
+    /** What came back was not sent: of its minute, and of the quarter in which it came back. */
+    giveBack({ at, returnedAt }: Code) {
+      add(minutes.sent, minuteOf(at), -1)
+      add(quarters.sent, quarterOf(returnedAt), -1)
+      addLate(at, returnedAt)
     },
     late: (now: EpochMs) => late[quarterOf(usageBucketOf(now - HOUR_MS))] ?? 0,
     /** The last hour by the minute, from the beginning of a quarter on, and before that by the quarter. */
@@ -69,11 +78,17 @@ function createCounts(days: number) {
         ...slots(minutes, minuteOf(cut), minuteOf(now) + 1, MINUTE_MS),
       ]
     },
+    settle(code: Code) {
+      if (code.verifiedAt <= code.returnedAt) this.verify(code)
+      else this.giveBack(code)
+    },
     quarters: (from: EpochMs, to: EpochMs) => slots(quarters, quarterOf(from), quarterOf(to), USAGE_BUCKET_MS),
   }
 }
 
-/** How many codes were sent in a period that ends now, and are not verified: at least as many as a budget counts. */
+const settledAt = ({ verifiedAt, returnedAt }: Code) => Math.min(verifiedAt, returnedAt)
+
+/** How many codes were sent in a period that ends now, and are neither verified nor given back: at least as many as a budget counts. */
 function createOpen(periodMs: number) {
   const sent: Code[] = []
   let [first, open, removedUntil] = [0, 0, 0]
@@ -82,13 +97,13 @@ function createOpen(periodMs: number) {
       sent.push(code)
       open++
     },
-    verify(code: Code) {
+    settle(code: Code) {
       if (code.at > removedUntil) open--
     },
     count(now: EpochMs) {
       removedUntil = now - periodMs
       for (let oldest = sent[first]; oldest !== undefined && oldest.at <= removedUntil; oldest = sent[++first]) {
-        if (oldest.verifiedAt > now) open--
+        if (settledAt(oldest) > now) open--
       }
       return open
     },
@@ -99,11 +114,11 @@ function createOpen(periodMs: number) {
 export function runLive(codes: readonly Code[], days: number, budgets: Budgets): Run {
   const run: Run = { pauses: [], stopped: new Set() }
   const counts = createCounts(days + 2)
-  const verifications = codes.filter(code => code.verifiedAt < Number.POSITIVE_INFINITY)
-  verifications.sort((one, other) => one.verifiedAt - other.verifiedAt)
+  const settled = codes.filter(code => settledAt(code) < Number.POSITIVE_INFINITY)
+  settled.sort((one, other) => settledAt(one) - settledAt(other))
   const unverified: Code[] = []
   const open = { hour: createOpen(HOUR_MS + USAGE_BUCKET_MS), day: createOpen(DAY_MS + USAGE_BUCKET_MS) }
-  let [next, nextVerified, nextOld, judgedDay] = [0, 0, 0, 0]
+  let [next, nextSettled, nextOld, judgedDay] = [0, 0, 0, 0]
   let known: { day: number; history: History } | undefined
 
   function advance(now: EpochMs): void {
@@ -118,12 +133,12 @@ export function runLive(codes: readonly Code[], days: number, budgets: Budgets):
       open.day.send(code)
       unverified.push(code)
     }
-    let code = verifications[nextVerified]
-    for (; code !== undefined && code.verifiedAt <= now; code = verifications[++nextVerified]) {
+    let code = settled[nextSettled]
+    for (; code !== undefined && settledAt(code) <= now; code = settled[++nextSettled]) {
       if (run.stopped.has(code)) continue
-      counts.verify(code)
-      open.hour.verify(code)
-      open.day.verify(code)
+      counts.settle(code)
+      open.hour.settle(code)
+      open.day.settle(code)
     }
     while ((unverified[nextOld]?.at ?? now) + YOUNG_MS <= now) nextOld++
   }
@@ -174,7 +189,7 @@ export function quartersOf(codes: readonly Code[], days: number): Slot[] {
   const counts = createCounts(days + 2)
   for (const code of codes) {
     counts.send(code.at)
-    if (code.verifiedAt < Number.POSITIVE_INFINITY) counts.verify(code)
+    if (settledAt(code) < Number.POSITIVE_INFINITY) counts.settle(code)
   }
   return [...counts.quarters(FIRST_DAY, FIRST_DAY + (days + 2) * DAY_MS)]
 }

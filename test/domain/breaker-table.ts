@@ -1,7 +1,7 @@
 /** What the breaker does with made-up traffic: what it pauses wrongly, and how soon it stops an attack. */
 import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/breaker.ts'
 import { replay } from '../../src/domain/breaker-replay.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
 import { pausedDaysOf, quartersOf, runLive } from './breaker-runs.ts'
 import {
   between,
@@ -22,6 +22,8 @@ export interface HonestTraffic {
   /** Destinations of one run; a test does several. */
   readonly destinations: number
   readonly options?: (random: Random) => Partial<HonestOptions>
+  /** Whether messages that came back count as sent. */
+  readonly countsReturned?: boolean
 }
 
 /** Four weeks, the first of a destination: it begins without a history. */
@@ -77,6 +79,31 @@ export const UNUSUAL: readonly HonestTraffic[] = [
   },
 ]
 
+/** Outages of a carrier, by how long, and after how long its reports say so. */
+export const OUTAGES: readonly HonestTraffic[] = [50, 300, 2_000].flatMap(perDay =>
+  [30, 120].flatMap(minutes =>
+    (
+      [
+        ['within a minute', 5_000, 60_000],
+        ['within an hour', 300_000, HOUR_MS],
+      ] as const
+    ).map(([when, soonest, latest]) => ({
+      name: `${perDay.toLocaleString('en')} codes a day, ${minutes} minutes, refunded ${when}`,
+      perDay,
+      destinations: perDay > 1_000 ? 2 : 20,
+      options: (random: Random) => {
+        const start = SPECIAL_DAY + between(random, 0, DAY_MS)
+        return {
+          isOut: isBetween(start, start + minutes * MINUTE_MS),
+          refundDelayMs: () => between(random, soonest, latest),
+        }
+      },
+    })),
+  ),
+)
+
+const asSent = (codes: Code[]) => codes.map(code => ({ ...code, returnedAt: Number.POSITIVE_INFINITY }))
+
 /** A factor for some hours of the special day. */
 function bySpecial(random: Random, hours: number, factor: number): (at: EpochMs) => number {
   const start = SPECIAL_DAY + Math.floor(between(random, 0, 24 - hours)) * HOUR_MS
@@ -106,12 +133,13 @@ export function runHonest(
   for (let index = 0; index < traffic.destinations * times; index++) {
     const random = createRandom(seed * 1_000_003 + index)
     const entered = between(random, 0.85, 0.95)
-    const codes = honestCodes(random, {
+    const made = honestCodes(random, {
       days: DAYS,
       perDay: traffic.perDay,
       entered,
       ...traffic.options?.(random),
     })
+    const codes = traffic.countsReturned ? asSent(made) : made
     const { pauses, stopped } = runLive(codes, DAYS, budgets)
     result.destinationDays += DAYS
     result.codes += codes.length
@@ -127,7 +155,21 @@ export interface Attack {
   readonly pumped: Omit<PumpedOptions, 'start'>
   /** Countries that it spreads over, each with the rate above. */
   readonly countries?: number
+  /** Whether messages that came back count as sent. */
+  readonly countsReturned?: boolean
 }
+
+/** Attacks of which a part goes to numbers that are not in service. */
+export const UNDELIVERED: readonly Attack[] = [
+  { name: 'a burst of 10 a minute', perHour: 600, hours: 6 },
+  { name: '30 an hour', perHour: 30, hours: 24 },
+  { name: 'a trickle of 5 an hour', perHour: 5, hours: 48 },
+].flatMap(({ name, ...attack }) =>
+  [0.3, 0.6].map(undelivered => ({
+    name: `${name}, ${100 * undelivered} % undelivered`,
+    pumped: { ...attack, undelivered },
+  })),
+)
 
 export const ATTACKS: readonly Attack[] = [
   { name: 'a burst of 60 a minute', pumped: { perHour: 3_600, hours: 2 } },
@@ -151,6 +193,8 @@ export interface AttackResult {
   readonly caught: number
   /** Pumped codes that left before the first pause, of those that were caught, over all countries: median and most. */
   readonly before: { median: number; most: number }
+  /** Those of them that were delivered: the median. */
+  readonly delivered: number
   /** Hours from the first code to the first pause. */
   readonly hours: number
   /** The part of all pumped codes that was stopped, and the honest ones that were stopped, on average. */
@@ -162,13 +206,14 @@ export interface AttackResult {
 
 /** @param times how many attacks */
 export function runAttack(
-  { pumped, countries = 1 }: Attack,
+  { pumped, countries = 1, countsReturned = false }: Attack,
   base: number,
   times: number,
   seed: number,
   budgets: Budgets = DEFAULT_BUDGETS,
 ): AttackResult {
   const befores: number[] = []
+  const delivered: number[] = []
   const hours: number[] = []
   const sums = { pumped: 0, stopped: 0, honestStopped: 0, replayed: 0 }
   for (let index = 0; index < times; index++) {
@@ -176,13 +221,18 @@ export function runAttack(
     const days = 20
     const honest = base === 0 ? [] : honestCodes(random, { days, perDay: base, entered: 0.9, busyDays: 0 })
     const start = FIRST_DAY + 16 * DAY_MS + random() * DAY_MS
-    const attack = pumpedCodes(random, { start, ...pumped })
+    const made = pumpedCodes(random, { start, ...pumped })
+    const attack = countsReturned ? asSent(made) : made
     const codes = mixed(honest, attack)
     const { pauses, stopped } = runLive(codes, days, budgets)
     const first = pauses.find(({ until }) => until > start)
     if (first !== undefined) {
-      const passed = attack.filter(code => code.at < first.until && !stopped.has(code)).length
-      befores.push(passed * countries)
+      const hasPassed = (code: Code | undefined) => code !== undefined && code.at < first.until && !stopped.has(code)
+      befores.push(attack.filter(hasPassed).length * countries)
+      const { length } = made.filter(
+        (code, index) => code.returnedAt === Number.POSITIVE_INFINITY && hasPassed(attack[index]),
+      )
+      delivered.push(length * countries)
       hours.push((first.from - start) / HOUR_MS)
     }
     sums.pumped += attack.length
@@ -198,6 +248,7 @@ export function runAttack(
     attacks: times,
     caught: befores.length,
     before: { median: medianOf(befores), most: Math.max(...befores) },
+    delivered: medianOf(delivered),
     hours: medianOf(hours),
     stopped: sums.stopped / sums.pumped,
     honestStopped: sums.honestStopped / times,

@@ -12,8 +12,10 @@ import {
   HONEST,
   type HonestResult,
   type HonestTraffic,
+  OUTAGES,
   runAttack,
   runHonest,
+  UNDELIVERED,
   UNUSUAL,
 } from './breaker-table.ts'
 
@@ -54,6 +56,27 @@ function attackRow({ name }: Attack, base: number, result: AttackResult): string
     percent(stopped),
     number(honestStopped),
     percent(replayed),
+  )
+}
+
+/** An outage: days of the destinations, and what either way pauses and stops. */
+function outageRow(traffic: HonestTraffic): string {
+  const ways = [true, false].map(countsReturned => runHonest({ ...traffic, countsReturned }, UNUSUAL_TIMES, 2))
+  const outages = traffic.destinations * UNUSUAL_TIMES
+  return row(
+    traffic.name,
+    ...[outages, ...ways.flatMap(way => [way.pausedDays, way.stopped, way.replayedDays])].map(number),
+  )
+}
+
+function undeliveredRow(attack: Attack): string {
+  const ways = [true, false].map(countsReturned => runAttack({ ...attack, countsReturned }, 10, ATTACKS_EACH, 3))
+  return row(
+    attack.name,
+    ...ways.flatMap(({ caught, attacks, before, delivered, hours }) => [
+      percent(caught / attacks),
+      ...[before.median, delivered, hours].map(number),
+    ]),
   )
 }
 
@@ -136,6 +159,43 @@ ${table(
     'stopped by a replay',
   ],
   attacks.map(({ attack, base, result }) => attackRow(attack, base, result)),
+)}
+
+## Messages that came back
+
+What is refunded as a whole came back, and does not count as sent, in the minute in which it was. Beside it, what the breaker did when such messages counted as
+sent. *Outages*: of a carrier, in which no code arrives, each on one day of a destination.
+
+${table(
+  [
+    'outage',
+    'outages',
+    'as sent: paused days',
+    'stopped',
+    'of a replay',
+    'as not sent: paused days',
+    'stopped',
+    'of a replay',
+  ],
+  OUTAGES.map(outageRow),
+)}
+
+An attack of which a part goes to numbers that are not in service leaves more messages before it is paused; of those that are delivered, by which it earns, about as many as
+the budget of a day. Beside 10 honest codes a day, ${ATTACKS_EACH} of each, medians:
+
+${table(
+  [
+    'attack',
+    'as sent: caught',
+    'before',
+    'of them delivered',
+    'hours',
+    'as not sent: caught',
+    'before',
+    'of them delivered',
+    'hours',
+  ],
+  UNDELIVERED.map(undeliveredRow),
 )}
 
 ## Other budgets

@@ -44,6 +44,14 @@ describe('what is counted', () => {
     expect(measure([ago(30, 0, 5), ago(2, 3, 0)], NOW)).toMatchObject({ young: 3, unverified_hour: 0 })
   })
 
+  test('what came back was not sent, also if it came back later than the slot in which it was', () => {
+    expect(measure([ago(30, 20), ago(20, -15), ago(2, 5), ago(1, -5)], NOW)).toMatchObject({
+      young: 0,
+      unverified_hour: 5,
+    })
+    expect(measure([ago(20, -15)], NOW)).toMatchObject({ unverified_hour: 0, unverified_day: 0 })
+  })
+
   test('what is usual is the most that was verified on one of the last 14 days before today, and in a quarter of them', () => {
     const day = (days: number, verified: number) => ({ start: NOW - days * DAY_MS, verified })
     expect(historyOf([day(15, 99), day(14, 5), day(14, 6), day(1, 7), day(0, 98)], NOW)).toEqual({

@@ -6,6 +6,8 @@ export interface Code {
   readonly at: EpochMs
   /** When the code is entered; Infinity: never. */
   readonly verifiedAt: EpochMs
+  /** When the sender refunds it, because it was not delivered; Infinity: never. */
+  readonly returnedAt: EpochMs
   /** Whether artificial traffic sent it. */
   readonly isPumped: boolean
 }
@@ -54,7 +56,11 @@ export interface HonestOptions {
   readonly factor?: (at: EpochMs) => number
   /** Whether no code arrives, because the provider has an outage. */
   readonly isOut?: (at: EpochMs) => boolean
+  /** How long after it was sent a code is refunded that does not arrive in an outage; Infinity: never. */
+  readonly refundDelayMs?: (random: Random) => number
 }
+
+const NEVER = Number.POSITIVE_INFINITY
 
 /** The part of its average load that a destination has at an hour of its own day: little at night, most in the afternoon. */
 const seasonOf = (hour: number) => Math.max(0.08, 1 + 0.9 * Math.sin(((hour - 8) / 24) * 2 * Math.PI))
@@ -64,7 +70,15 @@ const WEEK = [1.05, 1.05, 1.05, 1.05, 1.05, 0.95, 0.8]
 
 /** Codes that people ask for, in the order of time. */
 export function honestCodes(random: Random, options: HonestOptions): Code[] {
-  const { days, perDay, entered, busyDays = 5, factor = () => 1, isOut = () => false } = options
+  const {
+    days,
+    perDay,
+    entered,
+    busyDays = 5,
+    factor = () => 1,
+    isOut = () => false,
+    refundDelayMs = () => NEVER,
+  } = options
   const codes: Code[] = []
   const zone = Math.floor(24 * random())
   for (let day = 0; day < days; day++) {
@@ -76,7 +90,7 @@ export function honestCodes(random: Random, options: HonestOptions): Code[] {
       const start = FIRST_DAY + day * DAY_MS + hour * HOUR_MS
       const mean = load * seasonOf((hour + zone) % 24) * factor(start) * (hour === busyHour ? busyFactor : 1)
       for (let left = poisson(random, mean); left > 0; left--) {
-        addPerson(codes, random, start + random() * HOUR_MS, enteredToday, isOut)
+        addPerson(codes, random, start + random() * HOUR_MS, enteredToday, { isOut, refundDelayMs })
       }
     }
   }
@@ -84,15 +98,21 @@ export function honestCodes(random: Random, options: HonestOptions): Code[] {
 }
 
 /** A person who asks for a code, and some of those who do not get it again, up to twice. */
-function addPerson(codes: Code[], random: Random, at: EpochMs, entered: number, isOut: (at: EpochMs) => boolean): void {
+function addPerson(
+  codes: Code[],
+  random: Random,
+  at: EpochMs,
+  entered: number,
+  { isOut, refundDelayMs }: Required<Pick<HonestOptions, 'isOut' | 'refundDelayMs'>>,
+): void {
   for (let times = 0; times < 3; times++) {
     if (random() < entered && !isOut(at)) {
       // Most are entered within two minutes; three of a hundred arrive late.
       const delayMs = random() < 0.03 ? between(random, 60_000, 600_000) : 6_000 - 35_000 * Math.log(1 - random())
-      codes.push({ at, verifiedAt: at + delayMs, isPumped: false })
+      codes.push({ at, verifiedAt: at + delayMs, returnedAt: NEVER, isPumped: false })
       return
     }
-    codes.push({ at, verifiedAt: Number.POSITIVE_INFINITY, isPumped: false })
+    codes.push({ at, verifiedAt: NEVER, returnedAt: isOut(at) ? at + refundDelayMs(random) : NEVER, isPumped: false })
     if (random() >= 0.4) return
     at += between(random, 30_000, 120_000)
   }
@@ -104,17 +124,24 @@ export interface PumpedOptions {
   readonly hours: number
   /** The part of the codes that the attacker enters, to look honest. */
   readonly entered?: number
+  /** The part of the codes that go to numbers which are not in service, and are refunded after a minute. */
+  readonly undelivered?: number
 }
 
 /** Codes that an attacker asks for, at an even rate. */
-export function pumpedCodes(random: Random, { start, perHour, hours, entered = 0 }: PumpedOptions): Code[] {
+export function pumpedCodes(
+  random: Random,
+  { start, perHour, hours, entered = 0, undelivered = 0 }: PumpedOptions,
+): Code[] {
   const stepMs = HOUR_MS / perHour
   return Array.from({ length: Math.floor(perHour * hours) }, (_, index) => {
     const at = start + stepMs * (index + random())
     const isEntered = random() < entered
+    const isReturned = undelivered > 0 && random() < undelivered
     return {
       at,
-      verifiedAt: isEntered ? at + between(random, 5_000, 60_000) : Number.POSITIVE_INFINITY,
+      verifiedAt: isEntered ? at + between(random, 5_000, 60_000) : NEVER,
+      returnedAt: isReturned ? at + 60_000 : NEVER,
       isPumped: true,
     }
   })

@@ -26,16 +26,19 @@ interface Traffic {
   sent: number
   refunded?: number
   verified?: number | null
+  returned?: number | null
 }
 
 async function send(...traffic: Traffic[]) {
-  for (const { user_id, country = 'FR', type = 'otp', before, sent, refunded = 0, verified = null } of traffic)
+  for (const one of traffic) {
+    const { user_id, country = 'FR', type = 'otp', before, sent, refunded = 0, verified = null, returned = null } = one
     await db.query({
       text: sql`insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages, refunded,
-               refunded_messages, denied, denied_messages, verified_messages)
-             values ($1, $2, $3, null, $4, $5, $6, $6, $7, $7, 0, 0, $8)`,
-      values: [shardOf(user_id), user_id, timeOf(before), country, type, sent, refunded, verified],
+               refunded_messages, denied, denied_messages, verified_messages, returned_messages)
+             values ($1, $2, $3, null, $4, $5, $6, $6, $7, $7, 0, 0, $8, $9)`,
+      values: [shardOf(user_id), user_id, timeOf(before), country, type, sent, refunded, verified, returned],
     })
+  }
 }
 
 interface Replayed {
@@ -84,7 +87,10 @@ test('a replay says what the breaker would have paused, and who would have got n
     { user_id: other, before: 200, sent: 100, verified: 10 },
     // An attack that is refunded a day later was one.
     { user_id: repaid, before: 200, sent: 100, verified: 10 },
-    { user_id: repaid, before: 100, sent: 0, refunded: 100 },
+    { user_id: repaid, before: 100, sent: 0, refunded: 100, returned: 100 },
+    // An outage of the carrier: what was not delivered is refunded.
+    { user_id: pumped, country: 'IT', before: 40, sent: 100, verified: 10, refunded: 80, returned: 80 },
+    { user_id: pumped, country: 'IT', before: 39, sent: 0, refunded: 8, returned: 8 },
   )
   const { status, body } = await call('GET', `${REPLAY}?days=1`)
   expect(status, JSON.stringify(body)).toBe(200)

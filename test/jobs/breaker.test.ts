@@ -149,6 +149,34 @@ describe('pumped codes', () => {
   })
 })
 
+test('messages that came back trip nothing, of the last minutes and of the day, and those of which a part was refunded do', async () => {
+  const user = await userWithCodes()
+  const refund = (from: number, body: object = {}) =>
+    Promise.all(
+      Array.from({ length: 30 }, (_, n) => ask('refund', { user_id: user, id: `code-${from + 1 + n}`, ...body })),
+    )
+  // In an outage of the carrier, the report of each message says so.
+  for (let hour = 0; hour < 3; hour++) {
+    const from = lastId
+    await send(user, 30, 0)
+    await refund(from)
+    expect(await turn()).toEqual([])
+    clock.now += HOUR
+  }
+  const usage = await db.query({
+    text: sql`select sum(returned_messages)::int as returned from usage where user_id = $1`,
+    values: [user],
+  })
+  expect(usage).toEqual([{ returned: 90 }])
+  const from = lastId
+  for (let n = 0; n < 30; n++)
+    await ask('consume', { user_id: user, id: `code-${++lastId}`, units: 2, country: 'FR', message_type: 'otp' })
+  await refund(from, { total_units: 1 })
+  expect(await turn()).toMatchObject([
+    { user_id: user, evidence: { budget: 'flight', counted: 30, unverified_day: 0 } },
+  ])
+})
+
 test('entered codes, countries and users that pass, and other types trip nothing; off counts nothing', async () => {
   const user = await userWithCodes()
   await set({ pass_countries: ['LV'], pass_users: [user] })

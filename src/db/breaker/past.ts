@@ -1,4 +1,4 @@
-/** Usage as the breaker judges it: by destination, a user and a country. Messages that were refunded were sent. */
+/** Usage as the breaker judges it: by destination, a user and a country. Messages that came back were not sent. */
 
 import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
 import { type Budgets, HISTORY_DAYS, type Slot, YOUNG_MS } from '../../domain/breaker.ts'
@@ -30,7 +30,7 @@ export async function readQuarters(
 ): Promise<(Slot & { country: string })[]> {
   const rows = await db.query<Omit<Slot, 'end'> & { country: string }>({
     name: 'breaker-quarters',
-    text: sql`select country, bucket as start, sum(committed_messages)::bigint as sent,
+    text: sql`select country, bucket as start, (sum(committed_messages) - coalesce(sum(returned_messages), 0))::bigint as sent,
         coalesce(sum(verified_messages), 0)::bigint as verified
       from usage
       where shard = $1 and user_id = $2 and message_type = any ($3::text[]) and country is not null
@@ -71,7 +71,8 @@ export async function sweepDay(
     text: sql`with lately as (
              select distinct shard, user_id from breaker_minute where minute > $1
            ), destination as (
-             select u.shard, u.user_id, u.country, sum(u.committed_messages)::bigint as sent, coalesce(sum(u.verified_messages), 0)::bigint as verified
+             select u.shard, u.user_id, u.country,
+               (sum(u.committed_messages) - coalesce(sum(u.returned_messages), 0))::bigint as sent, coalesce(sum(u.verified_messages), 0)::bigint as verified
              from lately l join usage u on u.shard = l.shard and u.user_id = l.user_id and u.bucket > $2
              where u.message_type = any ($3::text[]) and u.country is not null
              group by u.shard, u.user_id, u.country

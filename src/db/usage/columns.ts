@@ -17,6 +17,9 @@ const COUNTS = [
 /** Messages whose code was entered; null if there are none. */
 const VERIFIED = 'verified_messages'
 
+/** Messages that came back: they were refunded, all of each at once. Null if there are none. */
+const RETURNED = 'returned_messages'
+
 /** Denials by reason, each part of `denied`; null if there are none. */
 const REASONS = [
   'no_quota',
@@ -32,8 +35,11 @@ const REASONS = [
 /** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
 const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
 
-/** The counts in a row of `usage`, `usage_day` and `usage_month`. */
+/** The counts in each row of `usage`, `usage_day` and `usage_month`. */
 export const USAGE_COUNTS = [...COUNTS, ...REASONS, VERIFIED] as const
+
+/** The counts in a row of `usage`, which the breaker reads, too. */
+export const ROW_COUNTS = [...USAGE_COUNTS, RETURNED] as const
 
 /** The counts in a row of `usage_total` and `usage_busy`. */
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
@@ -45,7 +51,7 @@ export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 
 /** Columns that are null where there is nothing to count. */
-const isNullable = (name: string) => [...REASONS, VERIFIED].some(nullable => nullable === name)
+const isNullable = (name: string) => [...REASONS, VERIFIED, RETURNED].some(nullable => nullable === name)
 
 /** A list of columns. */
 export const columnsOf = (names: readonly string[]): Sql => joinSql(names.map(sqlName))
@@ -114,6 +120,14 @@ export const PENDING_SUMS = joinSql(
   }),
 )
 
+/** The sum of the column `returned_messages` of such entries. */
+export const PENDING_RETURNED = sql`sum(e.messages) filter (where ${isReturned(sql`e`)}) as ${sqlName(RETURNED)}`
+
+/** Whether an entry is of messages that came back: it says when they were sent. */
+export function isReturned(entry: Sql): Sql {
+  return sql`${entry}.kind ${only('refunded')} and ${entry}.sent_at is not null`
+}
+
 /** The sums of the columns `unfunded` of such entries. */
 export const PENDING_UNFUNDED = joinSql(
   Object.entries({ unfunded: sql`units`, unfunded_messages: sql`messages` }).map(
@@ -128,8 +142,8 @@ export const PENDING_UNFUNDED = joinSql(
  */
 export function entriesOf(batches: Sql): Sql {
   return sql`unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
-    ${batches}.units, ${batches}.messages, ${batches}.senders, ${batches}.shards)
-    e (user_id, quota_id, country, message_type, kind, units, messages, sender, shard)`
+    ${batches}.units, ${batches}.messages, ${batches}.senders, ${batches}.shards, ${batches}.sent_at)
+    e (user_id, quota_id, country, message_type, kind, units, messages, sender, shard, sent_at)`
 }
 
 /**

@@ -11,8 +11,10 @@ import {
   DIMENSIONS,
   entriesOf,
   LAST_KIND,
+  PENDING_RETURNED,
   PENDING_SUMS,
   PENDING_UNFUNDED,
+  ROW_COUNTS,
   sumsOf,
   TOTAL_COUNTS,
   USAGE_COUNTS,
@@ -68,7 +70,7 @@ const TAKEN = sql`
     returning p.number, p.bucket, coalesce(p.at, p.bucket) as at, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units,
       p.messages, p.senders, p.shards, p.sent_at
   ), summed as materialized (
-    select coalesce(e.shard, $1::smallint) as shard, e.user_id, taken.bucket, e.quota_id, e.country, e.message_type, ${PENDING_SUMS}
+    select coalesce(e.shard, $1::smallint) as shard, e.user_id, taken.bucket, e.quota_id, e.country, e.message_type, ${PENDING_SUMS}, ${PENDING_RETURNED}
     from taken, ${entriesOf(sql`taken`)}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
   ), by_kind as (
@@ -146,10 +148,10 @@ const ADD_TOTALS = sql`
   on conflict (span, dimension, bucket, key) do update set ${additionsTo(sql`usage_total`, TOTAL_COUNTS)}`
 
 const addUsage = (shard: Sql) => sql`
-  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
-  select ${shard}, user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)} from k
+  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${columnsOf(ROW_COUNTS)})
+  select ${shard}, user_id, bucket, quota_id, country, message_type, ${columnsOf(ROW_COUNTS)} from k
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
-  set ${additionsTo(sql`usage`, USAGE_COUNTS)}`
+  set ${additionsTo(sql`usage`, ROW_COUNTS)}`
 
 /** The sums of all users by sender, of a list that one page comes to. Principals that are not named have no row. */
 const addSenders = (list: Sql) => sql`
@@ -168,9 +170,9 @@ const ROLL_UP = sql`with ${TAKEN}, k as (select * from summed), accounts as (${a
 /* ── On a cluster, which inserts by itself, and not in a part of a statement ─────────────────────────────────────── */
 
 /** The columns of the sums of a page of batches: an array of each. */
-const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...USAGE_COUNTS] as const
+const SUMMED = ['user_id', 'bucket', 'quota_id', 'country', 'message_type', ...ROW_COUNTS] as const
 
-const isCount = (name: string) => USAGE_COUNTS.some(count => count === name)
+const isCount = (name: string) => ROW_COUNTS.some(count => count === name)
 
 /** Most pages have no refund, no denial and no feedback: an array without any count is null, which costs nothing to pass on. */
 const arrayOf = (name: string) => {
@@ -193,10 +195,10 @@ const TAKE = sql`with ${TAKEN} select ${OUTCOME},
   from summed`
 
 const KEYS = sql`k as materialized (
-    select user_id, bucket, quota_id, country, message_type, ${joinSql(USAGE_COUNTS.map(column))}, $1::smallint as shard
+    select user_id, bucket, quota_id, country, message_type, ${joinSql(ROW_COUNTS.map(column))}, $1::smallint as shard
     from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
-      ${joinSql(USAGE_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
-      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(USAGE_COUNTS)})
+      ${joinSql(ROW_COUNTS.map((_, index) => sql`$${sqlInteger(7 + index)}::bigint[]`))})
+      k (user_id, bucket, quota_id, country, message_type, ${columnsOf(ROW_COUNTS)})
   )`
 
 /** Into the shard that the statement names; the totals are in no shard. */
