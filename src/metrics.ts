@@ -17,8 +17,8 @@ export interface Metrics extends ServiceMetrics, PoolMetrics, JobMetrics {
   queued(report: QueueReport): void
   /** A batch was decided and is durable. */
   batch(report: BatchReport): void
-  /** A request was answered. `route` is its pattern, never its path. */
-  request(route: string, method: string, status: number, seconds: number): void
+  /** A request was answered. `route` is its pattern, never its path; null: it has none, and its method may be any. */
+  request(route: string | null, method: string, status: number, seconds: number): void
   /** Read at each scrape: commands accepted and not yet answered, and their bytes. */
   watchQueue(queue: () => { commands: number; bytes: number }): void
   /** An attempt to deliver an event to a webhook has ended. */
@@ -42,6 +42,8 @@ export interface Metrics extends ServiceMetrics, PoolMetrics, JobMetrics {
 }
 
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+/** Fewer: each is a series for each route. The alert rules compare with one of them. */
+const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 const COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
 /**
@@ -85,13 +87,16 @@ export function createMetrics(registry = new Registry(), now: () => number = Dat
 function requestMetrics(registers: Registry[]): Pick<Metrics, 'request'> {
   const requests = new Histogram({
     name: 'sms_quota_request_seconds',
-    help: 'Time from the receipt of a request to its response.',
+    help: 'Time from the receipt of a request to its response. The status is a class: 2xx, 3xx, 4xx or 5xx; HEAD counts as GET.',
     labelNames: ['route', 'method', 'status'],
-    buckets: SECONDS,
+    buckets: REQUEST_SECONDS,
     registers,
   })
   return {
-    request: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
+    request: (route, called, code, seconds) => {
+      const method = route === null ? 'any' : called === 'HEAD' ? 'GET' : called
+      requests.observe({ route: route ?? 'none', method, status: `${Math.floor(code / 100)}xx` }, seconds)
+    },
   }
 }
 

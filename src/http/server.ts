@@ -168,7 +168,7 @@ export async function createServer(given: Omit<ServerParts, 'steps'>): Promise<F
   if (parts.tracer !== undefined) traceRequests(app, parts.tracer)
   logRequests(app, requestLog)
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
+    const route = request.routeOptions.url ?? null
     parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
     if (request.problem) parts.metrics.problem(request.problem)
     done()

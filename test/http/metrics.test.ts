@@ -1,5 +1,7 @@
-import { createServer } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createServer, METHODS } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
@@ -11,11 +13,22 @@ import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { whenDone } from '../support/cleanup.ts'
 import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
+/** Each route of the server, with its methods. */
+const routes: { method: string; url: string }[] = []
+const noteRoutes = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) routes.push({ method: name, url })
+  })
+}
+subscribe('fastify.initialization', noteRoutes)
 const service = await startService()
+unsubscribe('fastify.initialization', noteRoutes)
 const observing = await startService({ observe: true })
 const { call, senderToken, metrics, db, engine, clock } = service
 const log = { info() {}, warn() {}, error() {} }
@@ -40,6 +53,22 @@ test('say what runs, whether it is ready, and how far the clocks differ', async 
   expect(await metricOf('sms_quota_ready')).toBe(1)
   // Both clocks are this machine's.
   expect(Math.abs(await metricOf('sms_quota_clock_offset_seconds'))).toBeLessThan(5)
+})
+
+test('stay below 600 KB, with each answer of each route, and calls of any method that have none', async () => {
+  const all = createMetrics()
+  expect(routes.length).toBeGreaterThan(100)
+  for (const status of [200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429, 500, 503]) {
+    for (const { method, url } of routes) all.request(url, method, status, 0.01)
+    for (const method of METHODS) all.request(null, method, status, 0.01)
+  }
+  const text = await all.text()
+  const seriesOf = (labels: string) => text.split('\n').filter(line => line.includes(labels)).length
+  // Ten buckets, their sum and two counts, for each class of statuses.
+  expect(seriesOf('route="/api/sms/sender/quota/check"')).toBe(3 * 13)
+  expect(seriesOf('route="/api/sms/admin/plans/:id"')).toBe(3 * 3 * 13)
+  expect(seriesOf('route="none"')).toBe(3 * 13)
+  expect(text.length).toBeLessThan(600_000)
 })
 
 test('count the errors answered by code, those of operations in a batch too', async () => {

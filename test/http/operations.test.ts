@@ -39,7 +39,7 @@ describe('metrics', () => {
     expect(body).toContain('sms_quota_commands_total{op="consume",outcome="granted"} 1')
     expect(body).toContain('sms_quota_commands_total{op="consume",outcome="denied",reason="quota_exhausted"} 1')
     expect(body).toMatch(
-      /sms_quota_request_seconds_count\{route="\/api\/sms\/sender\/quota\/consume",method="POST",status="200"\} 2/,
+      /sms_quota_request_seconds_count\{route="\/api\/sms\/sender\/quota\/consume",method="POST",status="2xx"\} 2/,
     )
     expect(body).toContain('sms_quota_queue_commands 0')
     expect(body).not.toMatch(/\{[^}\n]*4711/)
