@@ -32,6 +32,7 @@ import { overloadCase } from './cases/overload.ts'
 import { perRecipientCase } from './cases/per-recipient.ts'
 import { plansCase } from './cases/plans.ts'
 import { processesCase } from './cases/processes.ts'
+import { readersCase } from './cases/readers.ts'
 import { replayCase } from './cases/replay.ts'
 import { soakCase } from './cases/soak.ts'
 import { tracesCase } from './cases/traces.ts'
@@ -58,6 +59,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   held: heldCase,
   processes: processesCase,
   lists: listsCase,
+  readers: readersCase,
   growth: growthCase,
   usage: usageCase,
   'usage-overhead': usageOverheadCase,

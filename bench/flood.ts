@@ -1,18 +1,21 @@
 /** A client that misbehaves: it floods the service with one kind of request, or sends bodies slowly. A process of its own. */
 import { randomBytes, randomInt } from 'node:crypto'
+import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { openConnection } from './load-generator/connection.ts'
 import { serveParent } from './servers/worker.ts'
 
 /** What it sends; a path is asked for without a token. */
-export type FloodKind = 'slow bodies' | 'forged tokens' | 'invalid calls' | 'reserves' | `/${string}`
+export type FloodKind = 'reads' | 'slow bodies' | 'forged tokens' | 'invalid calls' | 'reserves' | `/${string}`
 
 export interface FloodJob {
   kind: FloodKind
   url: string
-  /** A sender's valid token. */
+  /** A valid token: a sender's, or that of the caller who reads. */
   token: string
+  /** What is read, one call at a time on each connection. */
+  path?: string
   connections: number
   /** Reserves are for the users 1 to this. */
   users: number
@@ -30,9 +33,31 @@ async function run(job: FloodJob): Promise<Record<number, number>> {
   setPriority(constants.priority.PRIORITY_LOW)
   const until = performance.now() + job.ms
   const answers: Record<number, number> = {}
-  const flood = job.kind === 'slow bodies' ? dribble : callAtFullForce
+  const flood = job.kind === 'slow bodies' ? dribble : job.kind === 'reads' ? readAtFullForce : callAtFullForce
   await Promise.all(Array.from({ length: job.connections }, () => flood(job, until, answers)))
   return answers
+}
+
+/** Reads a path again and again, whole answers of any length. Calls that still run at the end are given up. */
+async function readAtFullForce(
+  { url, path = '/', token, ms }: FloodJob,
+  until: number,
+  answers: Record<number, number>,
+) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const signal = AbortSignal.timeout(ms)
+  while (performance.now() < until) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const request = get(`${url}${path}`, { agent, signal, headers: { authorization: `Bearer ${token}` } }, response => {
+      response.resume().once('close', () => {
+        if (response.complete) answers[response.statusCode ?? 0] = (answers[response.statusCode ?? 0] ?? 0) + 1
+        resolve()
+      })
+    })
+    request.once('error', () => resolve())
+    await promise
+  }
+  agent.destroy()
 }
 
 /** Sends a call for each answer, on a new connection if the service closes the old one. */

@@ -188,7 +188,7 @@ const CATALOG = {
     status: 429,
     title: 'Too many requests',
     means:
-      'The rate limit of the caller is exceeded, too many invalid tokens came from its address, or too many calls wait for the next event. Repeat the call after `Retry-After` seconds.',
+      'The rate limit of the caller is exceeded, by its calls or by the rows that they read, too many of its reports wait, too many invalid tokens came from its address, or too many calls wait for the next event. Repeat the call after `Retry-After` seconds.',
   },
   internal: {
     status: 500,

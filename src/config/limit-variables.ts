@@ -5,7 +5,7 @@ import type { Variable } from './variable.ts'
 export const LIMIT_VARIABLES = {
   RATE_LIMIT_PER_MINUTE: {
     means:
-      'the maximum number of calls per minute on user and admin paths for each principal and process; 0 means no limit',
+      'the maximum number of calls per minute on user and admin paths for each principal and process, where each further 100 rows of an answer count as a call; 0 means no limit',
     accepts: 'a whole number from 0 to 1000000',
     fallback: '6000',
     parse: whole(0, 1_000_000),

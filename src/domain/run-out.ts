@@ -9,6 +9,10 @@ import { offsetAt } from './window.ts'
 /** How far ahead a forecast looks. */
 const HORIZON_MS = 366 * DAY_MS
 
+/** Whether a quota is a cap that counts every unit that the simulation draws. */
+export const capsUse = (quota: Quota): boolean =>
+  quota.enabled && quota.kind === 'cap' && isUnscoped(quota) && boundsUnits(quota)
+
 /**
  * The first time within the horizon at which a constant use of `unitsPerMs` could not be sent: no live grant has units left, or
  * a live cap without a scope has no headroom. Null if there is no such time.
@@ -28,9 +32,7 @@ export function runsOutAt(
   horizonMs = HORIZON_MS,
 ): EpochMs | null {
   const enabled = quotas.filter(quota => quota.enabled)
-  const blocks = enabled
-    .filter(quota => quota.kind === 'cap' && isUnscoped(quota) && boundsUnits(quota))
-    .map(cap => blocksAt(cap, unitsPerMs, now, budget))
+  const blocks = enabled.filter(capsUse).map(cap => blocksAt(cap, unitsPerMs, now, budget))
   const grants = enabled.filter(quota => quota.kind === 'grant')
   const first = Math.min(...blocks, now + horizonMs)
   const end = Math.min(first, exhaustedAt(grants, unitsPerMs, now, first, budget))

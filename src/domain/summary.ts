@@ -1,4 +1,4 @@
-import { forecast, type PastUsage } from './forecast.ts'
+import type { Forecast } from './forecast.ts'
 import type { UnliftedPause } from './pause.ts'
 import {
   isLive,
@@ -15,8 +15,8 @@ import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /**
  * A user's totals at `now`, as the API shows them. `quotas` are the user's undeleted, unexpired quotas, on which every
- * number depends, and `expired` counts the expired ones; both come from one snapshot. `past` serves the forecast only.
- * `paused` are the pauses that hold for the user; no other number depends on them.
+ * number depends, and `expired` counts the expired ones; both come from one snapshot. `ahead` is their
+ * forecast. `paused` are the pauses that hold for the user; no other number depends on them.
  *
  * `limit` is the sum of the current windows' limits and of what they rolled over, so that in the totals and in every row
  * limit + overage = used + reserved + remaining. `limit` and `remaining` are null if any grant is unlimited.
@@ -25,7 +25,7 @@ export function summarize(
   userId: number,
   quotas: readonly Quota[],
   expired: number,
-  past: PastUsage,
+  ahead: Forecast | null,
   paused: readonly UnliftedPause[],
   now: EpochMs,
 ) {
@@ -78,7 +78,7 @@ export function summarize(
       alert_at: cap.alert_at,
     })),
     breakdown: breakdownOf(grants),
-    forecast: forecast(rolled, past, now),
+    forecast: ahead,
   }
 }
 

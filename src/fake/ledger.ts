@@ -77,7 +77,7 @@ export function createLedger(now: () => EpochMs): Ledger {
         userId,
         open,
         undeleted.length - open.length,
-        { first: null, days: [] },
+        null,
         pausesOf(pauses.activeAt(at), userId, at),
         at,
       )

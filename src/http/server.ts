@@ -33,6 +33,8 @@ import { clientRequestId, PLAIN_HEADERS, SECURITY_HEADERS } from './platform/hea
 import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
 import { createRateLimiter } from './platform/rate-limiter.ts'
+import { chargeReads } from './platform/reads.ts'
+import { createReportLine, lineUpReports } from './platform/report-line.ts'
 import { createRequestLog, logRequests } from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
 import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
@@ -195,6 +197,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
   const { authFailuresPerMinute, rateLimitPerMinute } = parts.settings
   const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
+  const reportLine = createReportLine()
   for (const { prefix, access, namesUsers = access === 'read', routes } of API) {
     await app.register(
       async scope => {
@@ -203,6 +206,10 @@ async function registerApi(app: FastifyInstance, parts: ServerParts, addressOf: 
         if (namesUsers) showUserNames(scope, parts.db)
         if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
         if (access === 'own' || access === 'anyone') identifyUsers(scope, parts.references)
+        if (access !== 'send') {
+          lineUpReports(scope, reportLine)
+          chargeReads(scope, calls, rateLimitPerMinute)
+        }
         for (const add of routes) add(scope, parts)
       },
       { prefix },

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import { type AvailableUntil, availableUntil } from '../../src/domain/available-until.ts'
 import { MAX_LOOKAHEAD_STEPS } from '../../src/domain/bounds.ts'
 import { createDraft } from '../../src/domain/draft.ts'
-import { forecast } from '../../src/domain/forecast.ts'
+
 import { matchQuotas } from '../../src/domain/matching.ts'
 import { headroomOf, isLive, type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { forecast } from '../support/forecast.ts'
 import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 

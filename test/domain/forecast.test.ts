@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FORECAST_DAYS, forecast, type PastUsage } from '../../src/domain/forecast.ts'
+import { FORECAST_DAYS, type PastUsage } from '../../src/domain/forecast.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { forecast } from '../support/forecast.ts'
 import { at, created } from './fixture.ts'
 
 const NOW = at('2026-03-18 00:00')

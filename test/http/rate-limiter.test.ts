@@ -76,6 +76,14 @@ describe('a rate limiter', () => {
     expect(take('a')).toBe(600_000 - 420_000 - 60_000 + 1_000)
   })
 
+  test('says when a client has room for several calls', () => {
+    const { clock, take, waitOf } = limiterOf(60)
+    for (let n = 0; n < 40; n++) take('a')
+    expect([waitOf('a', 20), waitOf('a', 30), waitOf('b', 30)]).toEqual([0, 10_000, 0])
+    clock.now += 10_000
+    expect(waitOf('a', 30)).toBe(0)
+  })
+
   test.each([1, 7, 6_000, 999_983])('admits exactly the limit of %i at once, at any time', perMinute => {
     for (const at of [0.1, 5_000.123456789, 88_888_888.77777]) {
       const { clock, take } = limiterOf(perMinute)

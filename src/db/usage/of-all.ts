@@ -19,6 +19,9 @@ import {
   INTERVAL,
   type Intervals,
   intervalParams,
+  type OnRead,
+  readBy,
+  reportRead,
   type UsageFilter,
   type UsageRow,
   whereClauseOf,
@@ -35,18 +38,19 @@ const PENDING = sql`
  * Sums of all users by interval and country, message type or nothing: at most `maxRows`.
  * @param key only those of this country or message type
  */
-export function sumTotals(
+export async function sumTotals(
   db: Queryable,
   intervals: Intervals,
   group: 'country' | 'message_type' | undefined,
   maxRows: number,
   key?: string | undefined,
+  onRead?: OnRead,
 ): Promise<UsageRow[]> {
   const values: SqlValue[] = [...intervalParams(intervals), maxRows, DIMENSIONS[group ?? 'none']]
   const isKey = key === undefined ? sql`true` : sql`key = ${bind(values, key)}`
-  return db.query<UsageRow>({
+  const rows = await db.query<UsageRow>({
     text: sql`
-      select ${INTERVAL} as interval, key, ${REPORTED}
+      select ${INTERVAL} as interval, key, ${REPORTED}${readBy(onRead)}
       from (
         select bucket, key, ${columnsOf(TOTAL_COUNTS)} from usage_total
         where span = any ('{0,1,2}') and dimension = $5 and bucket >= $1 and bucket < $2
@@ -55,6 +59,7 @@ export function sumTotals(
       ) u where ${isKey} group by 1, 2 order by 1, 2 limit $4`,
     values,
   })
+  return reportRead(rows, onRead)
 }
 
 const TOTALS = sql`select bucket, key, ${columnsOf(TOTAL_COUNTS)} from usage_total
@@ -120,6 +125,7 @@ export async function sumByKey(
   maxRows: number,
   maxRead: number,
   filter: UsageFilter = {},
+  onRead?: OnRead,
 ): Promise<UsageRow[] | null> {
   const key = group === undefined ? sql`null::text` : GROUP_COLUMN[group]
   const sums = sql`select ${INTERVAL} as interval, ${key} as key, ${REPORTED}`
@@ -138,6 +144,7 @@ export async function sumByKey(
       values,
     })
     if ((rows[0]?.read ?? 0) > maxRead) return null
+    onRead?.(rows[0]?.read ?? 0)
     return rows.map(({ read: _, ...row }) => row)
   }, 'snapshot')
 }

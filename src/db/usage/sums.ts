@@ -65,6 +65,19 @@ export function intervalParams({ starts, to }: Intervals): [string, string, stri
 /** The index of a row's interval. A day or month that was compacted belongs to the interval in which it begins. */
 export const INTERVAL = sql`width_bucket(bucket, $3::timestamptz[]) - 1`
 
+/** Gets the number of stored rows that a report has read. */
+export type OnRead = (rows: number) => void
+
+/** SQL: of how many rows all groups together are, if that is asked for. */
+export const readBy = (onRead: OnRead | undefined): Sql =>
+  onRead === undefined ? sql`` : sql`, sum(count(*)) over ()::bigint as read`
+
+/** The rows of a statement with `readBy`. */
+export function reportRead(rows: (UsageRow & { read?: number })[], onRead: OnRead | undefined): UsageRow[] {
+  onRead?.(rows[0]?.read ?? 0)
+  return rows
+}
+
 const COUNTS = columnsOf(USAGE_COUNTS)
 const DIMENSIONS = sql`bucket, quota_id, country, message_type`
 
@@ -117,25 +130,27 @@ export function rolledUpUsageOf({ shard, user }: UserSql, sumsSuffice: boolean):
  * Sums of one user by interval and group. Intervals without usage have no row; there are `maxRows` rows at most.
  * @param group not `user`: there is one
  */
-export function sumUsage(
+export async function sumUsage(
   db: Pick<Database, 'transaction'>,
   userId: number,
   intervals: Intervals,
   group: UserUsageGroup | undefined,
   maxRows: number,
   filter: UsageFilter = {},
+  onRead?: OnRead,
 ): Promise<UsageRow[]> {
   const key = group === undefined ? sql`null::text` : group === 'user' ? sql`$6::bigint` : GROUP_COLUMN[group]
   const sumsSuffice = (group === undefined || group === 'user') && !isFiltered(filter)
   const values: SqlValue[] = [...intervalParams(intervals), maxRows, shardOf(userId), userId]
   const condition = whereClauseOf(filter, values)
-  return inSnapshot<UsageRow>(db, tx => ({
+  const rows = await inSnapshot<UsageRow>(db, tx => ({
     text: sql`
-      select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
+      select ${INTERVAL} as interval, ${key} as key, ${REPORTED}${readBy(onRead)}
       from (${usageOf(tx, { shard: sql`$5::smallint`, user: sql`$6::bigint` }, sumsSuffice)}) u
       where ${condition} group by 1, 2 order by 1, 2 limit $4`,
     values,
   }))
+  return reportRead(rows, onRead)
 }
 
 /** The beginning of a user's first usage that is rolled up, as SQL; null if there is none. */

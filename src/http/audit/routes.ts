@@ -14,6 +14,7 @@ export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void
       'List all changes by administrators',
       "Changes of quotas, webhooks, plans, pauses and users' profiles, users' requests for more units, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas, pauses, requests and profile; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
     ),
+    isReport: true,
     query: AuditQuery,
     answer: 'AuditPage',
     handler: ({ query }) => auditPage(db, query),

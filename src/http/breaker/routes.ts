@@ -35,6 +35,7 @@ export function breakerRoutes(server: FastifyInstance, { db, now }: RouteContext
       'Replay the past with the budgets of the breaker',
       'What the breaker would have paused: when, whose messages, how many would not have left, and how many of these were verified. Nothing is changed. It judges quarters of an hour, as usage keeps them, at their end: up to 15 minutes later than live. Only users with feedback in the last 14 days are replayed: of others, each message would look pumped. Usage of the last seconds may be missing.',
     ),
+    isReport: true,
     query: ReplayQuery,
     answer: 'ReplayPage',
     handler: async request => {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Customer, CustomerPage, CustomersQuery } from '../../contract/customers.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { FIGURES_DELAY_MS } from '../../db/users/customer-figures.ts'
@@ -7,6 +6,7 @@ import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { FIGURE_DAYS, NEWLY_GROWN } from '../../domain/customer-figures.ts'
 import { isRisk, type Standing, standingOf } from '../../domain/customer-standing.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { giveWay } from '../platform/turns.ts'
 import { type CustomersRequest, customersRequestOf } from './requests.ts'
 
 /** A page of customers as of `at`. @throws Problem `invalid_request` if parameters contradict each other */
@@ -47,7 +47,7 @@ async function itemsOf(
 ): Promise<Customer[]> {
   const items: Customer[] = []
   for (const [index, customer] of customers.entries()) {
-    if (index > 0 && index % AT_ONCE === 0) await nextTick()
+    if (index > 0 && index % AT_ONCE === 0) await giveWay()
     const item = customerOf(customer, at)
     const isIn = (state === undefined || item.state === state) && (view !== 'at_risk' || isRisk(item.state))
     if (isIn) items.push(item)

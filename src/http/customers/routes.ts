@@ -14,6 +14,7 @@ export function customerRoutes(server: FastifyInstance, { db, now }: RouteContex
       'List customers by what they can send and have sent',
       'Every user with what the user can send now and why not more, and what 30 days of usage come to. A job makes the figures in the background: `complete_until` tells how far it is.',
     ),
+    isReport: true,
     query: CustomersQuery,
     answer: 'CustomerPage',
     handler: request => customerPage(db, request.query, now()),

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import {
   ExportAuditQuery,
@@ -14,13 +13,13 @@ import type { RouteContext } from '../context.ts'
 import { customerPage } from '../customers/responses.ts'
 import { denialPage } from '../denials/responses.ts'
 import { operation } from '../platform/openapi.ts'
+import { sendLines } from '../platform/reads.ts'
 import { get } from '../platform/routes.ts'
 import { listPage } from '../quotas/responses.ts'
 import { reservationPage } from '../reservations/responses.ts'
 import { rowsWithNames } from '../users/user-names.ts'
 import { pagesOf, usagePages } from './pages.ts'
 
-const NDJSON = 'application/x-ndjson'
 const VIEWER = { role: 'admin' } as const
 const AS_READ =
   'As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.'
@@ -91,22 +90,10 @@ function lines<Query>(db: Database, pagesFor: (query: Query) => AsyncGenerator<r
   return {
     isLines: true,
     errors: ['overloaded'],
-    handler: ({ query }: { query: Query }, reply: FastifyReply) => send(reply, db, pagesFor(query)),
+    handler: ({ query }: { query: Query }, reply: FastifyReply) => sendLines(reply, withNames(db, pagesFor(query))),
   } as const
 }
 
-/** Sends pages as lines. What fails before the first page is answered like any other call. */
-async function send(
-  reply: FastifyReply,
-  db: Database,
-  pages: AsyncGenerator<readonly object[], void>,
-): Promise<FastifyReply> {
-  const first = await pages.next()
-  const lines = async function* () {
-    if (first.done !== true) yield textOf(await rowsWithNames(db, first.value))
-    for await (const page of pages) yield textOf(await rowsWithNames(db, page))
-  }
-  return reply.type(NDJSON).send(Readable.from(lines()))
+async function* withNames(db: Database, pages: AsyncGenerator<readonly object[], void>) {
+  for await (const page of pages) yield await rowsWithNames(db, page)
 }
-
-const textOf = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('')

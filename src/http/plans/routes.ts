@@ -36,6 +36,7 @@ const cursors = cursorsOf(
 function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '', {
     ...operation('Administrator', 'listPlans', 'List plans', 'Newest first.'),
+    isReport: true,
     query: PlansQuery,
     answer: 'PlanPage',
     handler: async request => {
@@ -138,6 +139,7 @@ function archiveRoute(server: FastifyInstance, { db, now }: RouteContext): void 
 export function planHistoryRoutes(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '/:id/history', {
     ...operation('Administrator', 'listChangesOfPlan', 'Read the history of a plan', 'All changes, newest first.'),
+    isReport: true,
     params: PlanParams,
     query: HistoryQuery,
     answer: 'PlanHistory',

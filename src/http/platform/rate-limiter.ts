@@ -5,8 +5,8 @@ import { Problem } from '../../errors.ts'
 export interface RateLimiter {
   /** Counts a call and returns 0; or, above the limit, counts nothing and returns the milliseconds until the next one may come. */
   take(client: string): number
-  /** What `take` would return now. Counts nothing. */
-  waitOf(client: string): number
+  /** The milliseconds until the client has room for this many calls, by default one: what `take` would return now. Counts nothing. */
+  waitOf(client: string, calls?: number): number
   /** Counts calls that were not asked for, also above the limit: the client's next ones wait until they are paid off. */
   charge(client: string, calls: number): void
 }
@@ -72,9 +72,9 @@ export function createRateLimiter({
       recent.set(client, paidAt)
       return 0
     },
-    waitOf(client) {
+    waitOf(client, calls = 1) {
       const at = now()
-      return waitUntil(paidAtWith(client, 1, at), at)
+      return waitUntil(paidAtWith(client, calls, at), at)
     },
     charge(client, calls) {
       const at = now()

@@ -20,18 +20,25 @@ interface Read<Params extends TSchema, Query extends TSchema> extends Route<Para
   answer: string
   /** The answer is such a record a line, as NDJSON. */
   isLines?: true
+  /** Its calls can cost as much as a hundred others. */
+  isReport?: true
   handler(request: FastifyRequest<{ Params: Static<Params>; Querystring: Static<Query> }>, reply: FastifyReply): unknown
 }
 
 export function get<Params extends TSchema, Query extends TSchema = typeof NoQuery>(
   server: FastifyInstance,
   url: string,
-  { config = {}, query, answer, isLines, errors, handler, ...schema }: Read<Params, Query>,
+  { config, query, answer, isLines, isReport, errors, handler, ...schema }: Read<Params, Query>,
 ): void {
   const ref = Type.Ref(`${answer}#`)
   const lines = { description: 'One JSON object a line.', content: { 'application/x-ndjson': { schema: ref } } }
   const response = { ...readResponses(ref, errorsOf(errors, { url, query })), ...(isLines ? { 200: lines } : {}) }
-  server.get(url, { config, schema: { ...schema, querystring: query ?? NoQuery, response } }, handler)
+  const report = isReport === true ? { isReport } : {}
+  server.get(
+    url,
+    { config: { ...config, ...report }, schema: { ...schema, querystring: query ?? NoQuery, response } },
+    handler,
+  )
 }
 
 interface Change<Params extends TSchema, Query extends TSchema, Headers extends TSchema, Body extends TSchema>

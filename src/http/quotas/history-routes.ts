@@ -20,6 +20,7 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
       'All changes by administrators, newest first; also of deleted quotas.',
     ),
     params: QuotaParams,
+    isReport: true,
     query: HistoryQuery,
     answer: 'QuotaHistory',
     errors: ['not_found'],

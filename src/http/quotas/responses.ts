@@ -13,8 +13,9 @@ import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quotas/lists.ts'
 import { quotasOfUser } from '../../db/quotas/quotas.ts'
 import { pastUsage } from '../../db/usage/sums.ts'
 import { DEFAULT_PAGE_SIZE, MAX_CAPS_PER_VALUE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import { forecastInSlices } from '../../domain/forecast.ts'
 import { pausesOf } from '../../domain/pause.ts'
-import type { Quota } from '../../domain/quota.ts'
+import { type Quota, roll } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { ownViewOf, viewOf } from '../../domain/view.ts'
@@ -22,6 +23,7 @@ import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { keyMismatch, unknownValue } from '../platform/problems.ts'
+import { giveWay, inSlices } from '../platform/turns.ts'
 import { alertCursors, etagOf, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
@@ -34,7 +36,11 @@ export function taggedView(reply: FastifyReply, { quota, at }: Answered) {
 export async function summaryOf({ db, pauses }: Pick<RouteContext, 'db' | 'pauses'>, userId: number, at: EpochMs) {
   const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
   const default_plan = quotas.length === 0 && expired === 0 ? await planToCome(db, userId) : null
-  return { ...summarize(userId, quotas, expired, past, pausesOf(pauses.known, userId, at), at), default_plan }
+  // Both look ahead, for tens of milliseconds at worst.
+  const rolled = quotas.map(quota => roll(quota, at).quota)
+  const ahead = await inSlices(forecastInSlices(rolled, past, at))
+  await giveWay()
+  return { ...summarize(userId, quotas, expired, ahead, pausesOf(pauses.known, userId, at), at), default_plan }
 }
 
 /** The plan that a user who never had a quota gets with the first message. */

@@ -28,6 +28,7 @@ export function userQuotaRoutes(server: FastifyInstance, { db, pauses, now }: Ro
 
   get(server, '/summary', {
     ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
+    isReport: true,
     answer: 'QuotaSummary',
     handler: request => summaryOf({ db, pauses }, userIdOf(request), now()),
   })
@@ -44,6 +45,7 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, pauses, now }: R
 
   get(server, '/summary', {
     ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
+    isReport: true,
     query: SummaryQuery,
     answer: 'QuotaSummary',
     handler: request => summaryOf({ db, pauses }, request.query.user_id, now()),

@@ -2,13 +2,21 @@ import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { Database } from '../../db/connection/database.ts'
 import type { UsageSums } from '../../db/usage/columns.ts'
 import { compactedPeriods, sumByKey, sumSenders, sumTotals } from '../../db/usage/of-all.ts'
-import { type Intervals, isFiltered, sumUsage, type UsageFilter, type UsageRow } from '../../db/usage/sums.ts'
+import {
+  type Intervals,
+  isFiltered,
+  type OnRead,
+  sumUsage,
+  type UsageFilter,
+  type UsageRow,
+} from '../../db/usage/sums.ts'
 import { topUsers } from '../../db/usage/top-users.ts'
 import { MAX_USAGE_READ, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
-import { formatTimestamp } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { cutTimestamps, USER_USAGE_GROUPS, type UsageGroup } from '../../domain/usage.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
+import { giveWay, SLICE_ROWS } from '../platform/turns.ts'
 import { filterOf, intervalStartsOf, periodOf, topUsersFilterOf, topUsersPeriodOf } from './requests.ts'
 
 const GROUP_FIELD = {
@@ -21,15 +29,21 @@ const GROUP_FIELD = {
 
 /**
  * The usage of one user, or of all users if `userId` is undefined.
+ * @param onRead gets the number of stored rows that the report has read
  * @throws Problem `invalid_request` if the report would be too large
  */
-export async function usageReport(db: Database, query: Omit<AdminUsageQuery, 'user_id'>, userId: number | undefined) {
+export async function usageReport(
+  db: Database,
+  query: Omit<AdminUsageQuery, 'user_id'>,
+  userId: number | undefined,
+  onRead: OnRead,
+) {
   const period = periodOf(query)
   const { from, to } = period
   const { interval, group_by: group } = query
   const timeZone = timeZoneName(query.time_zone ?? 'UTC') ?? 'UTC'
   const starts = intervalStartsOf(interval, timeZone, period)
-  const rows = await rowsOf(db, { starts, to }, group, userId, filterOf(query))
+  const rows = await rowsOf(db, { starts, to }, { group, userId, filter: filterOf(query), onRead })
   // Read after the rows: a row that is compacted in between was read exactly, and shows as approximate.
   const cut = cutTimestamps([...starts, to], await compactedPeriods(db, { starts, to }))
   const keys = group === undefined ? [null] : [...new Set(rows.map(row => row.key))].sort(byKey)
@@ -37,7 +51,6 @@ export async function usageReport(db: Database, query: Omit<AdminUsageQuery, 'us
     const message = `gives more than ${MAX_USAGE_ROWS} rows: ask for a shorter period or longer intervals`
     throw invalidRequest([{ path: 'group_by', message }])
   }
-  const known = new Map(rows.map(row => [`${row.interval} ${JSON.stringify(row.key)}`, row]))
   return {
     from: formatTimestamp(from),
     to: formatTimestamp(to),
@@ -45,27 +58,48 @@ export async function usageReport(db: Database, query: Omit<AdminUsageQuery, 'us
     time_zone: timeZone,
     exact: !cut.has(from) && !cut.has(to),
     total: countsOf(totalOf(rows)),
-    items: starts.flatMap((start, index) => {
-      const end = starts[index + 1] ?? to
-      const exact = !cut.has(start) && !cut.has(end)
-      return keys.map(key => ({
-        start: formatTimestamp(start),
-        end: formatTimestamp(end),
-        exact,
-        ...groupOf(group, key),
-        ...countsOf(known.get(`${index} ${JSON.stringify(key)}`) ?? ZERO),
-      }))
-    }),
+    items: await itemsOf(rows, { starts, to }, { group, keys, cut }),
   }
+}
+
+/** A row for each interval and key. All that are without usage share their counts. */
+async function itemsOf(
+  rows: readonly UsageRow[],
+  { starts, to }: Intervals,
+  { group, keys, cut }: { group: UsageGroup | undefined; keys: UsageRow['key'][]; cut: ReadonlySet<EpochMs> },
+) {
+  const inInterval = Map.groupBy(rows, row => row.interval)
+  const nothing = countsOf(ZERO)
+  const items: object[] = []
+  let untilTurn = SLICE_ROWS
+  for (const [index, start] of starts.entries()) {
+    const end = starts[index + 1] ?? to
+    const known = new Map(inInterval.get(index)?.map(row => [row.key, row]))
+    const exact = !cut.has(start) && !cut.has(end)
+    const interval = { start: formatTimestamp(start), end: formatTimestamp(end), exact }
+    for (const key of keys) {
+      const sums = known.get(key)
+      items.push({ ...interval, ...groupOf(group, key), ...(sums === undefined ? nothing : countsOf(sums)) })
+    }
+    if (items.length < untilTurn) continue
+    untilTurn = items.length + SLICE_ROWS
+    await giveWay()
+  }
+  return items
+}
+
+interface Asked {
+  group: UsageGroup | undefined
+  userId: number | undefined
+  filter: UsageFilter
+  onRead: OnRead
 }
 
 /** One row more than the maximum shows that there are too many. */
 async function rowsOf(
   db: Database,
   intervals: Intervals,
-  group: UsageGroup | undefined,
-  userId: number | undefined,
-  filter: UsageFilter,
+  { group, userId, filter, onRead }: Asked,
 ): Promise<UsageRow[]> {
   const max = MAX_USAGE_ROWS + 1
   if (group === 'sender') {
@@ -73,13 +107,13 @@ async function rowsOf(
     const message = `is of all users and messages together: leave out user_id, country and message_type, or give ${USER_USAGE_GROUPS.join(', ')}`
     throw invalidRequest([{ path: 'group_by', message }])
   }
-  if (userId !== undefined) return sumUsage(db, userId, intervals, group, max, filter)
+  if (userId !== undefined) return sumUsage(db, userId, intervals, group, max, filter, onRead)
   const totals = totalsOf(group, filter)
   if (totals !== null) {
-    const rows = await sumTotals(db, intervals, totals.by, max, totals.key)
+    const rows = await sumTotals(db, intervals, totals.by, max, totals.key, onRead)
     return group === undefined ? rows.map(row => ({ ...row, key: null })) : rows
   }
-  const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ, filter)
+  const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ, filter, onRead)
   if (rows !== null) return rows
   const instead = group === 'user' ? ', or for the top users (/usage/top)' : ''
   const message = `reads more than ${MAX_USAGE_READ} rows of all users: name a user_id, ask for a shorter period${instead}`
@@ -136,9 +170,8 @@ const ZERO: UsageSums = {
 /** The sum of rows. */
 export function totalOf(rows: readonly UsageSums[]): UsageSums {
   const total = { ...ZERO }
-  for (const row of rows) {
-    for (const name of Object.keys(ZERO) as (keyof UsageSums)[]) total[name] += row[name]
-  }
+  const names = Object.keys(ZERO) as (keyof UsageSums)[]
+  for (const row of rows) for (const name of names) total[name] += row[name]
   return total
 }
 

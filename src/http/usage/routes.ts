@@ -10,9 +10,11 @@ import { topUsersReport, usageReport } from './responses.ts'
 export function userUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '/usage', {
     ...operation('User', 'reportMyUsage', 'Read my usage over time'),
+    isReport: true,
     query: UserUsageQuery,
     answer: 'Usage',
-    handler: request => usageReport(db, request.query, userIdOf(request)),
+    handler: request =>
+      usageReport(db, request.query, userIdOf(request), rows => server.reads.chargeSummed(request, rows)),
   })
 }
 
@@ -20,13 +22,16 @@ export function userUsageRoutes(server: FastifyInstance, { db }: RouteContext): 
 export function adminUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
   get(server, '/usage', {
     ...operation('Administrator', 'reportUsage', 'Read usage over time, of one user or of all'),
+    isReport: true,
     query: AdminUsageQuery,
     answer: 'Usage',
-    handler: request => usageReport(db, request.query, request.query.user_id),
+    handler: request =>
+      usageReport(db, request.query, request.query.user_id, rows => server.reads.chargeSummed(request, rows)),
   })
 
   get(server, '/usage/top', {
     ...operation('Administrator', 'listTopUsers', 'List the users with the most usage'),
+    isReport: true,
     query: TopUsersQuery,
     answer: 'TopUsers',
     handler: request => topUsersReport(db, request.query),

@@ -26,20 +26,18 @@ import { countsOf } from '../usage/responses.ts'
 const PAGE = 200
 
 /**
- * Everything of a user as lines of JSON, page by page. Each page is a short read of its own, so an export of any size
+ * Everything of a user, page by page. Each page is a short read of its own, so an export of any size
  * delays no sender; each record is as of its reading, and what is written meanwhile may or may not be among them.
  */
-export async function* exportOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<string, void> {
+export async function* exportOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
   let records = 0
-  yield lineOf({ record: 'export', user_id: userId, as_of: formatTimestamp(now) })
+  yield [{ record: 'export', user_id: userId, as_of: formatTimestamp(now) }]
   for await (const page of pagesOf(db, userId, now)) {
     records += page.length
-    yield page.map(lineOf).join('')
+    yield page
   }
-  yield lineOf({ record: 'end', records })
+  yield [{ record: 'end', records }]
 }
-
-const lineOf = (record: ExportRecord) => `${JSON.stringify(record)}\n`
 
 async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
   yield* profilePages(db, userId)

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { updateProfile } from '../../admin/change-profile.ts'
@@ -13,6 +12,7 @@ import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
+import { sendLines } from '../platform/reads.ts'
 import { change, get } from '../platform/routes.ts'
 import { authorOf, versionCheck } from '../quotas/requests.ts'
 import { exportOf } from './export.ts'
@@ -129,10 +129,8 @@ export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }
       exportSlots.hold(reply)
       const { user_id: userId } = request.params
       if (!(await db.transaction(tx => isKnownUser(tx, userId), 'snapshot'))) throw noSuchUser(userId)
-      return reply
-        .type('application/x-ndjson')
-        .header('content-disposition', `attachment; filename="user-${userId}.ndjson"`)
-        .send(Readable.from(exportOf(db, userId, now())))
+      reply.header('content-disposition', `attachment; filename="user-${userId}.ndjson"`)
+      return sendLines(reply, exportOf(db, userId, now()))
     },
   })
 }
