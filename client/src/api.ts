@@ -2504,8 +2504,11 @@ export type RuleDenials = {
 
 /** Units and messages sent, given back and denied. Includes every commit so far; kept forever. */
 export type Usage = {
-  readonly from: string
+  /** What was read, inclusive: on a quarter of an hour. */ readonly from: string
+  /** What was read, exclusive: on a quarter of an hour. */
   readonly to: string
+  /** Whether that is more than what was asked for: `from` or `to` of the query was not on a quarter of an hour. */
+  readonly rounded: boolean
   readonly interval: 'hour' | 'day' | 'week' | 'month'
   readonly timeZone: string
   /** False: it begins or ends within a day or month that was compacted, which counts where it begins. Usage is kept by the quarter of an hour for 35 days, by the day for 400 days, and then by the month, of the time zone USAGE_TIME_ZONE. */
@@ -2575,8 +2578,11 @@ export type Usage = {
 
 /** The users with the most committed units, or the most to a destination, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`. */
 export type TopUsers = {
-  readonly from: string
+  /** What was read, inclusive: on a quarter of an hour. */ readonly from: string
+  /** What was read, exclusive: on a quarter of an hour. */
   readonly to: string
+  /** Whether that is more than what was asked for: `from` or `to` of the query was not on a quarter of an hour. */
+  readonly rounded: boolean
   /** False: it begins or ends within a day or month that was compacted, which counts where it begins. Usage is kept by the quarter of an hour for 35 days, by the day for 400 days, and then by the month, of the time zone USAGE_TIME_ZONE. */
   readonly exact: boolean
   /** Whether it is proven that no user who is missing committed more units than the last one listed. */
@@ -3714,8 +3720,9 @@ export interface Api<Options> {
   /** Read my usage over time. */
   reportMyUsage(
     input: {
-      /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
-      /** Exclusive. On a quarter of an hour. */
+      /** Inclusive. Rounded down to a quarter of an hour, the resolution of all usage; the answer says what was read. */
+      readonly from: string
+      /** Exclusive. Rounded up to a quarter of an hour. */
       readonly to: string
       /** Only messages to this country. */
       readonly country?: string
@@ -4001,8 +4008,9 @@ export interface Api<Options> {
   /** Read usage over time, of one user or of all. */
   reportUsage(
     input: {
-      /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
-      /** Exclusive. On a quarter of an hour. */
+      /** Inclusive. Rounded down to a quarter of an hour, the resolution of all usage; the answer says what was read. */
+      readonly from: string
+      /** Exclusive. Rounded up to a quarter of an hour. */
       readonly to: string
       /** Only messages to this country. */
       readonly country?: string
@@ -4024,8 +4032,9 @@ export interface Api<Options> {
   /** List the users with the most usage. */
   listTopUsers(
     input: {
-      /** Inclusive. On a quarter of an hour, the resolution of all usage. */ readonly from: string
-      /** Exclusive. On a quarter of an hour. */
+      /** Inclusive. Rounded down to a quarter of an hour, the resolution of all usage; the answer says what was read. */
+      readonly from: string
+      /** Exclusive. Rounded up to a quarter of an hour. */
       readonly to: string
       /** Only messages to this country. */
       readonly country?: string

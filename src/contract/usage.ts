@@ -14,8 +14,11 @@ import { closed, country, messageType, nullable, positive, time, timeZone, uint,
 const USAGE_INTERVALS = ['hour', 'day', 'week', 'month'] as const
 
 const period = {
-  from: time({ description: 'Inclusive. On a quarter of an hour, the resolution of all usage.' }),
-  to: time({ description: 'Exclusive. On a quarter of an hour.' }),
+  from: time({
+    description:
+      'Inclusive. Rounded down to a quarter of an hour, the resolution of all usage; the answer says what was read.',
+  }),
+  to: time({ description: 'Exclusive. Rounded up to a quarter of an hour.' }),
 }
 const filters = {
   country: Type.Optional(country({ description: 'Only messages to this country.' })),
@@ -61,6 +64,15 @@ export const TopUsersQuery = Type.Object(
   closed,
 )
 
+/** The period that a report has read. */
+const read = {
+  from: time({ description: 'What was read, inclusive: on a quarter of an hour.' }),
+  to: time({ description: 'What was read, exclusive: on a quarter of an hour.' }),
+  rounded: Type.Boolean({
+    description:
+      'Whether that is more than what was asked for: `from` or `to` of the query was not on a quarter of an hour.',
+  }),
+}
 const count = (description: string) => Type.Object({ units: uint(), messages: uint() }, { description })
 /** What an interval shows of usage that was compacted. */
 const exact = Type.Boolean({
@@ -89,8 +101,7 @@ export const counts = {
 
 export const Usage = Type.Object(
   {
-    from: time(),
-    to: time(),
+    ...read,
     interval: Type.Enum([...USAGE_INTERVALS]),
     time_zone: Type.String(),
     exact,
@@ -129,8 +140,7 @@ export const Usage = Type.Object(
 
 export const TopUsers = Type.Object(
   {
-    from: time(),
-    to: time(),
+    ...read,
     exact,
     complete: Type.Boolean({
       description: 'Whether it is proven that no user who is missing committed more units than the last one listed.',

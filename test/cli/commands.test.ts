@@ -315,6 +315,16 @@ describe('what a user has', () => {
     expect(stdout).toMatch(/\ntotal +- +2 +1 +3 +1 +0 +100\n$/)
   })
 
+  test('usage says what it has read, if that is more than what was asked for', async () => {
+    for (const command of ['usage --user-id 7', 'top-users']) {
+      const { code, stderr } = await quota(`${command} --from 2026-03-01T00:07:00Z --to 2026-03-16`)
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringContaining('this is from 2026-03-01T00:00:00.000Z to 2026-03-16T00:00:00.000Z.\n'),
+      ])
+    }
+  })
+
   test('usage to a destination, and who sent most there', async () => {
     const march = '--from 2026-03-01 --to 2026-03-16'
     const [all] = await json(`usage ${march} --interval month --group-by user --country DE`)

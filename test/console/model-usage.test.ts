@@ -28,6 +28,7 @@ const item = (start: string, units: number, group: Partial<Item> = {}): Item => 
 const [MONDAY, TUESDAY] = ['2026-03-09T00:00:00.000Z', '2026-03-10T00:00:00.000Z']
 const report = (items: Item[]): Usage => ({
   from: MONDAY,
+  rounded: false,
   to: TUESDAY,
   interval: 'day',
   time_zone: 'UTC',

@@ -116,6 +116,32 @@ test('the period includes its start and excludes its end', async () => {
   expect(await unitsIn('from=2026-03-20T18:45:00Z&to=2026-03-20T19:00:00Z')).toBe(0)
 })
 
+test('a period that is not on quarters of an hour is rounded outward, and the answer says what was read', async () => {
+  const { user } = await sent()
+  const read = async (from: string, to: string, of = 'usage') =>
+    (
+      await call(
+        'GET',
+        `/api/sms/admin/quota/${of}?from=${from}&to=${to}${of === 'usage' ? `&user_id=${user}&interval=hour` : ''}`,
+      )
+    ).body
+  const quarter = { from: '2026-03-20T18:15:00.000Z', to: '2026-03-20T18:45:00.000Z' }
+  for (const report of ['usage', 'usage/top']) {
+    expect(await read('2026-03-20T18:29:59.999Z', '2026-03-20T18:30:00.001Z', report)).toMatchObject({
+      ...quarter,
+      rounded: true,
+    })
+    expect(await read(quarter.from, quarter.to, report)).toMatchObject({ ...quarter, rounded: false })
+  }
+  const { items, total } = await read('2026-03-20T18:29:59.999Z', '2026-03-20T18:30:00.001Z')
+  expect(total.committed.units).toBe(11)
+  expect([items[0].start, items.at(-1).end]).toEqual([quarter.from, quarter.to])
+  // Rounded up, the last timestamp would need a year of five digits.
+  const last = { from: '9999-12-31T23:30:00.000Z', to: '9999-12-31T23:45:00.000Z' }
+  expect(await read('9999-12-31T23:59:59.998Z', '9999-12-31T23:59:59.999Z')).toMatchObject({ ...last, rounded: true })
+  expect((await call('GET', `${ADMIN}/top?from=2025-01-01T00:00:01Z&to=2026-01-02T00:00:01Z`)).status).toBe(200)
+})
+
 test('days of 23 hours, repeated hours and months of any length are exact', async () => {
   const user = someone()
   const itemsOf = async (query: string) =>
@@ -370,7 +396,7 @@ const BAD: [what: string, url: string, paths: string[]][] = [
   ['an unknown interval', `${ADMIN}?${MARCH}&interval=year`, ['interval']],
   ['an offset instead of a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
   ['an end before the start', `${ADMIN}?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z&interval=day`, ['to']],
-  ['times that are not on a quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
+  ['an end before the start within a quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-01T00:06:00Z&interval=day`, ['to']],
   ['too many intervals', `${ADMIN}?from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&interval=hour`, ['interval']],
   ['an unknown group', `${ADMIN}?${DAILY}&group_by=price`, ['group_by']],
   ['user_id, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],

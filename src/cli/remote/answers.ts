@@ -48,8 +48,8 @@ const DAYS = 7
 
 /** The options whose defaults are not those of the service. */
 export const PERIOD_OPTIONS: Readonly<Record<string, Partial<Option>>> = {
-  from: { means: 'inclusive, on a quarter of an hour; default six days ago at midnight' },
-  to: { means: 'exclusive, on a quarter of an hour; default now' },
+  from: { means: 'inclusive, rounded down to a quarter of an hour; default six days ago at midnight' },
+  to: { means: 'exclusive, rounded up to a quarter of an hour; default now' },
   interval: { means: 'one row per hour, day, week or month; default day' },
   'time-zone': { means: 'the IANA time zone in which days begin; default that of this machine' },
 }
@@ -111,8 +111,13 @@ export const usage: Presentation = {
     )
     const rows = [...answer.items, { start: 'total', ...answer.total }]
     await call.terminal.print(tableOf(rows, shown, call.terminal))
+    sayWhatWasRead(answer, call)
     return 0
   },
+}
+
+function sayWhatWasRead({ from, to, rounded }: Pick<Usage, 'from' | 'to' | 'rounded'>, { terminal }: Call): void {
+  if (rounded) terminal.complain(`Usage is kept by the quarter of an hour: this is from ${from} to ${to}.`)
 }
 
 /** The users who sent most. If some may be missing, it says how much each of them sent at most. */
@@ -135,6 +140,7 @@ export const topUsers: Presentation = {
     )
     if (answer.items.length > 0)
       await call.terminal.print(tableOf(answer.items, neededColumns(shown, answer.items), call.terminal))
+    sayWhatWasRead(answer, call)
     const { complete, unlisted_up_to: most } = answer
     if (most > 0)
       call.terminal.complain(

@@ -2,33 +2,38 @@ import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { UsageFilter } from '../../db/usage/sums.ts'
 import { MAX_TOP_USERS_DAYS, MAX_USAGE_INTERVALS, USAGE_BUCKET_MS } from '../../domain/bounds.ts'
 import { plainCalendar } from '../../domain/period.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { DAY_MS, type EpochMs, LATEST } from '../../domain/time.ts'
+import { usageBucketOf } from '../../domain/usage.ts'
 import { nextBoundary } from '../../domain/window.ts'
-import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { invalidRequest } from '../../errors.ts'
 import { timestampOf } from '../platform/formats.ts'
 
-/** The period [from, to) of a report. */
+/** The period [from, to) that a report reads: on quarters of an hour. */
 interface ReportPeriod {
   from: EpochMs
   to: EpochMs
 }
 
-/** @throws Problem `invalid_request` if the period is empty or does not begin and end on a quarter of an hour */
-export function periodOf(query: { from: string; to: string }): ReportPeriod {
-  const from = timestampOf(query.from)
-  const to = timestampOf(query.to)
-  const issues: ValidationIssue[] = Object.entries({ from, to })
-    .filter(([, at]) => at % USAGE_BUCKET_MS !== 0)
-    .map(([path]) => ({ path, message: 'must be on a quarter of an hour (minutes 00, 15, 30 or 45)' }))
-  if (to <= from) issues.push({ path: 'to', message: 'must be after from' })
-  if (issues.length > 0) throw invalidRequest(issues)
-  return { from, to }
+/** Whether it is longer than what was asked for. */
+type RoundedPeriod = ReportPeriod & { rounded: boolean }
+
+/** The last quarter of an hour that has a timestamp. */
+const LAST_QUARTER = usageBucketOf(LATEST)
+
+/** @throws Problem `invalid_request` if the period is empty */
+export function periodOf(query: { from: string; to: string }): RoundedPeriod {
+  const asked = { from: timestampOf(query.from), to: timestampOf(query.to) }
+  if (asked.to <= asked.from) throw invalidRequest([{ path: 'to', message: 'must be after from' }])
+  const from = Math.min(usageBucketOf(asked.from), LAST_QUARTER - USAGE_BUCKET_MS)
+  const to = Math.min(usageBucketOf(asked.to + USAGE_BUCKET_MS - 1), LAST_QUARTER)
+  return { from, to, rounded: from !== asked.from || to !== asked.to }
 }
 
 /** The period of a report over all users, which is shorter. @throws Problem `invalid_request` */
-export function topUsersPeriodOf(query: { from: string; to: string }): ReportPeriod {
+export function topUsersPeriodOf(query: { from: string; to: string }): RoundedPeriod {
   const period = periodOf(query)
-  if (period.to - period.from > MAX_TOP_USERS_DAYS * DAY_MS) {
+  // What rounding adds is less than this.
+  if (period.to - period.from >= MAX_TOP_USERS_DAYS * DAY_MS + 2 * USAGE_BUCKET_MS) {
     throw invalidRequest([{ path: 'to', message: `must be within ${MAX_TOP_USERS_DAYS} days after from` }])
   }
   return period

@@ -39,7 +39,7 @@ export async function usageReport(
   onRead: OnRead,
 ) {
   const period = periodOf(query)
-  const { from, to } = period
+  const { from, to, rounded } = period
   const { interval, group_by: group } = query
   const timeZone = timeZoneName(query.time_zone ?? 'UTC') ?? 'UTC'
   const starts = intervalStartsOf(interval, timeZone, period)
@@ -54,6 +54,7 @@ export async function usageReport(
   return {
     from: formatTimestamp(from),
     to: formatTimestamp(to),
+    rounded,
     interval,
     time_zone: timeZone,
     exact: !cut.has(from) && !cut.has(to),
@@ -132,7 +133,7 @@ function totalsOf(group: UsageGroup | undefined, { country, message_type, ...oth
 
 /** The users with the most committed units. */
 export async function topUsersReport(db: Database, query: TopUsersQuery) {
-  const { from, to } = topUsersPeriodOf(query)
+  const { from, to, rounded } = topUsersPeriodOf(query)
   const limit = query.limit ?? 10
   const { users, unlistedUpTo } = await topUsers(db, from, to, limit, topUsersFilterOf(query))
   const cut = cutTimestamps([from, to], await compactedPeriods(db, { starts: [from], to }))
@@ -140,6 +141,7 @@ export async function topUsersReport(db: Database, query: TopUsersQuery) {
   return {
     from: formatTimestamp(from),
     to: formatTimestamp(to),
+    rounded,
     exact: cut.size === 0,
     complete: unlistedUpTo <= last,
     unlisted_up_to: unlistedUpTo,
