@@ -228,6 +228,7 @@ export type RefusalReason =
   | 'wrong_audience'
   | 'wrong_type'
   | 'no_expiry'
+  | 'far_date'
   | 'no_subject'
   | 'reserved_subject'
   | 'no_user_id'

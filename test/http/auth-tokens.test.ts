@@ -238,6 +238,8 @@ describe('every refusal has a reason for the log', () => {
     ['another key', { key: bytes(OLD) }, 'bad_signature'],
     ['an old token', { key: bytes(NEW), claims: { ...ours, exp: NOW_S - 60 } }, 'expired'],
     ['no expiry', { key: bytes(NEW), claims: { ...ours, exp: undefined } }, 'no_expiry'],
+    ['an expiry in milliseconds', { key: bytes(NEW), claims: { ...ours, exp: NOW + 3_600_000 } }, 'far_date'],
+    ['a start in milliseconds', { key: bytes(NEW), claims: { ...ours, nbf: NOW } }, 'far_date'],
     ['a token of tomorrow', { key: bytes(NEW), claims: { ...ours, nbf: NOW_S + 86_400 } }, 'not_yet_valid'],
     ['another issuer', { key: bytes(NEW), claims: { ...ours, iss: 'x' } }, 'wrong_issuer'],
     ['another audience', { key: bytes(NEW), claims: { ...ours, aud: 'x' } }, 'wrong_audience'],

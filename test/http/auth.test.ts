@@ -114,11 +114,23 @@ describe('claims', () => {
     await expectRefused(authenticator, token, 'expired')
   })
 
+  test('exp may lie ten years ahead', async () => {
+    const authenticator = await build()
+    expect((await enter(authenticator, await sign({ exp: NOW_S + 10 * 365 * 86_400 }))).subject).toBe('7')
+  })
+
   test.each<[string, Claims, string]>([
     ['no expiry', { exp: undefined }, 'no expiry'],
     ['an expiry that is not a number', { exp: 'tomorrow' }, 'malformed'],
     ['a negative expiry', { exp: -1e300 }, 'expired'],
+    ['an expiry in milliseconds', { exp: (NOW_S + 60) * 1_000 }, 'The exp of the token lies more than ten years ahead'],
+    ['an expiry without end', { exp: 1e300 }, 'The exp of the token lies more than ten years ahead'],
     ['not valid yet', { nbf: NOW_S + 6 }, 'not valid yet'],
+    [
+      'valid from a time in milliseconds',
+      { nbf: NOW_S * 1_000 },
+      'The nbf of the token lies more than ten years ahead',
+    ],
     ['wrong issuer', { iss: 'https://evil.example' }, 'issuer'],
     ['no issuer', { iss: undefined }, 'issuer'],
     ['wrong audience', { aud: ['other', 'another'] }, 'audience'],

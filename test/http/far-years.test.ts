@@ -19,16 +19,16 @@ afterAll(() => {
 })
 
 describe.each([2029, 2040, 2100])('in December %i', async year => {
+  const start = Date.UTC(year, 11, 1)
   // Metrics of the process turn with its time from its start on.
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(year, 11, 1) })
-  const service = await startSender({ webhooks: { allowPrivate: true } }).catch(error => {
+  vi.useFakeTimers({ toFake: ['Date'], now: start })
+  const service = await startSender({ start, webhooks: { allowPrivate: true } }).catch(error => {
     // The files after this one run in the same process.
     vi.useRealTimers()
     throw error
   })
   const { call, clock, allow, ask, db, webhooks } = service
   const user = 9_007_199_254_740_991
-  const start = Date.UTC(year, 11, 1)
 
   /** Database, service and machine agree. */
   const setTime = (at: number) => {

@@ -24,7 +24,11 @@ export const createQuota = (service: Service, user: number) =>
 export async function createDisk(parent?: string) {
   const site = await createSite({ prepared: true, ...(parent === undefined ? {} : { parent }) })
   const folders = foldersIn(site.dataDir)
-  const token = await new SignJWT({ sub: 'gateway', roles: ['sms-quota:sender'], exp: 9_999_999_999 })
+  const token = await new SignJWT({
+    sub: 'gateway',
+    roles: ['sms-quota:sender'],
+    exp: Math.floor(Date.now() / 1_000) + 86_400,
+  })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.from(SECRET))
   const send = (service: Service, method: string, path: string, body?: object): Promise<Answer> =>

@@ -10,7 +10,15 @@ import { createExpiringMap } from './expiring-map.ts'
 import type { KeyLog } from './key-files.ts'
 import type { KeyRing } from './key-ring.ts'
 import { openKeys } from './keys.ts'
-import { bearerToken, forbidden, foreignUser, invalidToken, refusalOf, withoutUserId } from './refusals.ts'
+import {
+  bearerToken,
+  forbidden,
+  foreignUser,
+  invalidToken,
+  refusalOf,
+  refuseFarDates,
+  withoutUserId,
+} from './refusals.ts'
 
 /** What a token must allow. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
 export type Access = 'anyone' | 'own' | Permission
@@ -92,6 +100,7 @@ export async function createAuthenticator(
     try {
       if (!TOKEN_CHARACTERS.test(token)) throw invalidToken('malformed', 'The token is malformed.')
       const payload = await verifiedBy(keys, token, { ...options, currentDate: new Date(at) })
+      refuseFarDates(payload, at)
       const principal = principalOf(payload)
       const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
       // What a replaced key has verified is not kept.
@@ -100,7 +109,7 @@ export async function createAuthenticator(
       return principal
     } catch (error) {
       const algorithms = keys.flatMap(key => key.algorithms)
-      const problem = error instanceof errors.JOSEError ? refusalOf(error, [...new Set(algorithms)]) : error
+      const problem = error instanceof errors.JOSEError ? refusalOf(error, [...new Set(algorithms)], at) : error
       if (problem instanceof Problem && isUnchanged(keys, ring.keys())) {
         const until = refusedUntil(problem, error, at)
         if (until > at) refused.set(id, problem, until)

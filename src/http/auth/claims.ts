@@ -4,7 +4,7 @@ import type { AuthConfig } from '../../config/config.ts'
 import { isReference } from '../../contract/patterns.ts'
 import { isNameOfService, shownName } from '../../domain/principal-name.ts'
 import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/role.ts'
-import { type EpochMs, LATEST } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { invalidToken } from './refusals.ts'
 
 /** Who a valid token belongs to. Shared between requests, so it is read-only. */
@@ -26,7 +26,7 @@ export interface Principal {
   readonly permissions: ReadonlySet<Permission>
   /** The users that the token may name on the paths of senders. */
   readonly senderUsers: ReadonlySet<number> | 'all'
-  /** The token's `exp`, at most `LATEST`. */
+  /** The token's `exp`. */
   readonly expiresAt: EpochMs
 }
 
@@ -66,7 +66,7 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
       'The sub of the token is, or looks like, the name of this service, which names its own changes.',
     )
   }
-  const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
+  const expiresAt = (payload.exp ?? 0) * 1_000
   const named = namesIn(claimAt(payload, auth.rolesClaim))
   const roles = ROLES.filter(role => named.has(roleNames[role]))
   const permissions = new Set(roles.flatMap(role => PERMISSIONS_OF[role]))

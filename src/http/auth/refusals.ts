@@ -1,5 +1,5 @@
 /** How a request without a valid token, or whose token does not allow the call, is refused. */
-import { errors } from 'jose'
+import { errors, type JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
 import { type Permission, type Role, rolesWith } from '../../domain/role.ts'
 import { Problem, type RefusalReason } from '../../errors.ts'
@@ -30,6 +30,27 @@ function tokenIn(authorization: string): string | undefined {
   return /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
 }
 
+/** A date that is further ahead is an error of the token's maker: `exp` and `nbf` count seconds, and in milliseconds they lie in the year 58,000. */
+const FAR_AHEAD_SECONDS = 10 * 366 * 86_400
+
+/** @throws Problem `unauthenticated` if a date of the token cannot be meant. @param now milliseconds since 1970 */
+export function refuseFarDates(payload: JWTPayload, now: number): void {
+  const refusal = refusalOfFarDate(payload, now)
+  if (refusal !== undefined) throw refusal
+}
+
+function refusalOfFarDate({ exp = 0, nbf = 0 }: JWTPayload, now: number): Problem | undefined {
+  const latest = now / 1_000 + FAR_AHEAD_SECONDS
+  const claim = exp > latest ? 'exp' : nbf > latest ? 'nbf' : undefined
+  return (
+    claim &&
+    invalidToken(
+      'far_date',
+      `The ${claim} of the token lies more than ten years ahead. It is in seconds since 1970, not in milliseconds.`,
+    )
+  )
+}
+
 /** @param detail printable ASCII without quotes and backslashes, as the header requires */
 export function invalidToken(reason: RefusalReason, detail: string): Problem {
   const challenge = `Bearer realm="sms-quota", error="invalid_token", error_description="${detail}"`
@@ -37,9 +58,9 @@ export function invalidToken(reason: RefusalReason, detail: string): Problem {
 }
 
 /** Why a token is not valid. Neither parts of the token nor jose's error, which contains its claims. */
-export function refusalOf(error: errors.JOSEError, algorithms: readonly string[]): Problem {
+export function refusalOf(error: errors.JOSEError, algorithms: readonly string[], now: number): Problem {
   if (error instanceof errors.JWTExpired) return invalidToken('expired', 'The token has expired.')
-  if (error instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(error)
+  if (error instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(error, now)
   if (error instanceof errors.JOSEAlgNotAllowed) {
     return invalidToken('wrong_algorithm', `The token is not signed with ${algorithms.join(' or ')}.`)
   }
@@ -55,10 +76,10 @@ export function refusalOf(error: errors.JOSEError, algorithms: readonly string[]
   return invalidToken('malformed', 'The token is malformed.')
 }
 
-function refusalOfClaim({ claim, reason }: errors.JWTClaimValidationFailed): Problem {
+function refusalOfClaim({ claim, reason, payload }: errors.JWTClaimValidationFailed, now: number): Problem {
   if (claim === 'exp' && reason === 'missing') return invalidToken('no_expiry', 'The token has no expiry (exp).')
   if (claim === 'nbf' && reason === 'check_failed') {
-    return invalidToken('not_yet_valid', 'The token is not valid yet (nbf).')
+    return refusalOfFarDate(payload, now) ?? invalidToken('not_yet_valid', 'The token is not valid yet (nbf).')
   }
   if (claim === 'iss') {
     return invalidToken('wrong_issuer', 'The token is not from the issuer that this service trusts (iss).')
