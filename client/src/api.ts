@@ -926,7 +926,7 @@ export type PlanSlotReq = {
   readonly kind?: 'grant' | 'cap'
   /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
   readonly period?: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
-  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. "joined": the day on which the user got the plan, in `time_zone`; each user's quota has that day, and keeps it through later versions. A quota of the slot that has a day keeps that one. */
   readonly anchor?: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone?: string
@@ -964,7 +964,7 @@ export type PlanSlot = {
   readonly kind: 'grant' | 'cap'
   /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`. */
   readonly period: 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | null
-  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. */
+  /** Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods. "joined": the day on which the user got the plan, in `time_zone`; each user's quota has that day, and keeps it through later versions. A quota of the slot that has a day keeps that one. */
   readonly anchor: string | null
   /** An IANA time zone name. Offsets are refused. */
   readonly timeZone: string
@@ -1107,6 +1107,8 @@ export type GivePlanReq = {
   readonly planId: number
   /** Whether fields that administrators have changed by hand are set to what the plan says. */
   readonly reset?: boolean
+  /** Whether a quota that is made begins anew. Otherwise what earlier quotas of its slot have used and reserved in a window that is still open, or would be if they had not ended, counts in its first window, if they count the same: so the allowance is not given twice. Quotas that stay keep their counters in either case. */
+  readonly fresh?: boolean
 }
 
 /** The plan of a user, with its quotas. */
@@ -1128,6 +1130,8 @@ export type UserPlan = {
     readonly outcome: 'made' | 'changed' | 'replaced' | 'stays'
     /** The fields that stay as an administrator has changed them by hand. */
     readonly kept: ReadonlyArray<string>
+    /** What the call has carried over from earlier quotas of the slot into one that it made. 0 otherwise. */
+    readonly carried: number
   }>
   /** The ids of the quotas that the call has ended. */
   readonly ended: ReadonlyArray<number>
@@ -1142,6 +1146,8 @@ export type RollOutReq = {
   readonly fromPlan?: number
   /** Why, for the history of each quota that changes, and for the audit. */
   readonly reason?: string
+  /** Whether a quota that is made begins anew. Otherwise what earlier quotas of its slot have used and reserved in a window that is still open, or would be if they had not ended, counts in its first window, if they count the same: so the allowance is not given twice. Quotas that stay keep their counters in either case. */
+  readonly fresh?: boolean
   /** Whether to only report what would change, with examples. */
   readonly dryRun?: boolean
 }
@@ -1161,6 +1167,24 @@ export type RollOutRecord =
       readonly detail: string
     }
   | { readonly record: 'exhausted'; readonly userId: number; readonly slots: ReadonlyArray<string> }
+  | {
+      readonly record: 'carried'
+      readonly userId: number
+      readonly slots: ReadonlyArray<{
+        readonly slot: string
+        /** Units, or messages if the quota counts those. */
+        readonly used: number
+      }>
+    }
+  | {
+      readonly record: 'again'
+      readonly userId: number
+      readonly slots: ReadonlyArray<{
+        readonly slot: string
+        /** Units, or messages if the quota counts those. */
+        readonly used: number
+      }>
+    }
   | {
       readonly record: 'sample'
       readonly userId: number
@@ -1198,6 +1222,10 @@ export type RollOutRecord =
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
       }
+      /** Users with a quota that is made and begins with what earlier ones of its slot have used. */
+      readonly carried: number
+      /** With `fresh`: users who get again what earlier quotas of a slot have used in a window that is open. */
+      readonly again: number
       /** Users with a quota that has nothing left by this change, and had something before. */
       readonly exhausted: number
     }
@@ -1224,6 +1252,10 @@ export type RollOutRecord =
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
       }
+      /** Users with a quota that is made and begins with what earlier ones of its slot have used. */
+      readonly carried: number
+      /** With `fresh`: users who get again what earlier quotas of a slot have used in a window that is open. */
+      readonly again: number
       /** Users with a quota that has nothing left by this change, and had something before. */
       readonly exhausted: number
       /** A code of the error catalog. */
@@ -1253,6 +1285,10 @@ export type RollOutRecord =
         /** Of those that are changed or stay: with fields that were changed by hand. */
         readonly kept: number
       }
+      /** Users with a quota that is made and begins with what earlier ones of its slot have used. */
+      readonly carried: number
+      /** With `fresh`: users who get again what earlier quotas of a slot have used in a window that is open. */
+      readonly again: number
       /** Users with a quota that has nothing left by this change, and had something before. */
       readonly exhausted: number
     }

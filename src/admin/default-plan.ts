@@ -75,7 +75,7 @@ class DefaultPlan {
       const author = { now: now(), actor: SERVICE_ACTOR, requestId: REQUEST_ID }
       const step = welcomed.slice(from, from + perStep)
       // Another process may have given it, or an administrator a quota, since the account was read.
-      await givePlanStep(db, step, { plan, reset: false, isMeant: isNew }, author)
+      await givePlanStep(db, step, { plan, isMeant: isNew }, author)
       // One who got the plan has quotas, and one who did not gets none now.
       for (const userId of step) this.known.add(userId, this.monotonicMs())
     }
@@ -92,7 +92,8 @@ class DefaultPlan {
     const { plan } = this
     if (plan === undefined || !this.strangers.has(userId, this.monotonicMs())) return undefined
     let lastId = 0
-    const given = givePlan([], plan, false, { now, actor: SERVICE_ACTOR, userId, nextId: () => ++lastId })
+    const none = { earlier: [], sentSince: () => [] }
+    const given = givePlan([], plan, {}, { now, actor: SERVICE_ACTOR, userId, nextId: () => ++lastId, ...none })
     return given.outcome === 'given' ? given.slots.map(({ quota }) => quota) : []
   }
 

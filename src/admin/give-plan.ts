@@ -3,6 +3,7 @@ import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
 import {
   expiredQuotasOfPlans,
+  formerQuotas,
   type PlanAccount,
   type PlanOfUser,
   plansOfUsers,
@@ -15,23 +16,24 @@ import {
   nextQuotaNumbers,
   quotasOfUsers,
 } from '../db/quotas/quotas.ts'
+import { sentSince } from '../db/usage/sums.ts'
 import { usersBeingErased } from '../db/users/erasure.ts'
-import { type Giving, givePlan } from '../domain/give-plan.ts'
+import { type Giving, givePlan, type Manner } from '../domain/give-plan.ts'
 import type { PlanVersion } from '../domain/plan.ts'
 import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
 import type { UnknownValue } from '../domain/unknown-value.ts'
+import type { Sent, SentSince } from '../domain/used-before.ts'
 import type { Author } from './author.ts'
 import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges } from './user-changes.ts'
 import type { ForbiddenByOthers } from './user-limits.ts'
 
 /** What users get. */
-export interface PlanTerms {
+export interface PlanTerms extends Manner {
   /** Null: their plan is taken away. */
   plan: PlanVersion | null
-  /** Whether what administrators have changed by hand is given up. */
-  reset: boolean
   /** Whether a user gets it, by the plan that the user has under the account's lock. Left out: each user does. */
   isMeant?: (user: PlanAccount) => boolean
   /** Why, for the history. */
@@ -67,6 +69,7 @@ export function givePlanStep(
       const users = userIds.toSorted((one, other) => one - other)
       const known = await readUsers(tx, await lockMeant(tx, users, terms), author, 'lock')
       const count = countMade(decide(users, known, terms, author, () => 0).outcomes)
+      await known.usage.read(tx)
       const numbers = (count === 0 ? [] : await nextQuotaNumbers(tx, count)).values()
       const decided = decide(users, known, terms, author, () => numbers.next().value ?? 0)
       if (decided.plans.length > 0) await setPlansOfUsers(tx, decided.plans)
@@ -113,6 +116,8 @@ export function previewPlanStep(
 ): Promise<PlanOutcome[]> {
   return db.transaction(async tx => {
     const known = await readUsers(tx, userIds, author, 'read')
+    decide(userIds, known, terms, author, () => 0)
+    await known.usage.read(tx)
     return inOrder(userIds, decide(userIds, known, terms, author, () => 0).outcomes)
   }, 'keyed snapshot')
 }
@@ -123,6 +128,30 @@ interface Known {
   erased: ReadonlySet<number>
   /** The users' unexpired quotas, and all that are of a plan. */
   quotas: ReadonlyMap<number, readonly Quota[]>
+  /** The users' quotas that were of their plan. */
+  former: ReadonlyMap<number, readonly Quota[]>
+  usage: AskedUsage
+}
+
+/** What users have sent since times that a decision asks for, which is none at first: it is taken again once that was read. */
+interface AskedUsage {
+  of(userId: number): SentSince
+  read(tx: Transaction): Promise<void>
+}
+
+function createAskedUsage(): AskedUsage {
+  const asked = new Map<string, { userId: number; since: EpochMs; sent: readonly Sent[] }>()
+  return {
+    of: userId => since => {
+      const key = `${userId} ${since}`
+      const known = asked.get(key) ?? { userId, since, sent: [] }
+      asked.set(key, known)
+      return known.sent
+    },
+    async read(tx) {
+      for (const one of asked.values()) one.sent = await sentSince(tx, one.userId, one.since)
+    },
+  }
 }
 
 async function readUsers(
@@ -141,6 +170,8 @@ async function readUsers(
     plans: new Map(plans.map(plan => [plan.user_id, plan])),
     erased: await usersBeingErased(tx, userIds),
     quotas: Map.groupBy(quotas, ({ user_id }) => user_id),
+    former: Map.groupBy(await formerQuotas(tx, userIds, now), ({ user_id }) => user_id),
+    usage: createAskedUsage(),
   }
 }
 
@@ -153,17 +184,18 @@ interface Decided {
 /** @param nextNumber of the id of a quota to be made */
 function decide(
   userIds: readonly number[],
-  { plans, erased, quotas }: Known,
+  known: Known,
   terms: PlanTerms,
   author: Author,
   nextNumber: () => number,
 ): Decided {
+  const { plans, erased } = known
   const decided: Decided = { outcomes: new Map(), users: [], plans: [] }
   for (const userId of userIds) {
     const user = plans.get(userId) ?? withoutPlan(userId)
     const { outcome, changes } = erased.has(userId)
       ? { outcome: { outcome: 'being_erased' } as const, changes: [] }
-      : giveOne(user, quotas.get(userId) ?? [], terms, author, nextNumber)
+      : giveOne(user, known, terms, author, nextNumber)
     decided.outcomes.set(userId, outcome)
     if (outcome.outcome !== 'given') continue
     decided.users.push(...changes)
@@ -177,8 +209,8 @@ function decide(
 
 function giveOne(
   user: PlanAccount,
-  stored: readonly Quota[],
-  { plan, reset, isMeant = () => true, reason }: PlanTerms,
+  { quotas, former, usage }: Known,
+  { plan, isMeant = () => true, reason, ...manner }: PlanTerms,
   author: Author,
   nextNumber: () => number,
 ): { outcome: PlanOutcome; changes: DecisionsOfUser[] } {
@@ -187,8 +219,10 @@ function giveOne(
   if (hasLater || !isMeant(user)) return { outcome: { outcome: 'left_out' }, changes: [] }
   const userId = user.user_id
   const nextId = () => quotaIdOf(nextNumber(), shardOf(userId))
+  const stored = quotas.get(userId) ?? []
   const planned = stored.filter(quota => quota.plan !== null)
-  const giving = givePlan(planned, plan, reset, { ...author, userId, nextId })
+  const earlier = former.get(userId) ?? []
+  const giving = givePlan(planned, plan, manner, { ...author, userId, nextId, earlier, sentSince: usage.of(userId) })
   if (giving.outcome !== 'given') return { outcome: giving, changes: [] }
   const changes = createUserChanges(stored, author.now)
   for (const decision of giving.changes) {

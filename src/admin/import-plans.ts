@@ -35,7 +35,7 @@ export function createImportSteps(db: Database, isDryRun: boolean): Step<Importe
     const plan = await planNamed(db, name)
     if ('outcome' in plan) return rows.map(() => plan)
     const users = rows.map(({ user_id }) => user_id)
-    const outcomes = await givePlanInSteps(give, db, users, { plan, reset: false }, () => author)
+    const outcomes = await givePlanInSteps(give, db, users, { plan }, () => author)
     return outcomes.map(outcomeOf)
   }
 

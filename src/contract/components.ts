@@ -21,6 +21,7 @@ import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
 import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
 import { QUOTA_COMPONENTS } from './quotas.ts'
 import { RESERVATION_COMPONENTS } from './reservations.ts'
+import { ROLL_OUT_COMPONENTS } from './roll-out.ts'
 import { SEARCH_COMPONENTS } from './search.ts'
 import { SENDER_COMPONENTS } from './sender.ts'
 import { TRANSFER_COMPONENTS } from './transfers.ts'
@@ -41,6 +42,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...GIVE_COMPONENTS,
   ...TRANSFER_COMPONENTS,
   ...PLAN_COMPONENTS,
+  ...ROLL_OUT_COMPONENTS,
   ...INCREASE_REQUEST_COMPONENTS,
   ...NOTIFICATION_COMPONENTS,
   ...PAUSE_COMPONENTS,

@@ -1,4 +1,4 @@
-import { ANCHORS } from '../domain/anchor.ts'
+import { ANCHORS, JOINED } from '../domain/anchor.ts'
 import { COUNTED_VALUE_PATTERN, DURATION_PATTERN, E164_PATTERN, RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 
@@ -54,6 +54,10 @@ export const PATTERNS = {
   anchor: {
     pattern: `${ANCHORS.day.pattern.source}|${ANCHORS.date.pattern.source}`,
     accepts: `${ANCHORS.day.words} for a month, or ${ANCHORS.date.words} for a year, both as text`,
+  },
+  slotAnchor: {
+    pattern: `${ANCHORS.day.pattern.source}|${ANCHORS.date.pattern.source}|^${JOINED}$`,
+    accepts: `${ANCHORS.day.words} for a month, or ${ANCHORS.date.words} for a year, both as text, or "${JOINED}"`,
   },
   versions: {
     pattern: `^(?:\\*|[ \\t,]*${etag}(?:[ \\t]*,[ \\t,]*${etag})*[ \\t,]*)$`,

@@ -1,17 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import {
-  MAX_BULK_IDS,
-  MAX_LASTS_DAYS,
-  MAX_LISTED_FAILURES,
-  MAX_PLANS,
-  MAX_SAMPLES,
-  MAX_SLOTS,
-} from '../domain/bounds.ts'
+import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
 import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
-import { BulkHeaders } from './bulk.ts'
-import { CreateQuotaReq, IfMatchHeaders } from './quotas.ts'
+import { CreateQuotaReq } from './quotas.ts'
 import {
+  ANCHOR,
   closed,
   cursorPageOf,
   cursorQuery,
@@ -38,6 +31,12 @@ const {
 } = CreateQuotaReq.properties
 planned satisfies Record<keyof PlannedFields, TSchema>
 
+const slotAnchor = nullable(patterned('slotAnchor'), {
+  description: `${ANCHOR} "joined": the day on which the user got the plan, in \`time_zone\`; each user's quota has that day, and keeps it through later versions. A quota of the slot that has a day keeps that one.`,
+  examples: ['joined'],
+})
+const ofSlot = { ...planned, anchor: Type.Optional(Type.With(slotAnchor, { default: null })) }
+
 const slot = patterned('slot', {
   description: 'Names the quota within the plan: a later version changes the quota that has the same slot.',
   examples: ['monthly'],
@@ -47,7 +46,7 @@ const lastsDays = nullable(Type.Integer({ minimum: 1, maximum: MAX_LASTS_DAYS })
 })
 
 const SlotReq = Type.Object(
-  { slot, lasts_days: Type.Optional(Type.With(lastsDays, { default: null })), ...planned },
+  { slot, lasts_days: Type.Optional(Type.With(lastsDays, { default: null })), ...ofSlot },
   {
     $id: 'PlanSlotReq',
     ...closed,
@@ -56,7 +55,7 @@ const SlotReq = Type.Object(
 )
 
 export const PlanSlot = Type.Object(
-  { slot, lasts_days: lastsDays, ...Type.Required(Type.Object(planned)).properties },
+  { slot, lasts_days: lastsDays, ...Type.Required(Type.Object(ofSlot)).properties },
   { $id: 'PlanSlot', description: 'A quota of a plan.' },
 )
 
@@ -170,6 +169,14 @@ export const PlanHistory = cursorPageOf('PlanChange', {
 
 /* ── Users ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+export const fresh = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description:
+      'Whether a quota that is made begins anew. Otherwise what earlier quotas of its slot have used and reserved in a window that is still open, or would be if they had not ended, counts in its first window, if they count the same: so the allowance is not given twice. Quotas that stay keep their counters in either case.',
+  }),
+)
+
 export const GivePlanReq = Type.Object(
   {
     plan_id: positive({ examples: [1] }),
@@ -179,6 +186,7 @@ export const GivePlanReq = Type.Object(
         description: 'Whether fields that administrators have changed by hand are set to what the plan says.',
       }),
     ),
+    fresh,
   },
   { $id: 'GivePlanReq', ...closed },
 )
@@ -199,129 +207,16 @@ export const UserPlan = Type.Object(
           description: 'The fields that stay as an administrator has changed them by hand.',
           examples: [['limit']],
         }),
+        carried: uint({
+          description:
+            'What the call has carried over from earlier quotas of the slot into one that it made. 0 otherwise.',
+        }),
       }),
       { description: 'The quotas of the plan.' },
     ),
     ended: Type.Array(positive(), { description: 'The ids of the quotas that the call has ended.' }),
   },
   { $id: 'UserPlan', description: 'The plan of a user, with its quotas.' },
-)
-
-/* ── Roll-out ───────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-export const RollOutReq = Type.Object(
-  {
-    users: Type.Optional(
-      Type.Array(uint(), {
-        minItems: 1,
-        maxItems: MAX_BULK_IDS,
-        description: 'These users, whichever plan they have.',
-      }),
-    ),
-    from_version: Type.Optional(positive({ description: 'All who have this version of the plan.' })),
-    from_plan: Type.Optional(positive({ description: 'All who have this other plan, in any version.' })),
-    reason: Type.Optional(
-      text(500, { minLength: 1, description: 'Why, for the history of each quota that changes, and for the audit.' }),
-    ),
-    dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether to only report what would change, with examples.' }),
-    ),
-  },
-  {
-    $id: 'RollOutReq',
-    ...closed,
-    description:
-      'Who gets the current version: at most one of `users`, `from_version` and `from_plan`. With none of them, all who have the plan in another version.',
-    examples: [{ from_version: 1, dry_run: true }],
-  },
-)
-
-export const RollOutHeaders = Type.Object({ ...IfMatchHeaders.properties, ...BulkHeaders.properties })
-
-const rollOutCounts = {
-  users: Type.Object({
-    changed: uint({
-      description: 'Users whose quotas changed, if only in the version of the plan; in a dry run, would change.',
-    }),
-    unchanged: uint({ description: 'Users who have all of it already.' }),
-    left_out: uint({
-      description:
-        'Users who had another plan when it was their turn than the one that was asked for, or a later version of this one.',
-    }),
-    failed: uint({ description: 'Users who could not get the plan.' }),
-  }),
-  quotas: Type.Object({
-    made: uint(),
-    changed: uint({ description: 'Changed in place in a field, with their counters.' }),
-    ended: uint({ description: 'Of slots that the plan does not have, and those that were replaced by others.' }),
-    stay: uint({ description: 'No field changed. The version of the plan may have moved.' }),
-    kept: uint({ description: 'Of those that are changed or stay: with fields that were changed by hand.' }),
-  }),
-  exhausted: uint({
-    description: 'Users with a quota that has nothing left by this change, and had something before.',
-  }),
-}
-const outcomeOfUser = { user_id: uint() }
-const code = Type.String({ description: 'A code of the error catalog.' })
-
-export const RollOutRecord = Type.Union(
-  [
-    Type.Object(
-      {
-        record: Type.Literal('begin'),
-        bulk_id: Type.String({ description: 'The `request_id` of all its changes, also of repeated calls.' }),
-      },
-      { description: 'The first line, but for a dry run.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('failed'), ...outcomeOfUser, code, detail: Type.String() },
-      {
-        description: `A user who could not get the plan; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
-      },
-    ),
-    Type.Object(
-      { record: Type.Literal('exhausted'), ...outcomeOfUser, slots: Type.Array(Type.String()) },
-      {
-        description: `A user with quotas that have nothing left by this change, and had something before. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
-      },
-    ),
-    Type.Object(
-      {
-        record: Type.Literal('sample'),
-        ...outcomeOfUser,
-        slots: Type.Array(
-          Type.Object({
-            slot: Type.String(),
-            outcome: Type.Enum([...SLOT_OUTCOMES]),
-            kept: Type.Record(Type.String(), Type.Unknown(), {
-              description:
-                'The fields that would stay as an administrator has changed them by hand, each with its value.',
-              examples: [{ limit: 500 }],
-            }),
-            changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
-              description: 'The fields that would change in place, each with its value before and after.',
-              examples: [{ limit: [100, 200] }],
-            }),
-          }),
-        ),
-        ended: uint({ description: 'How many quotas would end.' }),
-      },
-      { description: `Only in a dry run: one of the first ${MAX_SAMPLES} users who would change.` },
-    ),
-    Type.Object(
-      { record: Type.Literal('progress'), ...rollOutCounts },
-      { description: 'How far it is. About once a second.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('stopped'), ...rollOutCounts, code, detail: Type.String() },
-      { description: 'The last line, if the service could not go on. Repeat the call with the same key.' },
-    ),
-    Type.Object(
-      { record: Type.Literal('end'), ...rollOutCounts },
-      { description: 'The last line: all users were tried.' },
-    ),
-  ],
-  { $id: 'RollOutRecord', description: 'A line of the response to a roll-out. Check that the last line is `end`.' },
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */
@@ -338,12 +233,8 @@ export const PLAN_COMPONENTS = {
   PlanHistory,
   GivePlanReq,
   UserPlan,
-  RollOutReq,
-  RollOutRecord,
 } satisfies Record<string, TSchema>
 
 export type CreatePlanReq = Static<typeof CreatePlanReq>
 export type UpdatePlanReq = Static<typeof UpdatePlanReq>
 export type UserPlan = Static<typeof UserPlan>
-export type RollOutReq = Static<typeof RollOutReq>
-export type RollOutRecord = Static<typeof RollOutRecord>

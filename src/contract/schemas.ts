@@ -88,11 +88,9 @@ export const period = nullable(Type.Enum([...PERIODS]), {
   description:
     'The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday, months and years where `anchor` says. `minute` is only for a cap with `per`.',
 })
-export const anchor = nullable(patterned('anchor'), {
-  description:
-    'Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods.',
-  examples: ['15'],
-})
+export const ANCHOR =
+  'Where the windows begin. For the period `month` a day from "1" to "31", the last day where a month is shorter; for `year` a month and a day, such as "04-01" ("02-29" is 28 February in other years). null: on the first, on 1 January. Only for these periods.'
+export const anchor = nullable(patterned('anchor'), { description: ANCHOR, examples: ['15'] })
 
 /** What a cap counts, and by which values. */
 export const per = nullable(Type.Enum([...COUNTED_VALUES]), {

@@ -19,6 +19,16 @@ export const ANCHORS = {
   },
 } as const satisfies Record<AnchorKind, object>
 
+/** In a slot of a plan: the day on which the user got it. A quota of the slot has that day. */
+export const JOINED = 'joined'
+
+/** The anchor of a period whose windows begin on a date; null if they cannot. */
+export function anchorOn(period: Period | null, { month, day }: Start): string | null {
+  const kind = kindOf(period)
+  if (kind === undefined) return null
+  return kind === 'day' ? String(day) : [month, day].map(part => String(part).padStart(2, '0')).join('-')
+}
+
 const ANCHORED = PERIODS.filter(period => kindOf(period) !== undefined)
 
 function kindOf(period: Period | null): AnchorKind | undefined {

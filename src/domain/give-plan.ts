@@ -1,6 +1,8 @@
 /** What a user's quotas become when the user gets a plan, or loses it. */
+
+import { JOINED } from './anchor.ts'
 import type { Change } from './outbox-event.ts'
-import { type PlanSlot, type PlanVersion, plannedFieldsOf } from './plan.ts'
+import { anchored, type PlanSlot, type PlanVersion, plannedFieldsOf } from './plan.ts'
 import {
   type ClosedWindow,
   changeQuota,
@@ -8,13 +10,16 @@ import {
   type Quota,
   type QuotaChange,
   type QuotaPatch,
+  roll,
   unknownIn,
 } from './quota.ts'
 import { changedNames, type KeptName, type QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues } from './quota-rules.ts'
 import { PLANNED_NAMES } from './quota-settings.ts'
+import { openingOf, type Reservation } from './reservation.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 import type { UnknownValue } from './unknown-value.ts'
+import { formerOf, type SentSince, usedBefore } from './used-before.ts'
 
 export const SLOT_OUTCOMES = ['made', 'changed', 'replaced', 'stays'] as const
 /**
@@ -27,7 +32,13 @@ type SlotOutcome = (typeof SLOT_OUTCOMES)[number]
 export interface GivenSlot {
   slot: string
   outcome: SlotOutcome
+  /** The quota that the user had for it; null: none. */
+  before: Quota | null
   quota: Quota
+  /** What earlier quotas of the slot have used, which counts in the first window of one that is made. */
+  carried: number
+  /** The same if it does not count, because the quota begins anew: the user gets it again. */
+  again: number
   /** The fields that are changed in place. */
   changed: readonly KeptName[]
   /** The fields that stay as an administrator has set them. */
@@ -38,6 +49,8 @@ export interface GivenSlot {
 interface PlanChange {
   change: Change
   closed: readonly ClosedWindow[]
+  /** What a quota that is made begins with. */
+  booking?: Reservation | null
 }
 
 export interface Giving {
@@ -55,6 +68,17 @@ interface Context {
   userId: number
   /** An id for a quota to be made. */
   nextId: () => number
+  /** The user's earlier quotas of slots (`formerOf`), in the order in which they were made. */
+  earlier: readonly Quota[]
+  sentSince: SentSince
+}
+
+/** How a plan is given. */
+export interface Manner {
+  /** Whether what administrators have changed by hand is given up. */
+  reset?: boolean
+  /** Whether quotas that are made begin anew, although earlier ones of the slot have used units in an open window. */
+  fresh?: boolean
 }
 
 /**
@@ -63,12 +87,11 @@ interface Context {
  *
  * @param plan null: the plan is taken away
  * @param quotas the user's quotas that are of a plan and not deleted, expired ones too
- * @param reset whether what administrators have changed by hand is given up
  */
 export function givePlan(
   quotas: readonly Quota[],
   plan: PlanVersion | null,
-  reset: boolean,
+  { reset = false, fresh = false }: Manner,
   context: Context,
 ): Giving | { outcome: 'unknown_value'; cause: UnknownValue } {
   // Also of a quota that would end: to end it is to roll it.
@@ -78,25 +101,25 @@ export function givePlan(
   const ending: PlanChange[] = []
   const others: PlanChange[] = []
   const slots: GivenSlot[] = []
-  for (const slot of plan?.slots ?? []) {
-    const before = bySlot.get(slot.slot)
-    const of: QuotaPlan = { ...identityOf(plan), slot: slot.slot, kept: [] }
+  const since = gotPlanAt(quotas, plan, context.now)
+  for (const planned of plan?.slots ?? []) {
+    const before = bySlot.get(planned.slot)
+    const slot = withAnchor(planned, before, since)
     bySlot.delete(slot.slot)
     if (before === undefined || isOther(before, slot, context.now)) {
-      const made = make(slot, of, context)
-      others.push(made)
-      const outcome = before === undefined ? 'made' : 'replaced'
-      slots.push({ slot: slot.slot, outcome, quota: made.change.after, changed: [], kept: [] })
-      if (before !== undefined) ending.push(end(before, context))
+      const made = make(slot, { ...identityOf(plan), since }, { before, fresh }, context)
+      others.push(made.change)
+      slots.push(made.given)
+      if (before !== undefined) ending.push(end(before, context, 'replaced'))
       continue
     }
-    const changed = changeInPlace(before, slot, of, reset, context)
+    const changed = changeInPlace(before, slot, inPlaceOf(before, identityOf(plan), context.now), reset, context)
     if (changed.outcome === 'changed') {
       others.push({ change: { action: 'updated', before, after: changed.quota }, closed: changed.closed })
     }
     slots.push(inPlace(slot, before, changed.outcome === 'changed' ? changed.quota : before))
   }
-  for (const quota of bySlot.values()) ending.push(end(quota, context))
+  for (const quota of bySlot.values()) ending.push(end(quota, context, 'ended'))
   return {
     outcome: 'given',
     changes: [...ending, ...others],
@@ -108,10 +131,31 @@ export function givePlan(
 function inPlace({ slot }: PlanSlot, before: Quota, quota: Quota): GivenSlot {
   const changed = changedNames(before, quota)
   const outcome = changed.length === 0 ? 'stays' : 'changed'
-  return { slot, outcome, quota, changed, kept: quota.plan?.kept ?? [] }
+  return { slot, outcome, before, quota, changed, kept: quota.plan?.kept ?? [], carried: 0, again: 0 }
 }
 
-function identityOf(plan: PlanVersion | null): Pick<QuotaPlan, 'id' | 'name' | 'version'> {
+/** When the user got the plan, in any version; now, if not before. */
+function gotPlanAt(quotas: readonly Quota[], given: PlanVersion | null, now: EpochMs): EpochMs {
+  const times = quotas.flatMap(({ plan, starts_at }) => (plan?.id === given?.id ? [plan?.since ?? starts_at] : []))
+  return Math.min(now, ...times)
+}
+
+/** The slot with the day on which the user joined. One that the user's quota has stays. */
+function withAnchor(slot: PlanSlot, before: Quota | undefined, since: EpochMs): PlanSlot {
+  const isKept = slot.anchor === JOINED && before?.anchor != null && before.period === slot.period
+  return isKept ? { ...slot, anchor: before.anchor } : anchored(slot, since)
+}
+
+type Identity = Pick<QuotaPlan, 'id' | 'name' | 'version'>
+
+/** Of which plan a quota is that stays. */
+function inPlaceOf({ plan, starts_at }: Quota, identity: Identity, now: EpochMs): QuotaPlan {
+  const { slot = '', id, since, ...marks } = plan ?? {}
+  const gotAt = id === identity.id ? since : now === starts_at ? undefined : now
+  return { ...marks, ...identity, slot, kept: [], ...(gotAt === undefined ? {} : { since: gotAt }) }
+}
+
+function identityOf(plan: PlanVersion | null): Identity {
   if (plan === null) throw new Error('a slot belongs to a plan')
   const { id, name, version } = plan
   return { id, name, version }
@@ -125,11 +169,39 @@ function isOther(quota: Quota, { kind, period, anchor, time_zone, per, counts }:
 /** How long a quota lasts that starts at a time. */
 const endOf = ({ lasts_days }: PlanSlot, start: EpochMs) => (lasts_days === null ? null : start + lasts_days * DAY_MS)
 
-function make(slot: PlanSlot, plan: QuotaPlan, { now, actor, userId, nextId }: Context): PlanChange {
-  const draft = { ...plannedFieldsOf(slot), user_id: userId, expires_at: endOf(slot, now) }
+interface Making {
+  /** The quota that it replaces. */
+  before: Quota | undefined
+  fresh: boolean
+}
+
+/** Makes the quota of a slot, which begins with what earlier ones have used in a window that is open. */
+function make(
+  planned: PlanSlot,
+  { since, ...identity }: Identity & { since: EpochMs },
+  { before, fresh }: Making,
+  { now, actor, userId, nextId, earlier, sentSince }: Context,
+): { change: PlanChange; given: GivenSlot } {
+  const { slot } = planned
+  const fields = plannedFieldsOf(planned)
+  const ofSlot = earlier.filter(quota => formerOf(quota)?.slot === slot)
+  const replaced = before === undefined ? [] : [roll(before, now).quota]
+  const used = usedBefore(fields, [...ofSlot, ...replaced], now, sentSince)
+  const carried = fresh ? 0 : used
+  const draft = { ...fields, user_id: userId, expires_at: endOf(planned, now), opening_used: carried }
   const made = createQuota(draft, { id: nextId(), now, actor })
-  if ('issues' in made) throw new Error(`slot ${slot.slot} makes no quota: ${JSON.stringify(made.issues)}`)
-  return { change: { action: 'created', before: null, after: { ...made.quota, plan } }, closed: [] }
+  if ('issues' in made) throw new Error(`slot ${slot} makes no quota: ${JSON.stringify(made.issues)}`)
+  const marks = {
+    ...(since < now ? { since } : {}),
+    ...(carried > 0 ? { carried } : {}),
+    ...(carried < used ? { fresh: true as const } : {}),
+  }
+  const quota: Quota = { ...made.quota, plan: { ...identity, slot, kept: [], ...marks } }
+  const outcome = before === undefined ? 'made' : 'replaced'
+  return {
+    change: { change: { action: 'created', before: null, after: quota }, closed: [], booking: openingOf(quota) },
+    given: { slot, outcome, before: before ?? null, quota, changed: [], kept: [], carried, again: used - carried },
+  }
 }
 
 /** Sets what the slot says, but for what was changed by hand. Where the two contradict each other, the slot holds. */
@@ -149,18 +221,20 @@ function set(before: Quota, slot: PlanSlot, plan: QuotaPlan, context: Context): 
 }
 
 /** Ends a quota now, which is one of the user's past from then on. One that has expired keeps its end. */
-function end(before: Quota, context: Context): PlanChange {
+function end(before: Quota, context: Context, how: 'ended' | 'replaced'): PlanChange {
   const isOver = before.expires_at !== null && before.expires_at <= context.now
   const patch: QuotaPatch = isOver
     ? {}
     : {
         expires_at: Math.max(context.now, before.starts_at + 1),
-        // It began by a clock that was ahead, and ends after its start: senders, who may draw on it already, must not do so until then.
-        ...(before.starts_at > context.now ? { enabled: false } : {}),
+        // Senders must not draw on it any more: by a clock that lags where another quota holds in its place, nor until its end if it
+        // began by a clock that was ahead, and ends after its start.
+        ...(how === 'replaced' || before.starts_at > context.now ? { enabled: false } : {}),
       }
   const ended = asPossible(changeQuota(before, patch, context, null))
   if (ended.outcome !== 'changed') throw new Error(`quota ${before.id} cannot end`)
-  return { change: { action: 'updated', before, after: ended.quota }, closed: ended.closed }
+  const after = { ...ended.quota, former: formerOf(roll(before, context.now).quota) }
+  return { change: { action: 'updated', before, after }, closed: ended.closed }
 }
 
 /** A plan was checked when it was written, so that nothing else can come of it. */

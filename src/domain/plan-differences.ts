@@ -1,5 +1,5 @@
 /** What a plan says of a user's quotas, and what they say: an independent comparison, for `verify`. */
-import { isSameAnchor } from './anchor.ts'
+import { isSameAnchor, JOINED } from './anchor.ts'
 import { type PlanVersion, plannedFieldsOf } from './plan.ts'
 import type { Quota } from './quota.ts'
 import { isDeepEqual } from './quota-settings.ts'
@@ -53,7 +53,7 @@ function differenceOf(
   const wrong = Object.entries({ ...planned, expires_at })
     .filter(([name, value]) => !kept.includes(name) && !isDeepEqual(own[name], value))
     .map(([name]) => name)
-  if (!isSameAnchor(slot.period, quota.anchor, anchor)) wrong.push('anchor')
+  if (anchor !== JOINED && !isSameAnchor(slot.period, quota.anchor, anchor)) wrong.push('anchor')
   if (!isSameZone(quota.time_zone, time_zone)) wrong.push('time_zone')
   if (plan.name !== version.name) wrong.push('plan.name')
   return wrong.length === 0

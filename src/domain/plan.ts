@@ -1,4 +1,5 @@
 import type { ValidationIssue } from '../errors.ts'
+import { JOINED } from './anchor.ts'
 import { namedValues } from './named-values.ts'
 import { createQuota } from './quota.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type QuotaSettings,
 } from './quota-settings.ts'
 import { type EpochMs, formatTimestamp } from './time.ts'
+import { anchorAt } from './window.ts'
 
 /** The fields of a quota that a plan says: those that are fixed at its creation, but for the user, and settings. */
 export type PlannedFields = Omit<QuotaIdentity, 'user_id'> & Pick<QuotaSettings, PlannedName>
@@ -78,10 +80,16 @@ export function plannedFieldsOf(slot: PlanSlot): PlannedFields {
   return namedValues<PlannedFields>(PLANNED_FIELDS, name => slot[name])
 }
 
+/** A slot whose windows begin where those of a user do who joined at a time. */
+export function anchored<Slot extends PlanSlot>(slot: Slot, joinedAt: EpochMs): Slot {
+  if (slot.anchor !== JOINED) return slot
+  return { ...slot, anchor: anchorAt(slot.period, slot.time_zone, joinedAt) ?? JOINED }
+}
+
 /** Every rule that the slots break. Each must make a quota. */
 export function slotIssues(slots: readonly PlanSlot[]): ValidationIssue[] {
   return slots.flatMap((slot, index) => {
-    const made = createQuota({ user_id: 0, ...plannedFieldsOf(slot) }, { id: 0, now: 0, actor: '' })
+    const made = createQuota({ user_id: 0, ...plannedFieldsOf(anchored(slot, 0)) }, { id: 0, now: 0, actor: '' })
     const issues = 'issues' in made ? [...made.issues] : []
     const first = slots.findIndex(other => other.slot === slot.slot)
     if (first < index)

@@ -1,4 +1,5 @@
 import { isDeepEqual, PLANNED_NAMES, type PlannedName, type QuotaSettings } from './quota-settings.ts'
+import type { EpochMs } from './time.ts'
 
 /** A field that a plan sets. The expiry follows from the days that the slot lasts. */
 export type KeptName = PlannedName | 'expires_at'
@@ -12,6 +13,18 @@ export interface QuotaPlan {
   slot: string
   /** The fields that an administrator has changed since, in the order of the settings: later versions leave them. */
   kept: readonly KeptName[]
+  /** When the user got the plan. Left out: with this quota, when it started. */
+  since?: EpochMs
+  /** Units or messages of earlier quotas of the slot with which its first window began. Left out: none. */
+  carried?: number
+  /** Whether it began anew although earlier quotas of the slot had used units in an open window. Left out: no. */
+  fresh?: true
+}
+
+/** What a quota was that its plan has ended. What it used counts in the next quota of the slot, while its window would have been open. */
+export interface FormerSlot extends Pick<QuotaPlan, 'slot' | 'carried' | 'fresh'> {
+  /** The end of that window; null: it had none. */
+  until: EpochMs | null
 }
 
 const KEPT_NAMES: readonly KeptName[] = [...PLANNED_NAMES, 'expires_at']

@@ -2,7 +2,7 @@ import type { ValidationIssue } from '../errors.ts'
 import { alertedBy, marksAfterChange } from './alerts.ts'
 import { anchorError } from './anchor.ts'
 import { calendarOf, PERIODS } from './period.ts'
-import { planAfterHand, type QuotaPlan } from './quota-plan.ts'
+import { type FormerSlot, planAfterHand, type QuotaPlan } from './quota-plan.ts'
 import { asStored, immutableIssues, issuesOf, openingIssues } from './quota-rules.ts'
 import {
   COUNTED_VALUES,
@@ -48,6 +48,8 @@ export interface Quota extends Allowance, QuotaSettings {
   expiry_anchor: string | null
   /** The plan that the quota is of; null: it is the user's own. */
   plan: QuotaPlan | null
+  /** What it was before its plan ended it; null: it is of a plan, or was of none. */
+  former: FormerSlot | null
   /** Grows by one with each administrator's change that changes something. */
   version: number
   created_by: string
@@ -227,9 +229,8 @@ export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; c
  */
 export function createQuota(
   draft: QuotaDraft,
-  context: { id: number; now: EpochMs; actor: string },
+  { id, now, actor }: { id: number; now: EpochMs; actor: string },
 ): { quota: Quota } | { issues: ValidationIssue[] } {
-  const { id, now, actor } = context
   const { opening_used: used = 0, ...named } = draft
   const definition = { ...defaultsFor(named), starts_at: now, ...named }
   const issues = [...issuesOf(definition), ...openingIssues(definition, used)]
@@ -245,6 +246,7 @@ export function createQuota(
     expiry_emitted: false,
     expiry_anchor: null,
     plan: null,
+    former: null,
     id,
     version: 1,
     created_at: now,
@@ -264,10 +266,9 @@ export function createQuota(
 export function changeQuota(
   current: Quota,
   patch: QuotaPatch,
-  context: { now: EpochMs; actor: string },
+  { now, actor }: { now: EpochMs; actor: string },
   plan?: QuotaPlan | null,
 ): QuotaChange {
-  const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...asked } = patch
   const fields = asStored(asked, current)
   const unknown = unknownIn(current)
@@ -323,9 +324,8 @@ function markEmitted(quota: Quota, now: EpochMs): Quota {
 /** Marks a quota deleted, in the window that contains `now`. */
 export function deleteQuota(
   current: Quota,
-  context: { now: EpochMs; actor: string },
+  { now, actor }: { now: EpochMs; actor: string },
 ): { quota: Quota; closed: ClosedWindow[] } {
-  const { now, actor } = context
   const { quota, closed } = roll(current, now)
   return {
     quota: { ...quota, version: quota.version + 1, updated_at: now, updated_by: actor, deleted_at: now },

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
-import { type DateWindows, dateWindowsOf } from './anchor.ts'
-import type { Calendar } from './period.ts'
+import { anchorOn, type DateWindows, dateWindowsOf } from './anchor.ts'
+import type { Calendar, Period } from './period.ts'
 import { DAY_MS, type EpochMs, HOUR_MS, LATEST, MINUTE_MS } from './time.ts'
 
 /**
@@ -85,6 +85,11 @@ export function localTimestamp(text: string, timeZone: string): EpochMs {
 /** The year and month of a time by the calendar of a time zone: 2026-03. */
 export function monthIn(timeZone: string, at: EpochMs): string {
   return zonedAt(timeZone, at).toPlainDate().toPlainYearMonth().toString()
+}
+
+/** The anchor of a period whose windows begin on the day of `at` in a time zone; null if they cannot. */
+export function anchorAt(period: Period | null, timeZone: string, at: EpochMs): string | null {
+  return anchorOn(period, zonedAt(timeZone, at).toPlainDate())
 }
 
 /** The first boundary after `at`. */

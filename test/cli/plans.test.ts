@@ -225,3 +225,24 @@ test('a roll-out that does not reach all ends with 1, and says what is wrong', a
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
   }
 })
+
+test('a roll-out says what counts on in new quotas, and with --fresh who gets it twice', async () => {
+  const joined = (anchor: string) => `name: Days\nslots:\n  - {slot: monthly, limit: 1000, period: month${anchor}}\n`
+  const id = idOf(await apply(joined(''), '--yes'))
+  await plan(['give', '31', String(id)])
+  const body = { user_id: 31, id: 'm-1', units: 700 }
+  await service.call('POST', '/api/sms/sender/quota/consume', { token: service.senderToken, body })
+  service.clock.now += 1_000
+  const changed = await apply(joined(', anchor: joined'), '--yes')
+  expect(changed.stdout).toContain('slot monthly: anchor null → joined')
+
+  const dry = await plan(['roll-out', String(id), '--dry-run'])
+  expect(dry.stderr).toBe('user 31: begins with 700 used in monthly\n')
+  expect(dry.stdout).toContain('1 user with units used before that count in a new quota\n')
+  const fresh = await plan(['roll-out', String(id), '--dry-run', '--fresh'])
+  expect(fresh.stderr).toBe('user 31: gets again 700 used in monthly\n')
+  expect(fresh.stdout).toContain('1 user with units used before that they get again\n')
+  expect((await plan(['roll-out', String(id), '--yes'])).stdout).toContain('quotas: made 1, changed 0, ended 1\n')
+  const [quota] = (await service.call('GET', '/api/sms/admin/quota/list?user_id=31')).body.items
+  expect(quota).toMatchObject({ used: 700, anchor: String(new Date(service.clock.now).getUTCDate()) })
+})

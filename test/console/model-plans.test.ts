@@ -188,6 +188,8 @@ const counts = (users: Partial<RollOutCounts['users']>, quotas: Partial<RollOutC
   users: { changed: 0, unchanged: 0, left_out: 0, failed: 0, ...users },
   quotas: { made: 0, changed: 0, ended: 0, stay: 0, kept: 0, ...quotas },
   exhausted,
+  carried: 0,
+  again: 0,
 })
 
 test.each([

@@ -1,9 +1,12 @@
 /** A page of plans, and the count of their users, are read by an index. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { listPlans, usersByVersion } from '../../src/db/plans/plans.ts'
-import { usersOfPlan } from '../../src/db/plans/users.ts'
+import { formerQuotas, usersOfPlan } from '../../src/db/plans/users.ts'
+import { lockAccounts } from '../../src/db/quotas/quotas.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
 import { rawSql } from '../support/sql.ts'
 
@@ -56,4 +59,22 @@ test.each([
   }
   const all = await usersOfPlan(db, 2, { from: 1, to: 2 }, undefined, USERS)
   expect(all.length).toBe(USERS / 50 - USERS / 100)
+})
+
+test('the former quotas of users are read in an index, past all that were never of a plan', async () => {
+  const user = 130
+  await db.transaction(tx => lockAccounts(tx, [user]))
+  await db.query({
+    text: rawSql`insert into quota (shard, id, user_id, kind, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at, alert_at,
+             enabled, metadata, window_start, created_at, created_by, updated_at, updated_by, former)
+           select ${shardOf(user)}, n, ${user}, 'grant', 1, 'UTC', 0, 0, 100, now(), '{}', true, '{}', now(), now(), 'a', now(), 'a',
+             case when n <= 3 then jsonb_build_object('slot', 'a', 'until', case n when 1 then 5 when 2 then 500 end) end
+           from generate_series(1, 5000) n`,
+  })
+  await db.query({ text: sql`vacuum analyze quota` })
+  const read = (on: Database) => on.transaction(tx => formerQuotas(tx, [user, 131], 100))
+  const plans = await plansOf(db, await transactionOf(db, read))
+  expect(kindsIn(plans)).not.toContain('Seq Scan')
+  expect(readIn(plans)).toBeLessThan(20)
+  expect((await read(db)).map(({ id }) => id)).toEqual([2, 3])
 })

@@ -26,6 +26,7 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
     expiry_emitted: false,
     expiry_anchor: null,
     plan: null,
+    former: null,
     version: 1,
     created_at: at('2026-01-01'),
     created_by: 'ada',

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Giving, givePlan } from '../../src/domain/give-plan.ts'
-import { type PlanVersion, plannedFieldsOf, type SlotDraft, slotOf } from '../../src/domain/plan.ts'
+import { type Giving, givePlan, type Manner } from '../../src/domain/give-plan.ts'
+import { type PlanVersion, plannedFieldsOf, type SlotDraft, slotIssues, slotOf } from '../../src/domain/plan.ts'
 import { changeQuota, deleteQuota, type Quota, type QuotaPatch, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import type { Sent } from '../../src/domain/used-before.ts'
 import { at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')
@@ -28,10 +29,11 @@ function user() {
     get quotas() {
       return quotas
     },
-    give(version: PlanVersion | null, now = NOW, reset = false): Giving {
+    give(version: PlanVersion | null, now = NOW, manner: Manner = {}, sent: readonly Sent[] = []): Giving {
       const planned = quotas.filter(quota => quota.plan !== null && quota.deleted_at === null)
-      const context = { now, actor: 'ada', userId: 7, nextId: () => ++lastId }
-      const given = givePlan(planned, version, reset, context)
+      const earlier = quotas.filter(quota => !planned.includes(quota)).sort((one, other) => one.id - other.id)
+      const context = { now, actor: 'ada', userId: 7, nextId: () => ++lastId, earlier, sentSince: () => sent }
+      const given = givePlan(planned, version, manner, context)
       if (given.outcome !== 'given') throw new Error(given.outcome)
       for (const { change } of given.changes) put(change.after)
       return given
@@ -117,12 +119,12 @@ describe('a plan that is given', () => {
     expect(ann.slot(first.slot)).toMatchObject({ id, plan: { version: 2 }, ...expected })
   })
 
-  test.each<[string, Partial<SlotDraft>]>([
-    ['kind', { kind: 'cap' }],
-    ['period', { period: 'week' }],
-    ['anchor', { anchor: '15' }],
-    ['time_zone', { time_zone: 'Europe/Berlin' }],
-  ])('with another %s ends the quota and makes one', (_field, other) => {
+  test.each<[string, Partial<SlotDraft>, number]>([
+    ['kind', { kind: 'cap' }, 0],
+    ['period', { period: 'year' }, 700],
+    ['anchor', { anchor: '15' }, 700],
+    ['time_zone', { time_zone: 'Europe/Berlin' }, 700],
+  ])('with another %s ends the quota and makes one', (_field, other, used) => {
     const ann = user()
     ann.give(plan(1, [MONTHLY, DAILY]))
     ann.use('monthly', 700)
@@ -131,8 +133,9 @@ describe('a plan that is given', () => {
     const given = ann.give(plan(2, [{ ...MONTHLY, ...other }, DAILY]), now)
     expect(outcomesOf(given)).toEqual({ monthly: 'replaced', daily: 'stays' })
     const [ended] = given.ended
-    expect(ended).toMatchObject({ id: before.id, expires_at: now, plan: null, used: 700 })
-    expect(ann.slot('monthly')).toMatchObject({ used: 0, ...other })
+    // No sender whose clock lags may draw on both.
+    expect(ended).toMatchObject({ id: before.id, expires_at: now, enabled: false, plan: null, used: 700 })
+    expect(ann.slot('monthly')).toMatchObject({ used, ...other })
     // The end makes room before the new quota is added.
     expect(given.changes[0]?.change.after.id).toBe(before.id)
   })
@@ -198,7 +201,7 @@ describe('a field that was changed by hand', () => {
       expect(slots).toMatchObject([{ outcome: 'changed', kept: ['limit', 'priority'] }])
       expect(ann.slot('monthly')).toMatchObject({ limit: 1500, priority: 5, name: `v${version}`, plan: { version } })
     }
-    const { slots } = ann.give(plan(3, [{ ...MONTHLY, limit: 3000, name: 'v3' }]), NOW, true)
+    const { slots } = ann.give(plan(3, [{ ...MONTHLY, limit: 3000, name: 'v3' }]), NOW, { reset: true })
     expect(slots).toMatchObject([{ outcome: 'changed', kept: [] }])
     expect(ann.slot('monthly')).toMatchObject({ limit: 3000, priority: 100, plan: { kept: [] } })
   })
@@ -237,6 +240,64 @@ describe('a field that was changed by hand', () => {
   })
 })
 
+describe('the anchor "joined"', () => {
+  const JOINED: SlotDraft = { ...MONTHLY, anchor: 'joined' }
+  /** The anchor of the user's quota, and what has become of it. */
+  const anchorAfter = (user_: ReturnType<typeof user>, version: PlanVersion, now: number) => {
+    const [slot] = user_.give(version, now).slots
+    return [slot?.quota.anchor, slot?.outcome]
+  }
+
+  test.each<[string, Partial<SlotDraft>, string, string, string]>([
+    // The time at which the user gets it, the anchor, and the end of the window of the day after.
+    ['a day of the month', {}, '2026-03-15 12:00:00', '15', '2026-04-15'],
+    ['the last day of a month', {}, '2026-01-31 12:00:00', '31', '2026-02-28'],
+    ['the day in the time zone', { time_zone: 'Asia/Tokyo' }, '2026-03-15 20:00:00', '16', '2026-04-15 15:00:00'],
+    ['a date of the year', { period: 'year' }, '2026-03-05 12:00:00', '03-05', '2027-03-05'],
+    ['a leap day', { period: 'year' }, '2028-02-29 12:00:00', '02-29', '2029-02-28'],
+  ])('is %s', (_what, fields, time, anchor, end) => {
+    const ann = user()
+    expect(anchorAfter(ann, plan(1, [{ ...JOINED, ...fields }]), at(time))).toEqual([anchor, 'made'])
+    expect(ann.slot('monthly').window_end).toBe(at(end))
+    expect(anchorAfter(ann, plan(1, [{ ...JOINED, ...fields }]), at(time) + DAY_MS)).toEqual([anchor, 'stays'])
+  })
+
+  test('stays through later versions, other plans and other time zones', () => {
+    const ann = user()
+    ann.give(plan(1, [JOINED]))
+    expect(anchorAfter(ann, plan(2, [{ ...JOINED, limit: 5 }]), NOW + 5 * DAY_MS)).toEqual(['15', 'changed'])
+    expect(anchorAfter(ann, plan(1, [JOINED], 2), NOW + 6 * DAY_MS)).toEqual(['15', 'changed'])
+    const tokyo = plan(2, [{ ...JOINED, time_zone: 'Asia/Tokyo' }], 2)
+    expect(anchorAfter(ann, tokyo, NOW + 7 * DAY_MS)).toEqual(['15', 'replaced'])
+  })
+
+  test('is the day that a quota has already, and else that on which the user got the plan, in any version', () => {
+    const [ann, ben] = [user(), user()]
+    ann.give(plan(1, [{ ...MONTHLY, anchor: '7' }]))
+    expect(anchorAfter(ann, plan(2, [JOINED]), NOW + 5 * DAY_MS)).toEqual(['7', 'stays'])
+    ben.give(plan(1, [MONTHLY]))
+    // A slot that comes later begins later, and the user had the plan before.
+    ben.give(plan(2, [{ ...MONTHLY, time_zone: 'Asia/Tokyo' }]), NOW + 5 * DAY_MS)
+    expect(anchorAfter(ben, plan(3, [JOINED]), NOW + 6 * DAY_MS)).toEqual(['15', 'replaced'])
+  })
+
+  test('is a new day in another plan whose quotas had none, and once the plan was taken away', () => {
+    const ann = user()
+    ann.give(plan(1, [MONTHLY]))
+    ann.give(plan(1, [MONTHLY], 2), NOW + 2 * DAY_MS)
+    expect(anchorAfter(ann, plan(2, [JOINED], 2), NOW + 3 * DAY_MS)).toEqual(['17', 'replaced'])
+    ann.give(null, NOW + 4 * DAY_MS)
+    expect(anchorAfter(ann, plan(2, [JOINED], 2), NOW + 5 * DAY_MS)).toEqual(['20', 'made'])
+  })
+
+  test('is for months and years', () => {
+    const wrong = { message: 'must be null unless the period is month or year' }
+    for (const period of [null, 'day', 'week'] as const)
+      expect(slotIssues([slotOf({ ...JOINED, period })])).toMatchObject([{ path: '/slots/0/anchor', ...wrong }])
+    expect(slotIssues([slotOf(JOINED), slotOf({ ...JOINED, slot: 'b', period: 'year' })])).toEqual([])
+  })
+})
+
 /* ── For any plans ──────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const anySlot: fc.Arbitrary<SlotDraft> = fc
@@ -262,6 +323,11 @@ const anyStep = fc.record({
   hand: fc.option(fc.record({ limit: fc.nat(5) })),
 })
 
+const marksOf = ({ plan }: Quota) => {
+  const { id, version, slot, kept } = plan ?? {}
+  return { id, version, slot, kept }
+}
+
 /** What a plan says of a user's quotas: without ids, counters, versions, and the time at which it was given. */
 const said = (quotas: readonly Quota[]) =>
   quotas
@@ -269,7 +335,7 @@ const said = (quotas: readonly Quota[]) =>
     .map(quota => ({
       ...plannedFieldsOf({ ...quota, slot: '', lasts_days: null }),
       lasts: quota.expires_at === null ? null : quota.expires_at - quota.starts_at,
-      plan: quota.plan,
+      plan: marksOf(quota),
     }))
     .sort((one, other) => ((one.plan?.slot ?? '') < (other.plan?.slot ?? '') ? -1 : 1))
 
@@ -297,7 +363,7 @@ test('after any history of plans, a plan gives what it gives to a user without o
       const ben = user()
       ben.give(target, now)
       const before = ann.quotas
-      const given = ann.give(target, now, reset)
+      const given = ann.give(target, now, { reset })
       // Each slot once, nothing else of the plan, and what ended is over and the user's own.
       expect(ann.quotas.filter(quota => quota.plan !== null)).toHaveLength(last.slots.length)
       for (const quota of given.ended) expect([quota.plan, statusOf(quota, now + 1)]).toEqual([null, 'expired'])
@@ -311,7 +377,7 @@ test('after any history of plans, a plan gives what it gives to a user without o
       const own = (quotas: readonly Quota[]) =>
         quotas.filter(quota => before.some(({ id, plan: of }) => id === quota.id && of === null))
       expect(own(ann.quotas)).toEqual(own(before))
-      expect(ann.give(target, now, reset).changes).toEqual([])
+      expect(ann.give(target, now, { reset }).changes).toEqual([])
       const { changes } = ann.give(null, now)
       expect(changes).toHaveLength(last.slots.length)
       expect(ann.quotas.filter(quota => quota.plan !== null)).toEqual([])

@@ -33,6 +33,11 @@ describe('the quotas of a plan', () => {
     expect(difference?.message).toContain(': anchor, time_zone is not what')
   })
 
+  test('may begin on any day where that is the one on which the user joined', () => {
+    const slots = version.slots.map(slot => ({ ...slot, anchor: 'joined' }))
+    expect(planDifferences(held, [aQuota({ plan: of(), anchor: '15' })], { ...version, slots })).toEqual([])
+  })
+
   test.each([
     ['a user without a plan', null, [aQuota({ plan: of() })], 'it is of version 2 of plan 3, and the user has no plan'],
     [

@@ -55,6 +55,8 @@ describe('a roll-out', () => {
         record: 'end',
         users: { ...NONE, changed: 5 },
         quotas: { made: 10, changed: 0, ended: 0, stay: 0, kept: 0 },
+        carried: 0,
+        again: 0,
         exhausted: 0,
       },
     ])
@@ -97,6 +99,8 @@ describe('a roll-out', () => {
       record: 'end',
       users: { ...NONE, changed: 3 },
       quotas: { made: 3, changed: 2, ended: 3, stay: 1, kept: 1 },
+      carried: 0,
+      again: 0,
       exhausted: 1,
     }
     expect(endOf(preview)).toEqual(end)

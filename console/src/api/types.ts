@@ -20,6 +20,7 @@ import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-histo
 import type { QUOTA_SUMMARY_COMPONENTS } from '../../../src/contract/quota-summary.ts'
 import type { QUOTA_COMPONENTS } from '../../../src/contract/quotas.ts'
 import type { RESERVATION_COMPONENTS } from '../../../src/contract/reservations.ts'
+import type { ROLL_OUT_COMPONENTS } from '../../../src/contract/roll-out.ts'
 import type { SEARCH_COMPONENTS } from '../../../src/contract/search.ts'
 import type { SENDER_COMPONENTS } from '../../../src/contract/sender.ts'
 import type { TRANSFER_COMPONENTS } from '../../../src/contract/transfers.ts'
@@ -41,6 +42,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof NOTIFICATION_COMPONENTS &
   typeof PAUSE_COMPONENTS &
   typeof PLAN_COMPONENTS &
+  typeof ROLL_OUT_COMPONENTS &
   typeof PROBLEM_COMPONENTS &
   typeof EVENT_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &

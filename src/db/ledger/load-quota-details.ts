@@ -1,6 +1,6 @@
 import { namedValues } from '../../domain/named-values.ts'
 import type { Allowance, Quota } from '../../domain/quota.ts'
-import type { QuotaPlan } from '../../domain/quota-plan.ts'
+import type { FormerSlot, QuotaPlan } from '../../domain/quota-plan.ts'
 import { DETAIL_NAMES, type DetailName, QUOTA_SETTINGS, type ValueType } from '../../domain/quota-settings.ts'
 import type { Cells, PipelinedConnection } from '../connection/pipelined-connection.ts'
 import { sql } from '../connection/sql.ts'
@@ -47,6 +47,7 @@ const COLUMNS = {
   expiry_emitted: boolean,
   expiry_anchor: textOrNull,
   plan: jsonOrNull<QuotaPlan>(),
+  former: jsonOrNull<FormerSlot>(),
 }
 
 const { list, at: AT } = selectListOf(COLUMNS, sql`q`)
@@ -81,6 +82,7 @@ export async function loadQuotaDetails(
       expiry_emitted: COLUMNS.expiry_emitted.read(cells[AT.expiry_emitted]),
       expiry_anchor: COLUMNS.expiry_anchor.read(cells[AT.expiry_anchor]),
       plan: COLUMNS.plan.read(cells[AT.plan]),
+      former: COLUMNS.former.read(cells[AT.former]),
     }
   })
 }

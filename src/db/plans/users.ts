@@ -121,6 +121,21 @@ export function expiredQuotasOfPlans(
   })
 }
 
+/**
+ * The users' quotas that were of their plan, and are no more: ended by it, with a window that might still be open, or deleted while they were
+ * of it. By id. Their counters may change meanwhile, as what was reserved is settled.
+ */
+export function formerQuotas(tx: Transaction, userIds: readonly number[], now: EpochMs): Promise<Quota[]> {
+  return tx.query<Quota>({
+    text: sql`select ${QUOTA_COLUMNS} from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user)
+           join quota on shard = of_shard and user_id = of_user
+           where (former is not null or (plan is not null and deleted_at is not null))
+             and coalesce((former ->> 'until')::bigint > $3, true) ${shardFilter(tx, sql`shard`, sql`$1`)}
+           order by id`,
+    values: [userIds.map(shardOf), userIds, now],
+  })
+}
+
 /** The plan of a user, and its quotas by id; undefined if the user has none. */
 export function planOfUser(
   db: Database,

@@ -33,6 +33,7 @@ const COLUMNS = [
   'expiry_emitted',
   'expiry_anchor',
   'plan',
+  'former',
   'created_at',
   'created_by',
   'updated_at',

@@ -1,9 +1,10 @@
 import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
 import { FORECAST_DAYS, type PastUsage } from '../../domain/forecast.ts'
 import { shardOf } from '../../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { DAY_MS, type EpochMs, LATEST } from '../../domain/time.ts'
 import { type UserUsageGroup, usageBucketOf } from '../../domain/usage.ts'
-import { type Database, inSnapshot, type SqlValue, type Store } from '../connection/database.ts'
+import type { Sent } from '../../domain/used-before.ts'
+import { type Database, inSnapshot, type SqlValue, type Store, type Transaction } from '../connection/database.ts'
 import { bind } from '../connection/parameters.ts'
 import { joinSql, type Sql, sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
@@ -151,6 +152,16 @@ export async function sumUsage(
     values,
   }))
   return reportRead(rows, onRead)
+}
+
+/** What a user has sent since a time, by the grant that paid; null: none. */
+export function sentSince(tx: Transaction, userId: number, since: EpochMs): Promise<Sent[]> {
+  return tx.query<Sent>({
+    text: sql`select quota_id, sum(committed)::bigint as units, sum(committed_messages)::bigint as messages
+           from (${usageOf(tx, { shard: sql`$3::smallint`, user: sql`$4::bigint` }, false)}) u group by 1`,
+    // Usage is kept by the quarter of an hour. That of a clock which is ahead counts, too.
+    values: [timestampParam(usageBucketOf(since)), timestampParam(LATEST), shardOf(userId), userId],
+  })
 }
 
 /** The beginning of a user's first usage that is rolled up, as SQL; null if there is none. */

@@ -3,7 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { givePlanInSteps, givePlanStep, type PlanTerms, previewPlanStep } from '../../admin/give-plan.ts'
-import { PlanParams, RollOutHeaders, RollOutReq } from '../../contract/plans.ts'
+import { PlanParams } from '../../contract/plans.ts'
+import { RollOutHeaders, RollOutReq } from '../../contract/roll-out.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import type { RouteContext } from '../context.ts'
@@ -60,7 +61,7 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
     },
     async (request, reply) => {
       const { id } = request.params
-      const { dry_run: isDryRun = false, reason, ...select } = request.body
+      const { dry_run: isDryRun = false, reason, fresh, ...select } = request.body
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const plan = givablePlan(foundPlan(await findPlan(db, id), id))
       const { version } = plan
@@ -69,9 +70,9 @@ function rollOutRoute(server: FastifyInstance, { db, now, steps: { pacer, slots 
       slots.hold(reply)
       const author = authorOf(request, now())
       // With the version: a repeated call completes what an earlier one began, and gives no other version.
-      const asked = { operation: 'rollOutPlan', id, version, select, reason }
+      const asked = { operation: 'rollOutPlan', id, version, select, reason, fresh }
       const begun = isDryRun ? null : await beginOf(db, key, asked, author)
-      const terms: PlanTerms = { plan, reset: false, isMeant: selection.isMeant, reason }
+      const terms: PlanTerms = { plan, isMeant: selection.isMeant, reason, ...(fresh === undefined ? {} : { fresh }) }
       const report = createRollOutReport(isDryRun, now)
       const records = streamSteps(selectedUsers(db, selection), {
         pacer,

@@ -1,6 +1,6 @@
 /** The roll-out of a plan: who gets it, and the lines of its response. */
 import type { PlanOutcome } from '../../admin/give-plan.ts'
-import type { RollOutRecord, RollOutReq } from '../../contract/plans.ts'
+import type { RollOutRecord, RollOutReq } from '../../contract/roll-out.ts'
 import type { Database } from '../../db/connection/database.ts'
 import { type PlanAccount, usersOfPlan, type VersionRange } from '../../db/plans/users.ts'
 import { MAX_INTEGER, MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
@@ -84,6 +84,8 @@ class Report implements RollOutReport {
   readonly counts = {
     users: { changed: 0, unchanged: 0, left_out: 0, failed: 0 },
     quotas: { made: 0, changed: 0, ended: 0, stay: 0, kept: 0 },
+    carried: 0,
+    again: 0,
     exhausted: 0,
   }
   private readonly isDryRun: boolean
@@ -122,6 +124,11 @@ class Report implements RollOutReport {
     }
     quotas.ended += giving.ended.length
     const exhausted = this.exhaustedBy(giving)
+    for (const record of ['carried', 'again'] as const) {
+      const slots = giving.slots.flatMap(one => (one[record] > 0 ? [{ slot: one.slot, used: one[record] }] : []))
+      if (slots.length > 0 && ++this.counts[record] <= MAX_LISTED_FAILURES && this.isDryRun)
+        yield { record, user_id, slots }
+    }
     if (exhausted.length > 0 && ++this.counts.exhausted <= MAX_LISTED_FAILURES)
       yield { record: 'exhausted', user_id, slots: exhausted }
     if (!this.isDryRun || giving.changes.length === 0 || this.samples >= MAX_SAMPLES) return
@@ -130,15 +137,14 @@ class Report implements RollOutReport {
       slot: given.slot,
       outcome: given.outcome,
       kept: this.keptOf(given),
-      changes: this.changesOf(given, giving),
+      changes: this.changesOf(given),
     }))
     yield { record: 'sample', user_id, slots, ended: giving.ended.length }
   }
 
   /** The fields that change in place: before and after, as the API shows them. */
-  private changesOf({ quota, changed }: GivenSlot, { changes }: Giving): Record<string, unknown[]> {
-    const before = changes.find(({ change }) => change.after.id === quota.id)?.change.before ?? quota
-    const shown = [before, quota].map(one => viewOf(one, this.now()))
+  private changesOf({ before, quota, changed }: GivenSlot): Record<string, unknown[]> {
+    const shown = [before ?? quota, quota].map(one => viewOf(one, this.now()))
     return Object.fromEntries(changed.map(name => [name, shown.map(view => view[name])]))
   }
 
@@ -149,11 +155,11 @@ class Report implements RollOutReport {
   }
 
   /** The slots whose quotas have nothing left by this change, and had something. */
-  private exhaustedBy({ changes }: Giving): string[] {
+  private exhaustedBy({ slots }: Giving): string[] {
     const now = this.now()
-    return changes.flatMap(({ change: { before, after } }) => {
-      if (before === null || after.plan === null || statusOf(after, now) !== 'exhausted') return []
-      return statusOf(roll(before, now).quota, now) === 'exhausted' ? [] : [after.plan.slot]
+    return slots.flatMap(({ slot, before, quota }) => {
+      if (before === null || statusOf(roll(quota, now).quota, now) !== 'exhausted') return []
+      return statusOf(roll(before, now).quota, now) === 'exhausted' ? [] : [slot]
     })
   }
 }

@@ -35,7 +35,9 @@ function readRoute(server: FastifyInstance, { db }: RouteContext): void {
       const found = await planOfUser(db, user_id)
       if (found === undefined) return { user_id, plan: null, slots: [], ended: [] }
       const slots = found.quotas.flatMap(({ id, plan }) =>
-        plan === null ? [] : [{ slot: plan.slot, quota_id: id, outcome: 'stays' as const, kept: [...plan.kept] }],
+        plan === null
+          ? []
+          : [{ slot: plan.slot, quota_id: id, outcome: 'stays' as const, kept: [...plan.kept], carried: 0 }],
       )
       return { user_id, plan: found.plan, slots, ended: [] }
     },
@@ -59,11 +61,11 @@ function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     errors: ['not_found', 'plan_archived', 'too_many_quotas', 'being_erased'],
     handler: async (request): Promise<UserPlan> => {
       const { user_id } = request.params
-      const { plan_id, reset = false } = request.body
+      const { plan_id, ...manner } = request.body
       // Again if the user got a version that was made after the plan was read.
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
-        const giving = await giveOne(db, user_id, { plan, reset }, authorOf(request, now()))
+        const giving = await giveOne(db, user_id, { plan, ...manner }, authorOf(request, now()))
         if (giving === null) continue
         const { id, name, version } = plan
         return {
@@ -91,7 +93,7 @@ function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     errors: ['being_erased'],
     handler: async (request, reply) => {
       const { user_id } = request.params
-      await giveOne(db, user_id, { plan: null, reset: false }, authorOf(request, now()))
+      await giveOne(db, user_id, { plan: null }, authorOf(request, now()))
       return reply.code(204).send(null)
     },
   })
@@ -117,5 +119,11 @@ function givingOrThrow(outcome: PlanOutcome): Giving | null {
 }
 
 function slotsOf({ slots }: Giving): UserPlan['slots'] {
-  return slots.map(({ slot, outcome, quota, kept }) => ({ slot, quota_id: quota.id, outcome, kept: [...kept] }))
+  return slots.map(({ slot, outcome, quota, kept, carried }) => ({
+    slot,
+    quota_id: quota.id,
+    outcome,
+    kept: [...kept],
+    carried,
+  }))
 }

@@ -1,7 +1,7 @@
 /** The fields of changes of many, and what `quota bulk` selects and changes. */
 import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
 import { GiveReq } from '../../../contract/give.ts'
-import { RollOutReq } from '../../../contract/plans.ts'
+import { RollOutReq } from '../../../contract/roll-out.ts'
 import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
 import { columnNames } from '../../../domain/quota-file.ts'
 import { REFERENCE, REFERENCE_NAME } from '../../../domain/user-file.ts'

@@ -108,6 +108,7 @@ ${EXIT_CODES}`,
       'sms-quota plan give 7 1',
       'sms-quota plan give ref:customer-1042 Basic',
       'sms-quota plan give 7 1 --reset',
+      'sms-quota plan give 7 1 --fresh',
     ],
   }),
   remoteCommand({

@@ -61,7 +61,7 @@ class RollOutRun implements ConfirmedRun {
   private readonly records: AsyncIterable<RollOutRecord>
   private readonly options: RunOptions
   private readonly examples: Sample[] = []
-  private readonly printed = { failed: 0, exhausted: 0 }
+  private readonly printed = { failed: 0, exhausted: 0, carried: 0, again: 0 }
   private counts: Counts | undefined
   private bulkId: string | undefined
 
@@ -101,6 +101,10 @@ class RollOutRun implements ConfirmedRun {
         return this.complain('failed', `user ${record.userId}: ${record.detail}`)
       case 'exhausted':
         return this.complain('exhausted', `user ${record.userId}: nothing left in ${record.slots.join(', ')}`)
+      case 'carried':
+        return this.complain('carried', `user ${record.userId}: begins with ${usedIn(record)}`)
+      case 'again':
+        return this.complain('again', `user ${record.userId}: gets again ${usedIn(record)}`)
       case 'sample':
         if (this.examples.length < MAX_EXAMPLES) this.examples.push(record)
         return
@@ -118,7 +122,7 @@ class RollOutRun implements ConfirmedRun {
   }
 
   /** Users of a kind, as far as they are printed. */
-  private complain(kind: 'failed' | 'exhausted', line: string): void {
+  private complain(kind: 'failed' | 'exhausted' | 'carried' | 'again', line: string): void {
     this.printed[kind] += 1
     this.options.progress?.('')
     if (this.printed[kind] <= MAX_PRINTED) this.options.terminal.complain(safe(line))
@@ -139,7 +143,11 @@ class RollOutRun implements ConfirmedRun {
   }
 }
 
-function linesOf({ users, quotas, exhausted }: Counts): string[] {
+/** "700 used in monthly" */
+const usedIn = ({ slots }: Extract<RollOutRecord, { record: 'carried' | 'again' }>) =>
+  slots.map(({ slot, used }) => `${used.toLocaleString('en')} used in ${slot}`).join(', ')
+
+function linesOf({ users, quotas, exhausted, carried, again }: Counts): string[] {
   const left = users.leftOut === 0 ? [] : [`left out ${users.leftOut.toLocaleString('en')}`]
   const [changed, unchanged, failed] = [users.changed, users.unchanged, users.failed].map(n => n.toLocaleString('en'))
   const [made, moved, ended] = [quotas.made, quotas.changed, quotas.ended].map(n => n.toLocaleString('en'))
@@ -147,6 +155,8 @@ function linesOf({ users, quotas, exhausted }: Counts): string[] {
     `users: ${[`changed ${changed}`, `unchanged ${unchanged}`, ...left, `refused ${failed}`].join(', ')}`,
     `quotas: made ${made}, changed ${moved}, ended ${ended}`,
     ...(quotas.kept === 0 ? [] : [`${inWords(quotas.kept, 'quota')} with changes by hand that stay`]),
+    ...(carried === 0 ? [] : [`${inWords(carried, 'user')} with units used before that count in a new quota`]),
+    ...(again === 0 ? [] : [`${inWords(again, 'user')} with units used before that they get again`]),
     ...(exhausted === 0 ? [] : [`${inWords(exhausted, 'user')} with nothing left in a quota`]),
   ]
 }

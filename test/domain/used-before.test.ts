@@ -1,0 +1,266 @@
+/** What a quota of a plan begins with that is made while a window of an earlier one of its slot is open. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { givePlan, type Manner } from '../../src/domain/give-plan.ts'
+import { calendarOf } from '../../src/domain/period.ts'
+import { type PlanVersion, type SlotDraft, slotOf } from '../../src/domain/plan.ts'
+import { deleteQuota, headroomOf, isLive, type Quota, roll } from '../../src/domain/quota.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { lastBoundary } from '../../src/domain/window.ts'
+import { at } from './fixture.ts'
+
+const NOW = at('2026-03-15 12:00:00')
+
+/** A user of one slot, and the log of what was sent. */
+function aUser() {
+  let quotas: Quota[] = []
+  let version = 0
+  const log: { at: EpochMs; quota_id: number; units: number }[] = []
+  const put = (quota: Quota) => {
+    quotas = [...quotas.filter(({ id }) => id !== quota.id), quota].sort((one, other) => one.id - other.id)
+  }
+  const sentSince = (since: EpochMs) =>
+    log.filter(sent => sent.at >= since).map(({ quota_id, units }) => ({ quota_id, units, messages: 1 }))
+  return {
+    log,
+    get quotas() {
+      return quotas
+    },
+    /** @param slot null: the plan is taken away */
+    give(slot: Partial<SlotDraft> | null, now: EpochMs, manner: Manner = {}) {
+      const slots = slot === null ? [] : [slotOf({ slot: 'main', limit: 1000, period: 'month', ...slot })]
+      const plan: PlanVersion | null = slot && { id: 1, version: ++version, name: 'Plan', slots }
+      const planned = quotas.filter(quota => quota.plan !== null && quota.deleted_at === null)
+      const earlier = quotas.filter(quota => !planned.includes(quota))
+      const nextId = () => 1 + Math.max(0, ...quotas.map(({ id }) => id))
+      const given = givePlan(planned, plan, manner, { now, actor: 'ada', userId: 7, nextId, earlier, sentSince })
+      if (given.outcome !== 'given') throw new Error(given.outcome)
+      for (const { change } of given.changes) put(change.after)
+      return given
+    },
+    get current(): Quota | undefined {
+      return quotas.find(quota => quota.plan !== null && quota.deleted_at === null)
+    },
+    /** Sends as much of this as the quota has. */
+    send(units: number, now: EpochMs): number {
+      const { current } = this
+      if (current === undefined) return 0
+      const { quota } = roll(current, now)
+      const sent = isLive(quota, now) ? Math.min(units, headroomOf(quota)) : 0
+      if (sent <= 0) return 0
+      log.push({ at: now, quota_id: quota.id, units: sent })
+      put({ ...quota, used: quota.used + sent })
+      return sent
+    },
+    reserve(reserved: number) {
+      if (this.current !== undefined) put({ ...this.current, reserved })
+    },
+    release() {
+      for (const quota of quotas) put({ ...quota, reserved: 0 })
+    },
+    delete(now: EpochMs) {
+      if (this.current !== undefined) put(deleteQuota(this.current, { now, actor: 'bob' }).quota)
+    },
+  }
+}
+
+/** A user who has sent 700 of 1000 units, of a monthly grant if nothing else is said. */
+function sender(first: Partial<SlotDraft> = {}) {
+  const user = aUser()
+  user.give(first, NOW)
+  user.send(700, NOW)
+  return user
+}
+
+describe('a quota that replaces another begins with what that one has used', () => {
+  test.each<[string, Partial<SlotDraft>, Partial<SlotDraft>, number]>([
+    ['another time zone', {}, { time_zone: 'Asia/Tokyo' }, 700],
+    ['another day', {}, { anchor: '16' }, 700],
+    ['a longer period', { period: 'day' }, {}, 700],
+    ['a year', { period: null }, { period: 'year' }, 700],
+    ['one window', {}, { period: null }, 700],
+    ['a lower limit, and less than was used', {}, { limit: 500, anchor: '16' }, 700],
+    ['no limit before', { limit: null }, { anchor: '16' }, 700],
+    ['messages', { kind: 'cap', counts: 'messages' }, { kind: 'cap', counts: 'messages', anchor: '16' }, 700],
+    ['the same scope', { countries: ['DE'] }, { countries: ['DE'], anchor: '16' }, 700],
+    ['another scope', {}, { countries: ['DE'], anchor: '16' }, 0],
+    ['another message type', { message_types: ['otp'] }, { anchor: '16' }, 0],
+    ['another kind', {}, { kind: 'cap' }, 0],
+    ['messages in place of units', { kind: 'cap' }, { kind: 'cap', counts: 'messages' }, 0],
+    [
+      'each value by itself',
+      { kind: 'cap', per: 'recipient', counts: 'messages', alert_at: [], period: 'day' },
+      { kind: 'cap', per: 'recipient', counts: 'messages', alert_at: [], period: 'hour' },
+      0,
+    ],
+  ])('%s', (_what, first, second, used) => {
+    const user = sender(first)
+    const given = user.give(second, NOW + HOUR_MS)
+    expect(given.slots).toMatchObject([{ outcome: 'replaced', carried: used, again: 0, quota: { used } }])
+    const booked = given.changes.at(-1)?.booking
+    expect(booked?.units).toBe(used === 0 ? undefined : used)
+    // The same again books nothing.
+    expect(user.give(second, NOW + HOUR_MS).changes.filter(({ booking }) => booking)).toEqual([])
+  })
+
+  test('and reserved: what is given back later is not in the new one', () => {
+    const user = sender()
+    user.reserve(200)
+    expect(user.give({ anchor: '16' }, NOW + HOUR_MS).slots).toMatchObject([{ carried: 900, quota: { used: 900 } }])
+  })
+
+  test('but of a longer window only what was sent since its own began, and what is reserved', () => {
+    const user = sender()
+    user.send(50, NOW + DAY_MS)
+    user.reserve(20)
+    const given = user.give({ period: 'day', limit: 100 }, NOW + DAY_MS + HOUR_MS)
+    expect(given.slots).toMatchObject([{ carried: 70, quota: { used: 70 } }])
+    expect(user.send(100, NOW + DAY_MS + HOUR_MS)).toBe(30)
+  })
+
+  test('a cap knows what all sent: at most what it has counted', () => {
+    const user = sender({ kind: 'cap' })
+    user.log.push({ at: NOW + DAY_MS, quota_id: 99, units: 40 })
+    const hourly = { kind: 'cap', period: 'day' } as const
+    expect(user.give(hourly, NOW + DAY_MS + HOUR_MS).slots).toMatchObject([{ carried: 40 }])
+  })
+})
+
+describe('a plan that is taken away and given again', () => {
+  test('goes on in the same window, and begins anew in the next', () => {
+    for (const [later, used] of [
+      [HOUR_MS, 700],
+      [16 * DAY_MS, 700],
+      [17 * DAY_MS, 0],
+    ] as const) {
+      const user = sender()
+      user.give(null, NOW + 1)
+      expect(user.give({}, NOW + later).slots).toMatchObject([{ outcome: 'made', carried: used, quota: { used } }])
+    }
+  })
+
+  test('any number of times counts each unit once', () => {
+    const user = sender()
+    for (let round = 1; round <= 3; round++) {
+      user.give(null, NOW + round * HOUR_MS)
+      user.give({}, NOW + round * HOUR_MS + 1)
+      user.send(50, NOW + round * HOUR_MS + 2)
+    }
+    expect(user.current?.used).toBe(850)
+  })
+
+  test('counts a deleted quota, too, and one that gave units back meanwhile with what is left', () => {
+    const user = sender()
+    user.reserve(100)
+    user.delete(NOW + 1)
+    user.release()
+    expect(user.give({}, NOW + HOUR_MS).slots).toMatchObject([{ outcome: 'made', carried: 700 }])
+  })
+
+  test('is not open longer than the days of the slot', () => {
+    const week = { period: null, lasts_days: 7 }
+    for (const [later, used] of [
+      [6 * DAY_MS, 700],
+      [7 * DAY_MS, 0],
+    ] as const) {
+      const user = sender(week)
+      user.give(null, NOW + 1)
+      expect(user.give(week, NOW + later).slots).toMatchObject([{ carried: used }])
+    }
+  })
+
+  test('by way of another period counts all that was used', () => {
+    const user = sender()
+    user.give({ period: 'day' }, NOW + DAY_MS)
+    user.send(60, NOW + DAY_MS)
+    expect(user.give({}, NOW + DAY_MS + HOUR_MS).slots).toMatchObject([{ carried: 760 }])
+  })
+})
+
+describe('a fresh start', () => {
+  test('gives the units again, says how many, and what was before counts no more', () => {
+    const user = sender()
+    const given = user.give({ anchor: '16' }, NOW + HOUR_MS, { fresh: true })
+    expect(given.slots).toMatchObject([{ outcome: 'replaced', carried: 0, again: 700, quota: { used: 0 } }])
+    expect(given.changes.some(({ booking }) => booking)).toBe(false)
+    user.send(50, NOW + HOUR_MS)
+    expect(user.give({ anchor: '17' }, NOW + 2 * HOUR_MS).slots).toMatchObject([{ carried: 50 }])
+  })
+
+  test('leaves a quota that stays', () => {
+    const user = sender()
+    expect(user.give({ limit: 900 }, NOW + HOUR_MS, { fresh: true }).slots).toMatchObject([
+      { outcome: 'changed', again: 0, quota: { used: 700 } },
+    ])
+  })
+})
+
+/* ── Against a log of all messages ──────────────────────────────────────────────────────────────────────────────── */
+
+const DAYS: Record<string, number> = { hour: 1 / 24, day: 1, week: 7, month: 30, year: 365, null: 1e9 }
+
+const anyChange = fc.record({
+  after: fc.constantFrom(0, 1, HOUR_MS, 20 * HOUR_MS, 5 * DAY_MS, 40 * DAY_MS),
+  slot: fc.option(
+    fc
+      .record({
+        period: fc.constantFrom(null, 'hour', 'day', 'week', 'month', 'year'),
+        time_zone: fc.constantFrom('UTC', 'Asia/Tokyo'),
+        day: fc.constantFrom(null, '1', '16', '31'),
+        limit: fc.constantFrom(10, 100),
+      })
+      .map(({ day, ...slot }) => ({ ...slot, anchor: slot.period === 'month' ? day : null })),
+    { freq: 4 },
+  ),
+  fresh: fc.boolean(),
+  sends: fc.array(fc.record({ after: fc.constantFrom(0, HOUR_MS, 9 * DAY_MS), units: fc.nat(60) }), { maxLength: 3 }),
+})
+
+test('what a quota begins with is the sum of the messages of earlier ones in windows that are open', () => {
+  fc.assert(
+    fc.property(fc.array(anyChange, { maxLength: 7 }), changes => {
+      const user = aUser()
+      let now = NOW
+      /** Quotas that have ended, with the window that was open then: a quota has it once. */
+      let over: { id: number; from: EpochMs; until: EpochMs; days: number }[] = []
+      for (const { after, slot, fresh, sends } of changes) {
+        now += after
+        const before = user.current
+        const given = user.give(slot, now, { fresh })
+        const [made] = given.slots.filter(({ outcome }) => outcome === 'made' || outcome === 'replaced')
+        if (before !== undefined && user.current?.id !== before.id) {
+          const { quota } = roll(before, now)
+          const days = DAYS[String(quota.period)] ?? 0
+          over.push({ id: quota.id, from: quota.window_start, until: quota.window_end ?? Infinity, days })
+        }
+        if (made !== undefined) {
+          const calendar = calendarOf(made.quota)
+          const begins = calendar === null ? 0 : lastBoundary(calendar, now)
+          const sum = (since: (id: number) => EpochMs, of: readonly number[]) =>
+            user.log.reduce((all, s) => all + (of.includes(s.quota_id) && s.at >= since(s.quota_id) ? s.units : 0), 0)
+          const open = over.filter(({ until }) => until > now)
+          const isLonger = ({ days }: { days: number }) =>
+            calendar !== null && calendar.period !== 'year' && days > (DAYS[calendar.period] ?? 0)
+          const from = (id: number) => open.find(one => one.id === id)?.from ?? 0
+          const [long, short] = [open.filter(isLonger), open.filter(one => !isLonger(one))].map(some =>
+            some.map(({ id }) => id),
+          ) as [number[], number[]]
+          const expected =
+            sum(from, short) +
+            Math.min(
+              sum(from, long),
+              sum(() => begins, long),
+            )
+          expect([made.carried + made.again, made.again > 0 && made.carried > 0]).toEqual([expected, false])
+          expect(made.quota.used).toBe(made.carried)
+          if (made.again > 0) over = []
+        }
+        for (const { after: wait, units } of sends) {
+          now += wait
+          user.send(units, now)
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
