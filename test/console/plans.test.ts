@@ -196,7 +196,7 @@ test('a user is given a plan, keeps what was changed by hand or gives it up, and
   await dialog.getByText('Choose a plan').last().waitFor()
   await dialog.getByLabel('Plan').selectOption('Pro, version 1')
   await dialog.getByText('300 units each month').waitFor()
-  await dialog.getByText('New quotas start at 0 used').waitFor()
+  await dialog.getByRole('checkbox', { name: 'New quotas begin anew' }).waitFor()
   await dialog.getByRole('button', { name: 'Give plan' }).click()
   await plan.getByText('Has “Pro” now: 1 new, 0 changed, 0 ended.').waitFor()
   await plan.getByText('Plan Pro, version 1').waitFor()

@@ -6,7 +6,7 @@ import { receiverOf } from './transfers.ts'
 export type RollOutCounts = Omit<Extract<Api['RollOutRecord'], { record: 'end' }>, 'record'>
 
 /** Who gets the current version of a plan, and why; without any of them, all who have it in an earlier version. */
-export type RollOutSelection = Pick<Api['RollOutReq'], 'users' | 'from_version' | 'from_plan' | 'reason'>
+export type RollOutSelection = Pick<Api['RollOutReq'], 'users' | 'from_version' | 'from_plan' | 'reason' | 'fresh'>
 
 /** A user as a list names one. */
 export type ListedUser = { user_id: number } | { ref: string }
@@ -37,18 +37,23 @@ export interface ConfirmedRollOut {
 }
 
 export type RollOutWords = Record<
-  'changed' | 'exhausted' | 'kept' | 'unchanged' | 'failed' | 'made' | 'changedQuotas' | 'ended',
+  'changed' | 'exhausted' | 'carried' | 'again' | 'kept' | 'unchanged' | 'failed' | 'made' | 'changedQuotas' | 'ended',
   (count: number) => string
 >
 
 /** The preview in words, in two sentences: what becomes of users, and of their quotas. Counts of 0 are left out. */
-export function previewSentences({ users, quotas, exhausted }: RollOutCounts, words: RollOutWords): string[] {
+export function previewSentences(
+  { users, quotas, exhausted, carried, again }: RollOutCounts,
+  words: RollOutWords,
+): string[] {
   const parts = (counts: readonly (readonly [count: number, word: (count: number) => string])[]) =>
     counts.filter(([count]) => count > 0).map(([count, word]) => word(count))
   const ofUsers = [
     words.changed(users.changed),
     ...parts([
       [exhausted, words.exhausted],
+      [carried, words.carried],
+      [again, words.again],
       [quotas.kept, words.kept],
       [users.unchanged, words.unchanged],
       [users.failed, words.failed],

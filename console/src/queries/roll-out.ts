@@ -21,6 +21,9 @@ import { findUserId } from './profile.ts'
 
 type RollOutRecord = Api['RollOutRecord']
 
+/** What the earlier quotas of a user have used. */
+type UsedBefore = Extract<RollOutRecord, { record: 'carried' | 'again' }>
+
 export type RollOutSample = Extract<RollOutRecord, { record: 'sample' }>
 
 /** What a dry run found. */
@@ -28,6 +31,8 @@ export interface RollOutPreview extends RollOutCounts {
   failures: readonly Failure[]
   /** The first users who would have nothing left of a quota. */
   exhaustedUsers: readonly number[]
+  /** The first users whose earlier quotas have used units, which count in new ones, or which they get again. */
+  usedBefore: readonly UsedBefore[]
   /** The first users who would change. */
   samples: readonly RollOutSample[]
 }
@@ -61,13 +66,15 @@ export const rollOutPreviewQuery = (call: RollOutCall) =>
 async function preview(call: RollOutCall, signal: AbortSignal): Promise<RollOutPreview> {
   const failures: Failure[] = []
   const exhaustedUsers: number[] = []
+  const usedBefore: UsedBefore[] = []
   const samples: RollOutSample[] = []
   for await (const record of recordsOf(call, true, signal)) {
     if (record.record === 'failed') failures.push(failureOf(record))
     if (record.record === 'exhausted') exhaustedUsers.push(record.user_id)
+    if (record.record === 'carried' || record.record === 'again') usedBefore.push(record)
     if (record.record === 'sample') samples.push(record)
     if (record.record === 'stopped') throw new Stopped(reasonOf(record))
-    if (record.record === 'end') return { ...record, failures, exhaustedUsers, samples }
+    if (record.record === 'end') return { ...record, failures, exhaustedUsers, usedBefore, samples }
   }
   throw brokenOff()
 }

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_BULK_IDS } from '../../../../src/domain/bounds.ts'
@@ -11,8 +11,8 @@ import { texts } from '../../texts/texts.ts'
 
 const words = texts.plans.rollOut
 
-/** What is typed: the value of a choice, the list of users for that of `LISTED`, and why. */
-export const EMPTY = { chosen: '', list: '', reason: '' }
+/** What is typed: the value of a choice, the list of users for that of `LISTED`, why, and whether new quotas begin anew. */
+export const EMPTY = { chosen: '', list: '', reason: '', fresh: false }
 const LISTED = 'users'
 
 interface SelectionFormProps {
@@ -26,9 +26,9 @@ interface SelectionFormProps {
 /** Who gets the plan, and why. */
 export function SelectionForm({ plan, input, onInput, onNext, onClose }: SelectionFormProps) {
   const others = useQuery(givablePlansQuery())
-  const { list, reason } = input
+  const { list, reason, fresh } = input
   const goOn = (select: RollOutSelection) =>
-    onNext(reason.trim() === '' ? select : { ...select, reason: reason.trim() })
+    onNext({ ...select, ...(reason.trim() === '' ? {} : { reason: reason.trim() }), ...(fresh ? { fresh } : {}) })
   const finding = useMutation({
     mutationFn: idsOf,
     onSuccess: ({ ids, unknown }) => {
@@ -72,6 +72,12 @@ export function SelectionForm({ plan, input, onInput, onNext, onClose }: Selecti
           value={reason}
           maxLength={500}
           onChange={event => onInput({ ...input, reason: event.currentTarget.value })}
+        />
+        <Checkbox
+          label={words.fresh}
+          description={words.freshAbout}
+          checked={fresh}
+          onChange={event => onInput({ ...input, fresh: event.currentTarget.checked })}
         />
         <ErrorNotice variant="action" error={finding.error} />
         <Group gap="xs">

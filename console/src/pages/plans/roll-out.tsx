@@ -8,6 +8,7 @@ import type { Api } from '../../api/types.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
+import { formatList, formatUnits } from '../../formats.ts'
 import {
   type ConfirmedRollOut,
   previewSentences,
@@ -112,6 +113,8 @@ function Preview({ plan, call, refusal, onConfirm, onBack }: PreviewProps) {
               ))}
             </div>
             <Exhausted preview={found} />
+            <UsedBefore preview={found} record="carried" />
+            <UsedBefore preview={found} record="again" />
             <Samples samples={samples} plan={plan} />
             <Failures failures={failures} failed={users.failed} />
             <Group gap="xs">
@@ -144,13 +147,30 @@ function Exhausted({ preview: { exhausted, exhaustedUsers } }: { preview: RollOu
   )
 }
 
-function UserLinks({ ids }: { ids: readonly number[] }) {
+/** Users whose earlier quotas have used units, and how many. */
+function UsedBefore({ preview, record }: { preview: RollOutPreview; record: 'carried' | 'again' }) {
+  const count = preview[record]
+  if (count === 0) return null
+  const named = preview.usedBefore.filter(one => one.record === record).slice(0, MAX_NAMED)
+  const used = new Map(named.map(({ user_id, slots }) => [user_id, formatList(slots.map(usedOfSlot))]))
+  return (
+    <Text size="sm" className={record === 'again' ? classes.warning : undefined}>
+      {words.aboutUsed[record](<UserLinks ids={[...used.keys()]} notes={used} />, count - named.length)}
+    </Text>
+  )
+}
+
+const usedOfSlot = ({ slot, used }: RollOutPreview['usedBefore'][number]['slots'][number]) =>
+  `${slot}: ${formatUnits(used)}`
+
+function UserLinks({ ids, notes }: { ids: readonly number[]; notes?: ReadonlyMap<number, string> }) {
   return ids.map((id, index) => (
     <span key={id}>
       {index > 0 && ', '}
       <Anchor component={Link} href={`/users/${id}`} inherit underline="always">
         {id}
       </Anchor>
+      {notes?.has(id) && ` (${notes.get(id)})`}
     </span>
   ))
 }

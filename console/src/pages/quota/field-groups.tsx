@@ -79,7 +79,7 @@ export function QuotaFields({ form, original, isOnlyBlock, isOfPlan = false }: Q
                 about={TEXTS.zoneAbout}
               />
             )}
-            {!isOnlyBlock && <AnchorFields form={form} />}
+            {!isOnlyBlock && <AnchorFields form={form} isOfPlan={isOfPlan} />}
           </div>
         </>
       ) : (

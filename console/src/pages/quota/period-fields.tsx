@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { canHaveAnchor } from '../../../../src/domain/anchor.ts'
+import { canHaveAnchor, JOINED } from '../../../../src/domain/anchor.ts'
 import { COMMON_PERIODS, PERIODS } from '../../../../src/domain/period.ts'
 import { monthName } from '../../formats.ts'
 import { perOf } from '../../model/quota-form.ts'
@@ -39,12 +39,12 @@ const twoDigits = (n: number) => String(n).padStart(2, '0')
 /** In a leap year: 29 February can be chosen. */
 const daysIn = (month: number) => new Date(Date.UTC(2000, month, 0)).getUTCDate()
 
-/** Where months or years begin, of a quota that resets with them. */
-export function AnchorFields({ form }: Props) {
+/** Where months or years begin, of a quota that resets with them. In a plan it can be the day on which the user gets it. */
+export function AnchorFields({ form, isOfPlan }: Props & { isOfPlan: boolean }) {
   const { period } = form.values
   const { value, onChange, error } = fieldProps(form, 'anchor')
   if (!canHaveAnchor(period)) return null
-  const [day = 1, month = 1] = value === '' ? [] : value.split('-').map(Number).reverse()
+  const [day = 1, month = 1] = value === '' || value === JOINED ? [] : value.split('-').map(Number).reverse()
   const isYear = period === 'year'
   function change(newMonth: number, newDay: number) {
     const first = Math.min(newDay, daysIn(newMonth))
@@ -53,7 +53,7 @@ export function AnchorFields({ form }: Props) {
   }
   return (
     <>
-      {isYear && (
+      {isYear && value !== JOINED && (
         <NativeSelect
           label={TEXTS.firstMonth}
           data={upTo(12).map(n => ({ value: String(n), label: monthName(n) }))}
@@ -64,9 +64,14 @@ export function AnchorFields({ form }: Props) {
       <NativeSelect
         label={SETTING_LABELS.anchor}
         description={TEXTS.firstDayAbout}
-        data={upTo(isYear ? daysIn(month) : 31).map(String)}
-        value={String(day)}
-        onChange={event => change(month, Number(event.currentTarget.value))}
+        data={[
+          ...upTo(isYear ? daysIn(month) : 31).map(String),
+          ...(isOfPlan ? [{ value: JOINED, label: TEXTS.joined }] : []),
+        ]}
+        value={value === JOINED ? JOINED : String(day)}
+        onChange={({ currentTarget: { value: chosen } }) =>
+          chosen === JOINED ? onChange(JOINED) : change(month, Number(chosen))
+        }
         error={error}
       />
     </>

@@ -31,17 +31,18 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
   const first = plans.find(({ id }) => id === owned.plan?.id)?.id ?? null
   const [chosen, setChosen] = useState(first)
   const [isReset, setReset] = useState(false)
+  const [isFresh, setFresh] = useState(false)
   const [isTried, setTried] = useState(false)
   const giving = useMutation(givePlan(owned.user_id))
   const slots = plans.find(({ id }) => id === chosen)?.slots
   const hasKept = owned.slots.some(({ kept }) => kept.length > 0)
-  useDialogInput(chosen !== first || isReset)
+  useDialogInput(chosen !== first || isReset || isFresh)
 
   function submit(event: FormEvent) {
     event.preventDefault()
     setTried(true)
     if (chosen === null) return
-    const body = { plan_id: chosen, ...(isReset ? { reset: true } : {}) }
+    const body = { plan_id: chosen, ...(isReset ? { reset: true } : {}), ...(isFresh ? { fresh: true } : {}) }
     giving.mutate(body, {
       onSuccess: given => {
         onDone(doneText(given))
@@ -67,6 +68,12 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
         {hasKept && (
           <Checkbox label={words.reset} checked={isReset} onChange={event => setReset(event.currentTarget.checked)} />
         )}
+        <Checkbox
+          label={texts.plans.rollOut.fresh}
+          description={texts.plans.rollOut.freshAbout}
+          checked={isFresh}
+          onChange={event => setFresh(event.currentTarget.checked)}
+        />
         <ErrorNotice variant="action" error={giving.error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -84,7 +91,8 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
 /** What became of the quotas. One that replaces another is new, and the other has ended. */
 function doneText({ plan, slots, ended }: Api['UserPlan']): string {
   const count = (...outcomes: string[]) => slots.filter(({ outcome }) => outcomes.includes(outcome)).length
-  return words.given(plan?.name ?? '', count('made', 'replaced'), count('changed'), ended.length)
+  const carried = slots.filter(slot => slot.carried > 0).length
+  return words.given(plan?.name ?? '', count('made', 'replaced'), count('changed'), ended.length, carried)
 }
 
 /** Takes the plan of a user away, which ends its quotas. */

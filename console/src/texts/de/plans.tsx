@@ -152,6 +152,9 @@ export const plans: typeof english = {
       `Höchstens ${formatUnits(count)} Benutzer. Für mehr eine Datei mit Benutzern und Tarifen importieren.`,
     reason: 'Grund',
     reasonAbout: 'Steht im Verlauf jedes geänderten Kontingents. Kann leer bleiben.',
+    fresh: 'Neue Kontingente beginnen von vorn',
+    freshAbout:
+      'Sonst beginnt ein neues Kontingent mit dem, was ein früheres desselben Namens in einem noch offenen Zeitraum verbraucht hat; so bekommt kein Benutzer dieselben Einheiten zweimal.',
     preview: 'Vorschau',
     cancel: 'Abbrechen',
     back: 'Zurück',
@@ -159,6 +162,9 @@ export const plans: typeof english = {
     words: {
       changed: count => `${users(count)} ${count === 1 ? 'ändert' : 'ändern'} sich`,
       exhausted: count => `${formatUnits(count)} ${count === 1 ? 'läge' : 'lägen'} über dem neuen Limit`,
+      carried: count =>
+        `bei ${formatUnits(count)} ${count === 1 ? 'Benutzer' : 'Benutzern'} zählt der bisherige Verbrauch in einem neuen Kontingent`,
+      again: count => `${users(count)} ${count === 1 ? 'bekommt' : 'bekommen'} verbrauchte Einheiten noch einmal`,
       kept: count =>
         `${quotas(count)} ${count === 1 ? 'behält einen Wert, der von Hand geändert wurde' : 'behalten Werte, die von Hand geändert wurden'}`,
       unchanged: count => `${users(count)} ${count === 1 ? 'hat' : 'haben'} schon alles davon`,
@@ -174,6 +180,20 @@ export const plans: typeof english = {
         {count > 0 && ` und ${formatUnits(count)} weitere`}.
       </>
     ),
+    aboutUsed: {
+      carried: (list, count) => (
+        <>
+          Neue Kontingente beginnen mit dem, was diese Benutzer in einem noch offenen Zeitraum verbraucht haben: {list}
+          {count > 0 && ` und ${formatUnits(count)} weitere`}.
+        </>
+      ),
+      again: (list, count) => (
+        <>
+          Diese Benutzer bekommen noch einmal, was sie in einem noch offenen Zeitraum verbraucht haben: {list}
+          {count > 0 && ` und ${formatUnits(count)} weitere`}.
+        </>
+      ),
+    },
     samples: count => `Die ersten ${formatUnits(count)}, die sich ändern würden`,
     columns: { user: 'Benutzer', change: 'Was sich ändert' },
     outcomes: { made: 'neu', replaced: 'durch ein neues ersetzt' },
@@ -217,11 +237,12 @@ export const plans: typeof english = {
     noPlans: 'Es gibt noch keine Tarife.',
     newPlan: 'Einen anlegen',
     about:
-      'Der Benutzer bekommt alle Kontingente des Tarifs. Neue beginnen mit 0 verbrauchten Einheiten. Die des bisherigen Tarifs enden oder ändern sich, wo beide denselben Namen haben; was davon verbraucht ist, bleibt verbraucht. Eigene Kontingente des Benutzers bleiben daneben: Pakete zählen zusammen, und jede Obergrenze gilt.',
+      'Der Benutzer bekommt alle Kontingente des Tarifs. Die des bisherigen Tarifs enden oder ändern sich, wo beide denselben Namen haben; was davon verbraucht ist, bleibt verbraucht. Eigene Kontingente des Benutzers bleiben daneben: Pakete zählen zusammen, und jede Obergrenze gilt.',
     reset: 'Von Hand geänderte Werte aufgeben',
     submit: 'Tarif geben',
     cancel: 'Abbrechen',
-    given: (name, made, changed, ended) => `Hat jetzt „${name}“: ${made} neu, ${changed} geändert, ${ended} beendet.`,
+    given: (name, made, changed, ended, carried) =>
+      `Hat jetzt „${name}“: ${made} neu${carried === 0 ? '' : ` (${carried} mit dem bisherigen Verbrauch)`}, ${changed} geändert, ${ended} beendet.`,
     titles: { give: 'Tarif geben', take: 'Tarif wegnehmen' },
     aboutTake: name =>
       `Die Kontingente von „${name}“ enden jetzt. Eigene Kontingente des Benutzers bleiben. Den Standardtarif bekommt der Benutzer nicht wieder.`,

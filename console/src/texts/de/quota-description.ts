@@ -1,7 +1,9 @@
+import { JOINED } from '../../../../src/domain/anchor.ts'
 import type { description as english } from '../en/quota-description.ts'
 import { eachPeriod, per } from './periods.ts'
 
 export function startWords(anchor: string, dayOfYear: (anchor: string) => string): string {
+  if (anchor === JOINED) return 'Tag, an dem der Benutzer den Tarif bekam,'
   return anchor.includes('-') ? dayOfYear(anchor) : `${anchor}.`
 }
 

@@ -180,6 +180,7 @@ export const quota: typeof english = {
     nameAbout: 'Steht in Listen.',
     periodAbout: 'Wann der Verbrauch wieder bei 0 beginnt.',
     firstMonth: 'Erster Monat',
+    joined: 'Der Tag, an dem der Benutzer den Tarif bekommt',
     firstDayAbout: 'An dem der Verbrauch wieder bei 0 beginnt. In einem kürzeren Monat ist es der letzte Tag.',
     zoneAbout: 'Die Zurücksetzung folgt dieser Zeitzone. Tippen, um zu suchen.',
     zonesSuggested: 'Vorgeschlagen',

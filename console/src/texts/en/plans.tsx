@@ -153,6 +153,9 @@ export const plans = {
     tooMany: (count: number) => `At most ${formatUnits(count)} users. For more, import a file of users and plans.`,
     reason: 'Reason',
     reasonAbout: 'Shown in the history of each quota that changes. May stay empty.',
+    fresh: 'New quotas begin anew',
+    freshAbout:
+      'Otherwise a new quota begins with what an earlier one of the same name has used in a window that is still open, so that no user gets the same units twice.',
     preview: 'Preview',
     cancel: 'Cancel',
     back: 'Back',
@@ -161,6 +164,9 @@ export const plans = {
     words: {
       changed: (count: number) => `${users(count)} ${count === 1 ? 'changes' : 'change'}`,
       exhausted: (count: number) => `${formatUnits(count)} would be over their new limit`,
+      carried: (count: number) =>
+        `${users(count)} ${count === 1 ? 'keeps' : 'keep'} in a new quota what was used in the one before`,
+      again: (count: number) => `${users(count)} ${count === 1 ? 'gets' : 'get'} used units again`,
       kept: (count: number) =>
         `${quotas(count)} ${count === 1 ? 'keeps a value that was' : 'keep values that were'} changed by hand`,
       unchanged: (count: number) => `${users(count)} already ${count === 1 ? 'has' : 'have'} all of it`,
@@ -175,6 +181,20 @@ export const plans = {
         {count > 0 && ` and ${formatUnits(count)} more`}.
       </>
     ),
+    aboutUsed: {
+      carried: (list: ReactNode, count: number) => (
+        <>
+          New quotas begin with what these users have used in a window that is still open: {list}
+          {count > 0 && ` and ${formatUnits(count)} more`}.
+        </>
+      ),
+      again: (list: ReactNode, count: number) => (
+        <>
+          These users get again what they have used in a window that is still open: {list}
+          {count > 0 && ` and ${formatUnits(count)} more`}.
+        </>
+      ),
+    },
     samples: (count: number) => `The first ${formatUnits(count)} who would change`,
     columns: { user: 'Users', change: 'What changes' },
     outcomes: { made: 'new', replaced: 'replaced by a new one' },
@@ -219,12 +239,13 @@ export const plans = {
     noPlans: 'There are no plans yet.',
     newPlan: 'Make one',
     about:
-      'The user gets all quotas of the plan. New quotas start at 0 used. Those of the plan before end, or change where both have the same name; what is used of them stays used. Quotas of the user’s own stay beside them: grants add up, and every cap counts.',
+      'The user gets all quotas of the plan. Those of the plan before end, or change where both have the same name; what is used of them stays used. Quotas of the user’s own stay beside them: grants add up, and every cap counts.',
     reset: 'Give up the values that were changed by hand',
     submit: 'Give plan',
     cancel: 'Cancel',
-    given: (name: string, made: number, changed: number, ended: number) =>
-      `Has “${name}” now: ${made} new, ${changed} changed, ${ended} ended.`,
+    /** @param carried how many of the new ones begin with what was used before */
+    given: (name: string, made: number, changed: number, ended: number, carried: number) =>
+      `Has “${name}” now: ${made} new${carried === 0 ? '' : ` (${carried} with what was used before)`}, ${changed} changed, ${ended} ended.`,
     titles: { give: 'Give a plan', take: 'Take the plan away' },
     aboutTake: (name: string) =>
       `The quotas of “${name}” end now. Quotas of the user's own stay. The user does not get the default plan again.`,

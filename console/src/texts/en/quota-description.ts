@@ -1,3 +1,4 @@
+import { JOINED } from '../../../../src/domain/anchor.ts'
 import { eachPeriod, per } from './periods.ts'
 
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
@@ -9,6 +10,7 @@ const SUFFIXES = new Map([
 
 /** Where months or years begin, of an anchor: the 15th, 1 April. */
 export function startWords(anchor: string, dayOfYear: (anchor: string) => string): string {
+  if (anchor === JOINED) return 'the day the user got the plan'
   if (anchor.includes('-')) return dayOfYear(anchor)
   return `the ${anchor}${SUFFIXES.get(ORDINALS.select(Number(anchor))) ?? 'th'}`
 }

@@ -176,6 +176,7 @@ export const quota = {
     nameAbout: 'Shown in lists.',
     periodAbout: 'When usage is set back to 0.',
     firstMonth: 'First month',
+    joined: 'The day on which the user gets the plan',
     firstDayAbout: 'On which usage is set back to 0. In a shorter month it is the last day.',
     zoneAbout: 'Resets follow this time zone. Type to search.',
     zonesSuggested: 'Suggested',
