@@ -8,7 +8,7 @@ import {
   type RememberedAnswer,
   shardOfKey,
 } from '../db/quotas/idempotency.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs, removalTime } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import type { Author } from './author.ts'
 
@@ -97,7 +97,7 @@ export async function onceInSteps<Done, Answer extends object>(
 
 async function remember(tx: Transaction, caller: Caller, key: string, request: object, answer: object): Promise<void> {
   const { actor, now } = caller
-  await deleteAnswers(tx, shardOfKey(actor, key), now - KEPT_MS)
+  await deleteAnswers(tx, shardOfKey(actor, key), removalTime(now) - KEPT_MS)
   await insertAnswer(tx, actor, key, request, answer, now)
 }
 

@@ -158,13 +158,16 @@ export function valueCapAt(draft: Draft, quota: Allowance, { key, window_start }
   return cap
 }
 
-/** Adds to the counter of one value. One of a window that is over is left alone: it is removed, and bounds nothing. */
+/**
+ * Adds to the counter of one value. One of a window that is over is left alone: it is removed, and bounds nothing. One that was lost begins
+ * again at zero, and what it had counted is not given back below that.
+ */
 function addToValue(draft: Draft, draw: Draw & CounterPlace, used: number, reserved: number, now: EpochMs): void {
   const quota = draft.quotas[indexOf(draft, draw.quota_id)]
   if (quota === undefined || !isPerValue(quota) || windowEndOf(quota, draw.window_start) <= now) return
   const cap = valueCapAt(draft, quota, draw)
-  cap.used += used
-  cap.reserved += reserved
+  cap.used = Math.max(0, cap.used + used)
+  cap.reserved = Math.max(0, cap.reserved + reserved)
   cap.isDrawn = true
 }
 

@@ -9,6 +9,12 @@ export const DAY_MS = 24 * HOUR_MS
 /** A generous bound on how much the clocks of processes differ. A stored time that lies further ahead was written by a clock that was. */
 export const CLOCK_MARGIN_MS = 60_000
 
+/**
+ * The time by which rows that were kept long enough are removed: two days behind. What a clock that is ahead decides ends when it is set
+ * right; a row that it removes is gone, although the clock that is right needs it: a counter of an open window, the key of a transfer.
+ */
+export const removalTime = (now: EpochMs): EpochMs => now - 2 * DAY_MS
+
 /** The first and the last timestamp that a request may name. RFC 3339 has no years of five digits. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
 export const LATEST = Date.parse('9999-12-31T23:59:59.999Z')

@@ -167,4 +167,4 @@ function createHistories(db: Database) {
 
 /** Removes minutes that the breaker judges no longer. */
 export const createBreakerCleaner = ({ db, now }: Pick<BreakerOptions, 'db' | 'now'>): RetentionJob =>
-  createCleaner({ name: 'breaker cleaner', now, remove: (shard, at, rows) => removeMinutes(db, shard, at, rows) })
+  createCleaner({ name: 'breaker cleaner', now, remove: (shard, _, rows) => removeMinutes(db, shard, now(), rows) })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster } from '../db/cluster/topology.ts'
 import { isUnavailable, type Log } from '../db/connection/database.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { type EpochMs, removalTime } from '../domain/time.ts'
 import { EngineFailure } from '../engine/completion.ts'
 
 /** Work in the background, in steps that are repeated until the runner stops. */
@@ -49,7 +49,10 @@ export interface Removal extends PagedStep {
 
 /** A job that removes rows whose time is over, and that no caller waits for. Any number of processes may run it. */
 export interface RetentionJob<Step extends PagedStep = Removal> extends Job {
-  /** Removes a page of each part that has more, each in a short transaction. */
+  /**
+   * Removes a page of each part that has more, each in a short transaction: what has been kept long enough at `now`. A step of the job
+   * takes the time of `removalTime`.
+   */
   removeOnce(now: EpochMs, signal?: AbortSignal): Promise<Step>
 }
 
@@ -68,7 +71,7 @@ export function createRetentionJob<Step extends PagedStep>(options: RetentionJob
     name,
     removeOnce: removePage,
     async step(signal) {
-      const { isBehind } = await removePage(now(), signal)
+      const { isBehind } = await removePage(removalTime(now()), signal)
       return { isBehind, pauseMs: tookMs => (isBehind ? 5 + tookMs : intervalMs) }
     },
   }

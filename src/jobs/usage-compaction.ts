@@ -14,7 +14,7 @@ import { shardsBehind } from '../db/usage/maintenance.ts'
 import { USAGE_DAYS_KEPT, USAGE_DETAIL_DAYS } from '../domain/bounds.ts'
 import { plainCalendar } from '../domain/period.ts'
 import type { Shard } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS, removalTime } from '../domain/time.ts'
 import { lastBoundary, nextBoundary } from '../domain/window.ts'
 import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'
@@ -107,7 +107,7 @@ function createCompactor(db: Database, log: Log) {
 /** The days or months to compact. */
 async function stepOf(db: Database, timeZone: string, level: Level, now: EpochMs): Promise<CompactionStep> {
   const calendar = plainCalendar(level, timeZone)
-  const before = lastBoundary(calendar, now - AGES[level] * DAY_MS)
+  const before = lastBoundary(calendar, removalTime(now) - AGES[level] * DAY_MS)
   const oldest = await oldestUsage(db, level, before)
   const starts: EpochMs[] = []
   let start = oldest === null ? before : lastBoundary(calendar, oldest)
@@ -136,7 +136,9 @@ export function createUsageCompaction(options: UsageCompactionOptions): UsageCom
     const until = floorDay(now - SETTLED_MS)
     await takeBackBusy(db, until, now)
     // The first whole day (UTC) that is not compacted.
-    const since = floorDay(lastBoundary(plainCalendar('day', timeZone), now - AGES.day * DAY_MS) + DAY_MS - 1)
+    const since = floorDay(
+      lastBoundary(plainCalendar('day', timeZone), removalTime(now) - AGES.day * DAY_MS) + DAY_MS - 1,
+    )
     await forEachApart(await shardsBehind(db, 'busy', until), signal, async shard => {
       if (await hasPendingBefore(db, shard, until)) return
       const hasMore = await sumBusyUsers(db, shard, since, until, (user_id, error) =>

@@ -146,6 +146,20 @@ test('what is given back in the open window makes room, and later windows begin 
   clock.now = from
 })
 
+test('a counter that is lost is never counted below zero', async () => {
+  const { user_id, cap } = await capped()
+  const send = async (id: string, op = 'consume') =>
+    (await ask(op, { user_id, id, units: 1, recipient: ANN })).body.granted
+  expect([await send('a'), await send('b', 'reserve')]).toEqual([true, true])
+  await db.query({ text: sql`delete from value_counter where quota_id = $1`, values: [cap] })
+  expect((await ask('refund', { user_id, id: 'a' })).body.state).toBe('refunded')
+  expect((await ask('release', { user_id, id: 'b' })).body.state).toBe('released')
+  // With what is below zero, there would be room for four.
+  expect([await send('c'), await send('d'), await send('e')]).toEqual([true, true, false])
+  const below = db.query({ text: sql`update value_counter set used = -1 where quota_id = $1`, values: [cap] })
+  await expect(below).rejects.toMatchObject({ code: '23514' })
+})
+
 test('units that expire make room in the open window, of a minute too', async () => {
   const { user_id } = await capped({ period: 'minute', limit: 1, counts: 'units' })
   const send = async (id: string) =>

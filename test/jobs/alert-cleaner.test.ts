@@ -26,9 +26,9 @@ async function mark(shard: number, quotaId: number, endsAt: number | null): Prom
   })
 }
 
-test('marks of ended windows are removed in pages, a minute after their end; the others stay', async () => {
+test('marks of ended windows are removed in pages; the others stay', async () => {
   for (let n = 1; n <= 5; n++) await mark(1, 64 * n + 1, NOW - 60_000 * n)
-  await mark(1, 64 * 6 + 1, NOW - 59_999)
+  await mark(1, 64 * 6 + 1, NOW + 1)
   await mark(2, 64 * 7 + 2, null)
   await mark(2, 64 * 8 + 2, NOW - HOUR_MS)
   const cleaner = createAlertCleaner({ db, now: () => NOW, pageSize: 3 })

@@ -225,7 +225,7 @@ test('as a job it runs until the runner stops', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(draw('consume', user, 'm', 1))
-  later(KEPT + DAY_MS)
+  later(KEPT + 3 * DAY_MS)
   const retired = Promise.withResolvers<void>()
   const retention = retentionOf({ onRetire: ({ removed }) => removed > 0 && retired.resolve() })
   const jobs = createJobRunner([retention], { log: { info() {}, warn() {}, error() {} } })

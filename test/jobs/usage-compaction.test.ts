@@ -162,8 +162,8 @@ describe('compaction', () => {
     expect(await compactAll()).toBeGreaterThan(300)
     expect(await reportsOf(users)).toEqual(before)
     const cutoffs = {
-      usage: lastBoundary(plainCalendar('day', ZONE), NOW - 35 * DAY_MS),
-      usage_day: lastBoundary(plainCalendar('month', ZONE), NOW - 400 * DAY_MS),
+      usage: lastBoundary(plainCalendar('day', ZONE), NOW - 37 * DAY_MS),
+      usage_day: lastBoundary(plainCalendar('month', ZONE), NOW - 402 * DAY_MS),
     }
     for (const [table, cutoff] of Object.entries(cutoffs)) {
       const [row] = await db.query<{ first: EpochMs; rows: number }>({
@@ -387,7 +387,7 @@ describe('sums of busy users', () => {
     const sums = await db.query<{ user_id: number; rows: number }>({
       text: sql`select user_id, count(*) as rows from usage_busy group by 1`,
     })
-    expect(sums).toEqual([{ user_id: user, rows: 35 * 96 }])
+    expect(sums).toEqual([{ user_id: user, rows: 37 * 96 }])
     // Two days later, nothing was sent since: the user is busy no more.
     await compactAll(NOW + 2 * DAY_MS)
     expect(await countsOf('usage_busy')).toBe(0)

@@ -65,13 +65,16 @@ export async function removeAllMinutes(tx: Transaction): Promise<void> {
   await tx.query({ text: sql`delete from breaker_minute` })
 }
 
-/** Removes a page of a shard's minutes that are kept no longer, or lie as far ahead. Resolves to how many it removed. */
+/** Should a clock be ahead, minutes stay for this much longer. For two days (`removalTime`) they would be too many. */
+const STAY_MS = 2 * HOUR_MS
+
+/** Removes a page of a shard's minutes that are kept no longer, or were counted by a clock that was ahead. Resolves to how many it removed. */
 export async function removeMinutes(db: Queryable, shard: Shard, now: EpochMs, rows: number): Promise<number> {
   const removed = await db.query({
     name: 'breaker-remove-minutes',
     text: sql`delete from breaker_minute where shard = $1 and ctid = any(array(
            select ctid from breaker_minute where shard = $1 and (minute < $2 or minute > $3) limit $4 for update skip locked)) returning 1`,
-    values: [shard, timestampParam(now - MINUTES_KEPT_MS), timestampParam(now + MINUTES_KEPT_MS), rows],
+    values: [shard, timestampParam(now - MINUTES_KEPT_MS - STAY_MS), timestampParam(now + MINUTES_KEPT_MS), rows],
   })
   return removed.length
 }

@@ -1,6 +1,6 @@
 /** Where users have messages about their own events sent to, and who changed that. */
 import { type Shard, shardOf } from '../../domain/shard.ts'
-import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS } from '../../domain/time.ts'
+import { CLOCK_MARGIN_MS, type EpochMs, HOUR_MS, removalTime } from '../../domain/time.ts'
 import {
   type AddressAction,
   auditedAddressOf,
@@ -83,7 +83,7 @@ export function addressChangesOf(db: Queryable, userId: number): Promise<Recorde
 
 /**
  * Counts a link that is sent to an address, or by a user. Resolves to false if there were as many in this hour as there may be. Counts of
- * earlier hours in the same shard are removed: so there are never more than links of an hour.
+ * earlier hours in the same shard are removed (`removalTime`).
  */
 export async function countLink(tx: Transaction, shard: Shard, digest: Uint8Array, now: EpochMs): Promise<boolean> {
   const before = timestampParam(now - HOUR_MS)
@@ -95,7 +95,10 @@ export async function countLink(tx: Transaction, shard: Shard, digest: Uint8Arra
            where c.sent < $5 or c.since <= $4 or c.since > $6 returning 1`,
     values: [shard, digest, timestampParam(now), before, MAX_LINKS_PER_HOUR, timestampParam(now + CLOCK_MARGIN_MS)],
   })
-  await tx.query({ text: sql`delete from link_count where shard = $1 and since <= $2`, values: [shard, before] })
+  await tx.query({
+    text: sql`delete from link_count where shard = $1 and since <= $2`,
+    values: [shard, timestampParam(removalTime(now) - HOUR_MS)],
+  })
   return counted.length > 0
 }
 
