@@ -1728,7 +1728,7 @@ export type CommitReq = {
   readonly id: string
   /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
   readonly totalUnits?: number
-  /** Books units again that were released or have expired, past any limit. */
+  /** Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all. */
   readonly force?: boolean
   /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
   readonly messages?: number
@@ -1879,7 +1879,7 @@ export type BatchReq = {
         readonly id: string
         /** The total that this operation shall have reached, not an increment. Omitted: as many as possible. */
         readonly totalUnits?: number
-        /** Books units again that were released or have expired, past any limit. */
+        /** Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all. */
         readonly force?: boolean
         /** How many messages usage counts with the first committed units. Default: the `messages` of the reservation. */
         readonly messages?: number

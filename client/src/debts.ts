@@ -3,7 +3,7 @@
  *
  * - It did: `consume` with `force` and the id of the message. The reservation that found no answer may exist nevertheless, or
  *   arrive later. If it exists, consume is refused with `idempotency_mismatch`, and `commit` with `force` charges that
- *   reservation, even if it has expired. If it arrives later, it is the one that is refused. So each id is charged once, also
+ *   reservation, even if it has expired, unless it was refunded. If it arrives later, it is the one that is refused. So each id is charged once, also
  *   if any of these calls is repeated.
  * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay. Units that are committed are
  *   refunded only if the one who owes may have committed them, or their expiry: otherwise another one has, and has sent the message.
@@ -195,6 +195,8 @@ async function charge(calls: DebtSettlerCalls, { request }: Debt): Promise<void>
     // Charged by an earlier attempt, and refunded since.
     if (hasCode(error, 'reservation_closed')) return
     if (!hasCode(error, 'idempotency_mismatch')) throw error
+    // The same: a forced commit would charge it again.
+    if ((await calls.getReservation(messageOf(request))).refunded > 0) return
     await calls.commit({ ...messageOf(request), force: true })
     return
   }

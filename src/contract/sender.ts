@@ -124,7 +124,9 @@ const FIELDS = {
   },
   commit: {
     ...settleFields,
-    ...force('Books units again that were released or have expired, past any limit.'),
+    ...force(
+      'Books units again that were released or refunded or have expired, past any limit: `total_units` then says how many shall be used in all. For a message that was delivered after all.',
+    ),
     messages: Type.Optional(
       Type.Integer({
         minimum: 0,

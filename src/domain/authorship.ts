@@ -16,7 +16,7 @@ export interface Authorship {
 
 export interface AuthoredAction {
   action: RecordedAction
-  /** The units committed (force) or refunded in all, after the action. */
+  /** The units used (force) or refunded in all, after the action. */
   total_units: number
   at: EpochMs
   by: string | null

@@ -1,6 +1,6 @@
 import type { FeedbackCommand, Outcome, SettleCommand } from './command.ts'
 import { type Draft, putReservation } from './draft.ts'
-import { outstandingOf, type Reservation } from './reservation.ts'
+import { outstandingOf, type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 /**
@@ -32,10 +32,11 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
     return { outcome: 'settled', reservation: verified, replayed: true }
   }
 
-  const settled = settledTo(verified, command.op, target)
+  const settled = settledTo(verified, command, target)
   putReservation(draft, settled, now, command)
-  // Only a forced commit lowers what was released.
-  if (settled.released < reservation.released && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
+  // Only a forced commit lowers what was given back.
+  const isRetaken = settled.released < reservation.released || settled.refunded < reservation.refunded
+  if (isRetaken && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }
 }
 
@@ -51,12 +52,15 @@ export function verify(draft: Draft, command: FeedbackCommand, now: EpochMs): Ou
 
 const PAST = { commit: 'committed', release: 'released', refund: 'refunded' }
 
-/** How many units are committed, released or refunded already, as the command asks, and how many could be in total. */
+/**
+ * How many units are committed, released or refunded already, as the command asks, and how many could be in total. To a forced commit, units
+ * that were refunded are missing: the message was delivered after all.
+ */
 function progressOf(reservation: Reservation, { op, force }: SettleCommand): { done: number; possible: number } {
   const { units, committed, released, refunded } = reservation
   switch (op) {
     case 'commit':
-      return { done: committed, possible: force ? units : units - released }
+      return force ? { done: spentOf(reservation), possible: units } : { done: committed, possible: units - released }
     case 'release':
       return { done: released, possible: units - committed }
     case 'refund':
@@ -64,11 +68,18 @@ function progressOf(reservation: Reservation, { op, force }: SettleCommand): { d
   }
 }
 
-function settledTo(reservation: Reservation, op: SettleCommand['op'], target: number): Reservation {
+function settledTo(reservation: Reservation, { op, force }: SettleCommand, target: number): Reservation {
+  const { units, released, refunded } = reservation
+  const committed = Math.max(reservation.committed, target)
   switch (op) {
     case 'commit':
-      // A forced commit takes released units again, in the windows they were drawn from.
-      return { ...reservation, committed: target, released: Math.min(reservation.released, reservation.units - target) }
+      // A forced commit takes units again that were refunded, then outstanding and released ones, in the windows they were drawn from.
+      return {
+        ...reservation,
+        committed,
+        released: Math.min(released, units - committed),
+        refunded: force ? committed - target : refunded,
+      }
     case 'release':
       return { ...reservation, released: target }
     case 'refund':

@@ -93,9 +93,11 @@ export interface Cause {
 /**
  * Adds the difference between two states of a reservation. Its used units are the first of its range (`countsOf`): a
  * commit appends units and a refund removes the last ones, and the grants' ranges say which grant paid. So a grant's
- * commits less its refunds equal what its windows count as used. Caps pay nothing and do not appear.
+ * commits less its refunds equal what its windows count as used. Caps pay nothing and do not appear. Refunded units that a forced commit
+ * takes again are committed once more: what was refunded before stays in the report of its time.
  *
- * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit.
+ * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit; once more as
+ * committed when no unit is refunded any more.
  * It counts for the grant that pays that unit. As verified it counts once, for the grant that pays the first unit.
  */
 export function addReservationUsage(
@@ -105,12 +107,13 @@ export function addReservationUsage(
   { origin, messages = after.messages ?? 1 }: Cause,
 ): void {
   const spent = before === undefined ? 0 : spentOf(before)
-  const committed = after.committed - (before?.committed ?? 0)
   const refunded = after.refunded - (before?.refunded ?? 0)
+  const retaken = Math.max(0, -refunded)
+  const committed = after.committed - (before?.committed ?? 0) + retaken
   const end = spent + committed
   const sender = origin?.principal ?? null
   if (committed > 0) {
-    const counted = (before?.committed ?? 0) === 0 ? messages : 0
+    const counted = (before?.committed ?? 0) === 0 ? messages : retaken > 0 && after.refunded === 0 ? 1 : 0
     addRange(entries, after, { kind: 'committed', sender, start: spent, end, messages: counted, sent_at: null })
   }
   if (refunded > 0) {

@@ -5,6 +5,7 @@ import type { Authors } from '../db/ledger/reservation-rows.ts'
 import type { LedgerCall } from '../db/ledger/statement.ts'
 import type { ReservationAction } from '../db/ledger/write-reservations.ts'
 import type { Command, Outcome } from '../domain/command.ts'
+import { spentOf } from '../domain/reservation.ts'
 import type { PrincipalIds } from './principals.ts'
 import { type BatchScope, namedBy } from './user-states.ts'
 
@@ -60,9 +61,9 @@ function recordedOf(
   outcome: Outcome | undefined,
 ): Pick<ReservationAction, 'action' | 'total_units'> | null {
   if (outcome === undefined || !('reservation' in outcome)) return null
-  const { committed, refunded } = outcome.reservation
-  if (command.op === 'refund') return { action: 'refund', total_units: refunded }
-  return 'force' in command && command.force ? { action: 'force', total_units: committed } : null
+  const { reservation } = outcome
+  if (command.op === 'refund') return { action: 'refund', total_units: reservation.refunded }
+  return 'force' in command && command.force ? { action: 'force', total_units: spentOf(reservation) } : null
 }
 
 const keyOf = ({ user_id, id }: ReservationKey) => `${user_id} ${id}`

@@ -194,12 +194,20 @@ describe('a busy user', () => {
     expect((await refund(2)).body).toMatchObject({ state: 'committed', refunded: 2, replayed: false, lease: true })
     expect((await refund(2)).body).toMatchObject({ refunded: 2, replayed: true })
     expect((await refund(5)).body).toMatchObject({ state: 'refunded', refunded: 5 })
+    // It was delivered after all, and then it was not.
+    for (const replayed of [false, true]) {
+      const { body } = await post(address, 'commit', { user_id: owner, id: 'm', force: true })
+      expect(body).toMatchObject({ state: 'committed', refunded: 0, replayed, lease: true })
+    }
+    expect((await refund(5)).body).toMatchObject({ state: 'refunded', refunded: 5, replayed: false })
     expect((await consume(address, owner, 'm', { units: 5 })).body).toMatchObject({ code: 'reservation_closed' })
     // Only the service counts codes, and it knows the slices.
     for (const op of ['feedback', 'commit'])
       expect(await post(address, op, { user_id: owner, id: 'm', verified: true })).toMatchObject({ status: 404 })
     await consume(address, owner, 'part', { units: 5 })
     await post(address, 'refund', { user_id: owner, id: 'part', total_units: 2 })
+    const again = await post(address, 'commit', { user_id: owner, id: 'part', force: true })
+    expect(again).toMatchObject({ status: 409, body: { code: 'reservation_closed' } })
     await agent.close()
     expect(await counted(owner)).toEqual({ used: asked + 4, reserved: 0 })
     const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z', interval: 'month' } as const

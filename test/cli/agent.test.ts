@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, request as httpRequest } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -285,12 +285,13 @@ async function createGate() {
   const server = createServer(async (request, response) => {
     const body = await text(request)
     const away = { status: 503, headers: { 'retry-after': '60' }, body: '' }
-    const answer = gate.isOpen ? await pass(request.url ?? '', request.headers.authorization ?? '', body) : away
+    const answer = gate.isOpen ? await pass(request, body) : away
     response.writeHead(answer.status, answer.headers).end(answer.body)
   })
-  async function pass(path: string, authorization: string, body: string) {
+  async function pass({ method = 'GET', url: path, headers: { authorization = '' } }: IncomingMessage, body: string) {
+    const sent = method === 'GET' ? {} : { body }
     const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(url + path, { method: 'POST', headers, body })
+    const answer = await fetch(`${url}${path}`, { method, headers, ...sent })
     const type = answer.headers.get('content-type') ?? ''
     return { status: answer.status, headers: { 'content-type': type }, body: await answer.text() }
   }

@@ -108,6 +108,17 @@ describe('a message that is sent while the service is away', () => {
     expect(await charged(owner)).toBe(4)
   })
 
+  test('is not charged again if it was charged and refunded before its debt was settled', async () => {
+    const owner = await user(10)
+    const journal = await journalAt(newPath())
+    await clientOf(journal, 'deaf').withReservation(ask(owner, 'm'), () => 'sent')
+    await sender.commit({ userId: owner, id: 'm', force: true })
+    await sender.refund({ userId: owner, id: 'm' })
+    clientOf(journal)
+    await isEmpty(journal)
+    expect(await charged(owner)).toBe(0)
+  })
+
   test.each(['away', 'deaf'] as const)(
     'costs nothing if the send fails, even if the call arrives late (%s)',
     async network => {

@@ -131,17 +131,40 @@ describe('commit with force', () => {
   )
 
   table(
-    'does not take refunded units again: they were committed',
+    'takes units again that were refunded: the message was delivered after all',
+    [grant(1, 9), cap(9, 9)],
+    [
+      ['consume a 6', 'granted 6'],
+      ['refund a', 'settled state refunded committed 6 refunded 6'],
+      ['consume b 9', 'granted 9'],
+      ['commit a', 'replayed state refunded'],
+      ['commit a force', 'settled state committed committed 6 refunded 0'],
+      ['commit a force', 'replayed state committed'],
+      ['quota 1', 'window 0 used 15 reserved 0'],
+      ['quota 9', 'window 0 used 15 reserved 0'],
+      // The last of two reports counts.
+      ['refund a', 'settled state refunded committed 6 refunded 6'],
+      ['quota 1', 'window 0 used 9 reserved 0'],
+    ],
+  )
+
+  table(
+    'to a total, of what is used: refunded units before outstanding ones, and these before released ones',
     [grant(1, 9)],
     [
-      ['reserve a 6', 'granted 6'],
+      ['reserve a 9', 'granted 9'],
       ['commit a 4', 'settled'],
       ['refund a 3', 'settled'],
-      ['release a', 'settled committed 4 released 2 refunded 3'],
-      ['commit a force', 'settled committed 6 released 0 refunded 3'],
-      ['quota 1', 'window 0 used 3 reserved 0'],
-      ['refund a 6', 'settled state refunded'],
-      ['commit a force', 'replayed state refunded'],
+      ['release a 2', 'settled committed 4 released 2 refunded 3 outstanding 3'],
+      ['quota 1', 'window 0 used 1 reserved 3'],
+      ['commit a 1 force', 'replayed refunded 3'],
+      ['commit a 3 force', 'settled state reserved committed 4 refunded 1 outstanding 3'],
+      ['commit a 3 force', 'replayed refunded 1'],
+      ['commit a 6 force', 'settled state reserved committed 6 refunded 0 outstanding 1'],
+      ['quota 1', 'window 0 used 6 reserved 1'],
+      ['commit a force', 'settled state committed committed 9 released 0 refunded 0'],
+      ['commit a 10 force', 'exceeds'],
+      ['quota 1', 'window 0 used 9 reserved 0'],
     ],
   )
 

@@ -124,6 +124,15 @@ describe('a closed window', () => {
     ['quota 1', 'window 1 used 0 reserved 0 rolled_over 0'],
   ])
 
+  table('is corrected by a forced commit of refunded units', quotas, [
+    ['consume a 8', 'granted 8'],
+    ['@02-01 refund a', 'settled state refunded'],
+    ['commit a force', 'settled state committed'],
+    ['window 1 0', 'closed used 8 reserved 0 carried 2'],
+    carried,
+    headroom,
+  ])
+
   table('of long ago is corrected, after any other commands', quotas, [
     ['reserve a 6', 'granted 6'],
     ['consume b 2', 'granted 2'],

@@ -231,9 +231,12 @@ function enter(reservation: NaiveReservation): string {
 
 function settle(reservation: NaiveReservation, { op, total_units, force, verified }: SettleCommand): string {
   const outstanding = reservation.tokens.filter(({ state }) => state === 'reserved').length
-  const done = { commit: reservation.committed, release: reservation.released, refund: reservation.refunded }[op]
-  const more = { commit: outstanding + (force ? reservation.released : 0), release: outstanding }
-  const possible = op === 'refund' ? reservation.committed : done + more[op]
+  const isForced = op === 'commit' && force
+  const used = reservation.tokens.filter(({ state }) => state === 'used').length
+  const done = isForced
+    ? used
+    : { commit: reservation.committed, release: reservation.released, refund: reservation.refunded }[op]
+  const possible = isForced ? reservation.tokens.length : op === 'refund' ? reservation.committed : done + outstanding
   const target = total_units ?? possible
   if (target > reservation.tokens.length) return `exceeds ${stateOf(reservation)}`
   if (target > possible || (total_units === null && possible === 0)) {
@@ -247,6 +250,10 @@ function settle(reservation: NaiveReservation, { op, total_units, force, verifie
   for (let unit = done; unit < target; unit++) {
     if (op === 'refund') reservation.refunded += 1
     if (op === 'release') reservation.released += 1
+    if (isForced && reservation.refunded > 0) {
+      reservation.refunded -= 1
+      continue
+    }
     if (op === 'commit') reservation.committed += 1
     if (op === 'commit' && left === 0) reservation.released -= 1
     if (op !== 'refund' && left > 0) left -= 1

@@ -128,6 +128,22 @@ describe('forced bookings and refunds', () => {
     ])
   })
 
+  test('a forced commit of refunded units is one, with what is used after it', async () => {
+    const engine = bench.engine()
+    const user = await aUser()
+    const at = clock.now
+    await engine.submit(by('gateway', draw('consume', user, 'm', 5), 'sent'))
+    await engine.submit(by('gateway', settle('refund', user, 'm'), 'failed'))
+    clock.now += 1_000
+    for (const requestId of ['arrived', 'again'])
+      await engine.submit(by('gateway', { ...settle('commit', user, 'm', 3), force: true }, requestId))
+    expect((await authorshipOf(engine, user, 'm'))?.actions).toEqual([
+      { action: 'refund', total_units: 5, at, by: 'gateway', request_id: 'failed' },
+      { action: 'force', total_units: 3, at: at + 1_000, by: 'gateway', request_id: 'arrived' },
+    ])
+    clock.now = START
+  })
+
   test('go with their reservation, and those that an older version left are replaced', async () => {
     const engine = bench.engine()
     const user = await aUser()

@@ -166,16 +166,19 @@ test('the outbox has no gaps: a number is taken only after the previous one is c
   expect(await events()).toEqual([before, { number: (before?.number ?? 0) + 1, user_id: other }])
 })
 
-test('a forced commit of released units marks its reservation, and no other commit does', async () => {
+test('a forced commit of units that were given back marks its reservation, and no other commit does', async () => {
   const engine = bench.engine()
   const user = someone()
   await bench.quota({ user_id: user, limit: 10 })
   const commit = (id: string, force: boolean) => engine.submit({ ...settle('commit', user, id), force })
-  for (const id of ['plain', 'forced', 'retaken']) await engine.submit(reserve(user, id, 2))
+  for (const id of ['plain', 'forced', 'retaken', 'refunded']) await engine.submit(reserve(user, id, 2))
   await commit('plain', false)
   await commit('forced', true)
   await engine.submit(settle('release', user, 'retaken'))
   await commit('retaken', true)
+  await commit('refunded', false)
+  await engine.submit(settle('refund', user, 'refunded'))
+  await commit('refunded', true)
   // Made, released and taken again within one batch.
   const batch = [
     reserve(user, 'at once', 2),
@@ -187,7 +190,7 @@ test('a forced commit of released units marks its reservation, and no other comm
     text: sql`select id from reservation where user_id = $1 and retaken order by id`,
     values: [user],
   })
-  expect(marked).toEqual([{ id: 'at once' }, { id: 'retaken' }])
+  expect(marked).toEqual([{ id: 'at once' }, { id: 'refunded' }, { id: 'retaken' }])
 })
 
 test('after all of these tests the counters equal the ledger', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { verify } from '../../src/db/verify/verify.ts'
 import { START } from '../support/service.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
-const { ask, allow, someone, counters, call, clock, senderToken, token } = await startSender()
+const { ask, allow, someone, counters, call, clock, db, senderToken, token } = await startSender()
 
 const NOW = '2026-03-15T12:00:00.000Z'
 const TODAY = '2026-03-15T00:00:00.000Z'
@@ -246,6 +247,21 @@ describe('settling', () => {
     const { status, body } = await ask('commit', { user_id: user, id: 'late', force: true })
     expect([status, ...state(body)]).toEqual([200, 'committed', 6, 0, 0])
     expect(await counters(grant)).toEqual([12, 0])
+  })
+
+  test('a forced commit charges again what was refunded, for a message that was delivered after all', async () => {
+    const [user, grant] = await grantOf(6)
+    await ask('consume', { user_id: user, id: 'late', units: 6 })
+    await ask('refund', { user_id: user, id: 'late' })
+    await ask('consume', { user_id: user, id: 'other', units: 6 })
+    const plain = await ask('commit', { user_id: user, id: 'late' })
+    expect(plain.body).toMatchObject({ state: 'refunded', replayed: true })
+    for (const replayed of [false, true]) {
+      const { status, body } = await ask('commit', { user_id: user, id: 'late', force: true })
+      expect([status, body.replayed, ...state(body)]).toEqual([200, replayed, 'committed', 6, 0, 0])
+    }
+    expect(await counters(grant)).toEqual([12, 0])
+    expect((await verify(db, { userId: user })).differences).toEqual([])
   })
 })
 

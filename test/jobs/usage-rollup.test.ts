@@ -14,6 +14,7 @@ import { impatientDatabase } from '../support/database.ts'
 import {
   createBench,
   draw,
+  expectVerified,
   neighbours,
   openTransaction,
   reserve,
@@ -112,6 +113,31 @@ describe('usage', () => {
     await engine.submit({ ...settle('commit', user, 'c'), verified: true })
     await feedback('c')
     expect(await totalOf(user)).toMatchObject({ committed_messages: 3, verified_messages: 3 })
+  })
+
+  test('is committed once more, at its time, when a forced commit takes refunded units again', async () => {
+    const user = someone()
+    const one = await bench.quota({ user_id: user, limit: 3, priority: 1 })
+    const two = await bench.quota({ user_id: user, limit: 9, priority: 2 })
+    const commit = (units: number | null) => engine.submit({ ...settle('commit', user, 'm', units), force: true })
+    await engine.submit(draw('consume', user, 'm', 5))
+    await engine.submit(settle('refund', user, 'm'))
+    await commit(4)
+    expect(await totalOf(user)).toEqual({
+      ...NOTHING,
+      ...{ committed: 9, committed_messages: 1, refunded: 5, refunded_messages: 1 },
+    })
+    for (let n = 0; n < 2; n++) await commit(null)
+    const ofOne = { committed: 6, committed_messages: 2, refunded: 3, refunded_messages: 1 }
+    const ofTwo = { committed: 4, refunded: 2 }
+    expect(await usageOf(user, 'quota')).toEqual(
+      new Map([
+        [one.id, { ...NOTHING, ...ofOne }],
+        [two.id, { ...NOTHING, ...ofTwo }],
+      ]),
+    )
+    await rollUpAll()
+    await expectVerified(db, user)
   })
 
   test('is unfunded if no grant pays, and a refund reduces that', async () => {

@@ -206,7 +206,20 @@ function answerFor(call: SenderCall, paid: PaidMessage): object {
     paid.lease.lease.giveBack(refunded - paid.refunded, refunded === paid.units)
     paid.refunded = refunded
   }
+  if (refunded < paid.refunded) takeAgain(paid, refunded)
   return answerWith(call, outcome)
+}
+
+/** For a forced commit after a refund. A lease counts messages as a whole. @throws Problem */
+function takeAgain(paid: PaidMessage, refunded: number): void {
+  const { lease, isOpen } = paid.lease
+  const isTaken = isOpen && paid.refunded === paid.units && lease.trySpend(paid.refunded - refunded)
+  if (!isTaken) {
+    const detail =
+      'The lease that paid the message cannot pay its refunded units again. Consume them with force and another id.'
+    throw new Problem('reservation_closed', detail)
+  }
+  paid.refunded = refunded
 }
 
 /** The reservation that a paid message would be at the service. */
