@@ -16,8 +16,8 @@ export interface FairQueue<E extends Queued<E>> {
   /** Begins a round of `next`, for a batch. The entries that come from now on share the time at which the first of them comes. */
   startRound(): void
   /**
-   * Takes the next entry; undefined if there is none that may be taken. While several principals have entries, a round takes
-   * at most `share` of each. While one of them has fewer than its share, the others have at most as many in running batches:
+   * Takes the next entry; undefined if there is none that may be taken. While several principals have entries that wait or are in
+   * running batches, a round takes at most `share` of each. While one of them has fewer than its share, the others have at most as many in running batches:
    * a batch of theirs is on its way, and the next one is free for the few.
    */
   next(): E | undefined
@@ -78,6 +78,8 @@ class FairPrincipalQueues<E extends Queued<E>> implements FairQueue<E> {
   /** The queues with waiting entries are a ring. This one is served last. */
   private last: PrincipalQueue<E> | undefined
   private round = 0
+  /** Whether several principals have commands in this round. */
+  private isShared = false
   /** The last round at whose beginning a principal had few entries, beside others. */
   private lastFew = Number.NEGATIVE_INFINITY
   since = 0
@@ -124,16 +126,17 @@ class FairPrincipalQueues<E extends Queued<E>> implements FairQueue<E> {
 
   startRound(): void {
     this.round += 1
-    if (this.hasFew()) this.lastFew = this.round
-  }
-
-  /** Whether a principal, the service itself aside, has few entries beside others. */
-  private hasFew(): boolean {
-    if (this.queues.size < 2) return false
-    for (const { principal, queued } of this.queues.values()) {
-      if (principal !== undefined && queued < this.share) return true
+    let present = 0
+    let hasFew = false
+    for (const { principal, queued, running, following } of this.queues.values()) {
+      // Those of it that run isolated, or wait for these, gain nothing by others that hold back.
+      if (running === 0 && following === undefined) continue
+      present += 1
+      hasFew ||= principal !== undefined && queued < this.share
+      if (present > 1 && hasFew) break
     }
-    return false
+    this.isShared = present > 1
+    if (this.isShared && hasFew) this.lastFew = this.round
   }
 
   get hasNext(): boolean {
@@ -178,7 +181,7 @@ class FairPrincipalQueues<E extends Queued<E>> implements FairQueue<E> {
 
   /** The queue before the first one that has not had its share; undefined if all have. */
   private lineBeforeNext(): PrincipalQueue<E> | undefined {
-    const max = this.queues.size > 1 ? this.share : Number.POSITIVE_INFINITY
+    const max = this.isShared ? this.share : Number.POSITIVE_INFINITY
     for (let before = this.last; before !== undefined; ) {
       const queue = before.following ?? before
       if (queue.taken.round !== this.round) queue.taken = { round: this.round, count: 0 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createQueue } from '../../src/engine/queue.ts'
-import { commandOf, openScheduler, type TestCommand, tick, ticks } from './scheduler-fixture.ts'
+import { commandOf, idOf, openScheduler, type TestCommand, tick, ticks } from './scheduler-fixture.ts'
 
 const completion = { resolve() {}, reject() {} }
 
@@ -118,6 +118,25 @@ describe('a batch', () => {
     }
     expect(sizesAlone.slice(0, 60).every(size => size === undefined)).toBe(true)
     expect(sizesAlone.at(-1)).toBe(4)
+  })
+
+  test('has all that fit again while all commands of another principal are stuck in a batch of their own', () => {
+    const { queue, add } = openQueue({ batchSize: 100, batchShare: 4, queueCommands: 30_000 })
+    add(`P:z1 ${flood('G', 10_000)}`)
+    const first = queue.take()
+    queue.isolate(first ?? expect.unreachable(), new Set([idOf('z')]))
+    const stuck = queue.takeIsolated()
+    expect(stuck?.entries.map(({ command }) => command.name)).toEqual(['P:z1'])
+    // It waits behind the first one.
+    add('P:z2')
+    finish(queue, first)
+    for (let n = 0; n < 70; n++) finish(queue, queue.take())
+    const running = queue.take()
+    expect([running?.entries.length, queue.hasWaiting]).toEqual([100, true])
+    finish(queue, running)
+    // Free again, they are few: the next batches have few of the others.
+    finish(queue, stuck)
+    expect(sizes(queue)).toEqual({ P: 1, G: 4 })
   })
 
   test('does not let a user’s backlog of one principal delay another principal’s', async () => {
