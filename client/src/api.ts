@@ -2102,7 +2102,7 @@ export type Denied = {
   readonly limitingQuotaId: number | null
   /** It cannot be granted before; null if waiting alone does not help. */
   readonly retryAt: string | null
-  /** With the reason `destination_paused`: the pause that lasts longest. `until` null: until it is lifted. */
+  /** With the reason `destination_paused`: the pause that lasts longest. `until` null: until it is lifted. `reason` is what an administrator wrote for others: null for a sender whose token is bounded to some users. */
   readonly pause?: { readonly id: number; readonly until: string | null; readonly reason: string | null }
   /** The encoding of the `message`. */
   readonly encoding?: 'GSM-7' | 'UCS-2'

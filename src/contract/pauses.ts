@@ -85,7 +85,7 @@ export const pauseOfDenial = Type.Optional(
     { id: positive(), until: nullable(time()), reason: nullable(Type.String()) },
     {
       description:
-        'With the reason `destination_paused`: the pause that lasts longest. `until` null: until it is lifted.',
+        'With the reason `destination_paused`: the pause that lasts longest. `until` null: until it is lifted. `reason` is what an administrator wrote for others: null for a sender whose token is bounded to some users.',
     },
   ),
 )

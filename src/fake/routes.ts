@@ -75,7 +75,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     // No reference names a user here.
     if (body.user_id === undefined) throw unknownUser()
     const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, requireRecipient: false, segments })
-    return answerOf(call, ledger.perform(call.command))
+    return answerOf(call, ledger.perform(call.command), true)
   }
 
   function performInBatch(operation: unknown, requestId: string): object {
@@ -115,7 +115,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     path: pathOf(`${SENDER}/reservations/{user_id}/{id}`),
     handle(_call, parameters) {
       const command = { op: 'find', ...(readReservation(parameters) as { user_id: number; id: string }) } as const
-      return { status: 200, body: answerOf({ command, measure: null, userRef: null }, ledger.perform(command)) }
+      return { status: 200, body: answerOf({ command, measure: null, userRef: null }, ledger.perform(command), true) }
     },
   }
   return [...single, batch, find]

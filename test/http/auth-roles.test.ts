@@ -191,6 +191,22 @@ describe('a sender bounded to users', async () => {
     )
   })
 
+  test('reads no note that an administrator wrote to a pause, alone and in a batch; other senders do', async () => {
+    await bounded.allow({ user_id: 7, limit: 10 })
+    const pause = { user_id: null, country: 'FR', until: null, reason: 'Ann of the reseller pumps' }
+    expect((await bounded.call('POST', '/api/sms/admin/pauses', { body: pause })).status).toBe(201)
+    const message = { user_id: 7, units: 1, country: 'FR' }
+    const notes = async (token: string) => {
+      const sender = '/api/sms/sender/quota'
+      const alone = await bounded.call('POST', `${sender}/check`, { token, body: message })
+      const operations = [{ op: 'consume', id: 'fr', ...message }]
+      const batch = await bounded.call('POST', `${sender}/batch`, { token, body: { operations } })
+      return [alone.body, batch.body.results[0].body].map(({ pause }) => pause.reason)
+    }
+    expect(await notes(await tokenFor([7]))).toEqual([null, null])
+    expect(await notes(await tokenFor('*'))).toEqual([pause.reason, pause.reason])
+  })
+
   test.each(Object.keys(BODIES))('%s names only listed users', async op => {
     const token = await tokenFor([7, '8'])
     expect([await isRefused(token, 7, op), await isRefused(token, 8, op), await isRefused(token, 9, op)]).toEqual([

@@ -108,7 +108,7 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, references, 
       const userId = await identifyUser(references, body, settings.autoUsers ? UNMADE_USER_ID : undefined)
       const call = commandOf('check', userId, body, originOf(request), settings)
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
-      return answerOf(call, outcome)
+      return answerOf(call, outcome, true)
     },
   )
 }

@@ -19,7 +19,7 @@ import type { RateLimiter } from '../platform/rate-limiter.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
-import { checkRights } from './rights.ts'
+import { checkRights, readsNotes } from './rights.ts'
 import { asUnmade, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 /** The maximum size of a batch, in bytes. */
@@ -210,6 +210,7 @@ function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof cr
 class Results {
   private readonly texts: string[]
   private open: number
+  readonly readsNotes: boolean
   private readonly request: FastifyRequest
   private readonly reply: FastifyReply
   private readonly metrics: Pick<Metrics, 'problem'>
@@ -217,6 +218,7 @@ class Results {
   constructor(count: number, request: FastifyRequest, reply: FastifyReply, metrics: Pick<Metrics, 'problem'>) {
     this.texts = new Array<string>(count).fill('')
     this.open = count
+    this.readsNotes = readsNotes(principalOf(request))
     this.request = request
     this.reply = reply
     this.metrics = metrics
@@ -253,7 +255,7 @@ class Operation implements Completion<Outcome> {
 
   resolve(outcome: Outcome): void {
     try {
-      this.results.set(this.place, 200, answerOf(this.call, outcome))
+      this.results.set(this.place, 200, answerOf(this.call, outcome, this.results.readsNotes))
     } catch (error) {
       this.results.fail(this.place, error)
     }

@@ -11,15 +11,17 @@ import type { SenderCall } from './requests.ts'
 
 /**
  * The response to an outcome.
+ *
+ * @param readsNotes whether the caller may read what administrators wrote for themselves
  * @throws Problem if the outcome is an error
  */
-export function answerOf(call: SenderCall, outcome: Outcome): object {
+export function answerOf(call: SenderCall, outcome: Outcome, readsNotes: boolean): object {
   const { command } = call
   switch (outcome.outcome) {
     case 'granted':
       return command.op === 'check' ? grantable(call, outcome) : granted(call, outcome)
     case 'denied':
-      return denied(call, outcome)
+      return denied(call, outcome, readsNotes)
     case 'settled':
       return { ...reservationViewOf(outcome.reservation), ...named(call), replayed: outcome.replayed }
     case 'found':
@@ -82,7 +84,7 @@ function grantable(call: SenderCall, { reservation, remaining, would_deny, expla
   }
 }
 
-function denied(call: SenderCall, outcome: Denied) {
+function denied(call: SenderCall, outcome: Denied, readsNotes: boolean) {
   const { command, measure, userRef } = call
   const { reason, remaining, limiting_quota_id, retry_at, pause, explanation } = outcome
   // A denial that is logged is explained in any case.
@@ -95,10 +97,14 @@ function denied(call: SenderCall, outcome: Denied) {
     remaining,
     limiting_quota_id,
     retry_at: formatTimestampOrNull(retry_at),
-    ...(pause === undefined ? undefined : { pause: { ...pause, until: formatTimestampOrNull(pause.until) } }),
+    ...(pause === undefined ? undefined : { pause: pauseOf(pause, readsNotes) }),
     ...findingsOf(measure),
     ...(isAsked ? explained(explanation) : undefined),
   }
+}
+
+function pauseOf({ id, until, reason }: NonNullable<Denied['pause']>, readsNotes: boolean) {
+  return { id, until: formatTimestampOrNull(until), reason: readsNotes ? reason : null }
 }
 
 function explained(explanation: readonly Explanation[] | null) {

@@ -2,6 +2,9 @@ import type { Command } from '../../domain/command.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Principal } from '../auth/claims.ts'
 
+/** A sender that is bounded to some users is one of theirs: what administrators wrote for themselves is not for it. */
+export const readsNotes = ({ senderUsers }: Principal): boolean => senderUsers === 'all'
+
 /** A command of a sender: it settles, draws or finds. */
 type SenderCommand = Pick<Command, 'user_id'> & { force?: boolean }
 

@@ -16,7 +16,7 @@ import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
-import { checkRights } from './rights.ts'
+import { checkRights, readsNotes } from './rights.ts'
 import { asUnmade, createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
@@ -91,11 +91,12 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
 
   /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
   function perform(call: SenderCall, request: FastifyRequest, reply: FastifyReply): void {
-    checkRights(authenticator, principalOf(request), call.command)
+    const principal = principalOf(request)
+    checkRights(authenticator, principal, call.command)
     engine.enqueue(call.command, {
       resolve(outcome) {
         try {
-          reply.send(answerOf(call, outcome))
+          reply.send(answerOf(call, outcome, readsNotes(principal)))
         } catch (error) {
           reply.send(error)
         }

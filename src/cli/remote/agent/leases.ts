@@ -255,7 +255,7 @@ function grantedOf(command: Command, paid: PaidMessage): Outcome {
 /** @throws Problem */
 function answerWith(call: SenderCall, outcome: Outcome): object {
   try {
-    return marked(answerOf(call, outcome))
+    return marked(answerOf(call, outcome, false))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { reservation } = error.members
