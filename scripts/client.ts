@@ -19,9 +19,9 @@ interface Schema {
   $ref?: string
   type?: string | string[]
   const?: unknown
-  /** The only value of a boolean. */
-  'x-always'?: boolean
   enum?: unknown[]
+  /** The type of a boolean, and its only value. */
+  allOf?: Schema[]
   anyOf?: Schema[]
   oneOf?: Schema[]
   items?: Schema
@@ -72,10 +72,14 @@ function camel(name: string): string {
 }
 
 function typeOf(schema: Schema): string {
-  const { $ref, type, enum: values, 'x-always': always, anyOf, oneOf, items, properties, additionalProperties } = schema
+  const { $ref, type, enum: values, allOf, anyOf, oneOf, items, properties, additionalProperties } = schema
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (always !== undefined) return String(always)
+  if (allOf !== undefined)
+    return allOf
+      .map(typeOf)
+      .filter(one => one !== 'boolean')
+      .join(' & ')
   if (values !== undefined) return values.map(value => JSON.stringify(value)).join(' | ')
   const union = anyOf ?? oneOf
   if (union !== undefined) return [...new Set(union.map(typeOf))].join(' | ')

@@ -17,7 +17,12 @@ import { promisify } from 'node:util'
 const PROJECT = join(import.meta.dirname, '..')
 const DOCUMENT = join(PROJECT, 'docs/openapi.json')
 const PROGRAMS = join(import.meta.dirname, 'generated-clients')
-const VERSIONS = { openapiGenerator: '7.24.0', oapiCodegen: 'v2.8.2', openapiPythonClient: '0.29.1' }
+const VERSIONS = {
+  openapiGenerator: '7.24.0',
+  oapiCodegen: 'v2.8.2',
+  openapiPythonClient: '0.29.1',
+  openapiTypescript: '7.13.0',
+}
 
 /** What each program prints: two units for a text of 161 characters, and why five more are denied. */
 const EXPECTED = '[2, 2, quota_exhausted, 1, quota.created, 404 not_found]'
@@ -88,6 +93,16 @@ const BUILDS: Record<string, Build> = {
     await call(folder, tool, 'generate', '--path', DOCUMENT, '--output-path', 'client')
     await call(folder, join(folder, 'venv/bin/pip'), 'install', '-q', join(folder, 'client'))
     return [python, join(PROGRAMS, 'openapi-python-client.py')]
+  },
+  'openapi-typescript': async folder => {
+    const packages = ['openapi-fetch@0.17.0', 'typescript@5.9.3', '@types/node@24']
+    const bin = join(folder, 'node_modules/.bin')
+    await call(folder, 'npm', 'install', '--silent', `openapi-typescript@${VERSIONS.openapiTypescript}`, ...packages)
+    await call(folder, join(bin, 'openapi-typescript'), DOCUMENT, '--default-non-nullable=false', '-o', 'api.ts')
+    await copyFile(join(PROGRAMS, 'openapi-typescript.ts'), join(folder, 'round.mts'))
+    const options = '--strict --noEmit --allowImportingTsExtensions --module nodenext --target es2022 --skipLibCheck'
+    await call(folder, join(bin, 'tsc'), ...options.split(' '), 'round.mts')
+    return [process.execPath, 'round.mts']
   },
 }
 

@@ -29,26 +29,26 @@ func main() {
 	ctx := context.Background()
 
 	limit, period := int64(3), api.CreateQuotaReqPeriodMonth
-	asked := api.CreateQuotaReq{UserId: user, Limit: &limit, Period: &period}
+	asked := api.CreateQuotaReq{UserId: &user, Limit: &limit, Period: &period}
 	quota := must(client.CreateQuotaWithResponse(ctx, &api.CreateQuotaParams{}, asked)).JSON201
 	if quota.ExpiresAt != nil || *quota.Limit != 3 {
 		panic("not the quota")
 	}
 	var reserve api.ReserveReq
-	reserve.UserId, reserve.Id = user, "m-1"
+	reserve.UserId, reserve.Id = &user, "m-1"
 	text, to := strings.Repeat("x", 161), "+4915112345678"
 	reserve.Message = &struct {
 		Text *string `json:"text,omitempty"`
 		To   *string `json:"to,omitempty"`
 	}{Text: &text, To: &to}
 	granted := must(must(client.ReserveWithResponse(ctx, reserve)).JSON200.AsGranted())
-	settled := must(client.CommitWithResponse(ctx, api.CommitReq{UserId: user, Id: "m-1"})).JSON200
+	settled := must(client.CommitWithResponse(ctx, api.CommitReq{UserId: &user, Id: "m-1"})).JSON200
 	units := int32(5)
-	denied := must(must(client.ConsumeWithResponse(ctx, api.ConsumeReq{UserId: user, Id: "m-2", Units: &units})).JSON200.AsDenied())
+	denied := must(must(client.ConsumeWithResponse(ctx, api.ConsumeReq{UserId: &user, Id: "m-2", Units: &units})).JSON200.AsDenied())
 	if !granted.Granted || denied.Granted {
 		panic("granted is wrong")
 	}
-	summary := must(client.SummarizeQuotasOfUserWithResponse(ctx, &api.SummarizeQuotasOfUserParams{UserId: user})).JSON200
+	summary := must(client.SummarizeQuotasOfUserWithResponse(ctx, &api.SummarizeQuotasOfUserParams{UserId: &user})).JSON200
 	last := int32(1)
 	events := must(client.ListEventsWithResponse(ctx, &api.ListEventsParams{UserId: &user, Last: &last})).JSON200
 	event := must(events.Items[0].AsQuotaCreatedEvent())

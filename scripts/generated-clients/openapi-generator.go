@@ -27,17 +27,22 @@ func main() {
 	ctx := context.Background()
 
 	limit := int64(3)
-	asked := client.NewCreateQuotaReq(user, *client.NewNullableInt64(&limit))
+	asked := client.NewCreateQuotaReq(*client.NewNullableInt64(&limit))
+	asked.SetUserId(user)
 	asked.SetPeriod("month")
 	quota := must(api.AdministratorAPI.CreateQuota(ctx).CreateQuotaReq(*asked).Execute())
 	if quota.ExpiresAt.Get() != nil || *quota.Limit.Get() != 3 {
 		panic("not the quota")
 	}
-	reserve := client.NewReserveReq(user, "m-1")
+	reserve := client.NewReserveReq("m-1")
+	reserve.SetUserId(user)
 	reserve.SetMessage(*client.NewCheckReqMessage("+4915112345678", strings.Repeat("x", 161)))
 	granted := must(api.SenderAPI.Reserve(ctx).ReserveReq(*reserve).Execute()).Granted
-	settled := must(api.SenderAPI.Commit(ctx).CommitReq(*client.NewCommitReq(user, "m-1")).Execute())
-	consume := client.NewConsumeReq(user, "m-2")
+	commit := client.NewCommitReq("m-1")
+	commit.SetUserId(user)
+	settled := must(api.SenderAPI.Commit(ctx).CommitReq(*commit).Execute())
+	consume := client.NewConsumeReq("m-2")
+	consume.SetUserId(user)
 	consume.SetUnits(5)
 	denied := must(api.SenderAPI.Consume(ctx).ConsumeReq(*consume).Execute()).Denied
 	summary := must(api.AdministratorAPI.SummarizeQuotasOfUser(ctx).UserId(user).Execute())

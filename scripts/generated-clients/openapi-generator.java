@@ -23,8 +23,8 @@ public class Round {
     Granted granted = sender.reserve(new ReserveReq().userId(user).id("m-1").message(message)).getGranted();
     Settled settled = sender.commit(new CommitReq().userId(user).id("m-1"));
     Denied denied = sender.consume(new ConsumeReq().userId(user).id("m-2").units(5)).getDenied();
-    QuotaSummary summary = admin.summarizeQuotasOfUser(user);
-    EventPage events = new EventsApi(client).listEvents(null, 1, null, user, null, null);
+    QuotaSummary summary = admin.summarizeQuotasOfUser(user, null);
+    EventPage events = new EventsApi(client).listEvents(null, 1, null, user, null, null, null);
     String type = events.getItems().get(0).getQuotaCreatedEvent().getType().toString();
     String code;
     try {

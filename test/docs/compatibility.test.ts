@@ -12,7 +12,12 @@ test('each generator that the script runs is there, with its version', () => {
     const written = name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
     return { written, version }
   })
-  expect(versions.map(({ written }) => written)).toEqual(['openapi-generator', 'oapi-codegen', 'openapi-python-client'])
+  expect(versions.map(({ written }) => written)).toEqual([
+    'openapi-generator',
+    'oapi-codegen',
+    'openapi-python-client',
+    'openapi-typescript',
+  ])
   for (const { written, version } of versions) {
     const row = page.split('\n').filter(line => line.startsWith(`| ${written} |`))
     expect(

@@ -125,7 +125,7 @@ const UNITS = new Map([
 const unitOf = (name: string) => UNITS.get(name.toLowerCase().replace(/_ms$/, '')) ?? Number(name)
 
 /** The value of the constant, option or parameter: a number, or a product. */
-function valueOf(path: string, name: string): number {
+function constantOf(path: string, name: string): number {
   const [, source = ''] = new RegExp(`\\b${name} ?[=:] ([\\w* ]+)`).exec(textOf(path)) ?? []
   return source.split('*').reduce((product, factor) => product * unitOf(factor.trim().replaceAll(/(?<=\d)_/g, '')), 1)
 }
@@ -138,7 +138,7 @@ test.each(STATED)('%s: documents state %s', (path, name, unit, phrases) => {
       ? [{ place: `no page: ${phrase}`, number: Number.NaN }]
       : places.map(({ place, groups: [number = ''] }) => ({ place, number: numberOf(number) }))
   })
-  const value = valueOf(path, name) / unitOf(unit)
+  const value = constantOf(path, name) / unitOf(unit)
   expect(stated.filter(({ number }) => number !== value)).toEqual([])
 })
 

@@ -61,7 +61,47 @@ test('a union is of objects or references', () => {
     Array.isArray(anyOf) &&
     anyOf.some(one => isObject(one) && !['object', 'null', undefined].includes(String(one.type ?? 'object')))
   expect(placesOf(isOfOthers)).toEqual([])
-  expect(placesOf(schema => 'oneOf' in schema || 'allOf' in schema)).toEqual([])
+  expect(placesOf(schema => 'oneOf' in schema)).toEqual([])
+})
+
+test('a boolean with a single value has it in a second part, and nothing else has parts', () => {
+  const parts = schemas.flatMap(([, { type, allOf }]) => (allOf === undefined ? [] : [{ type, allOf }]))
+  const of = (value: boolean) => ({ type: 'boolean', allOf: [{ type: 'boolean' }, { const: value }] })
+  expect(new Set(parts.map(part => JSON.stringify(part)))).toEqual(
+    new Set([of(true), of(false)].map(part => JSON.stringify(part))),
+  )
+})
+
+/** What a reference leads to. */
+function resolved(schema: unknown): Json {
+  if (!isObject(schema)) return {}
+  const name = String(schema.$ref ?? '').replace('#/components/', '/components/')
+  return '$ref' in schema ? (schemas.find(([place]) => place === name)?.[1] ?? {}) : schema
+}
+
+/** The values that a field of an object may have, if they are named. */
+function namedValues(schema: Json, field: string): unknown[] | undefined {
+  const property = isObject(schema.properties) ? resolved(schema.properties[field]) : {}
+  const [, always] = Array.isArray(property.allOf) ? property.allOf : []
+  return isObject(always) ? [always.const] : Array.isArray(property.enum) ? property.enum : undefined
+}
+
+test('a required field tells the objects of each union apart', () => {
+  const unions = schemas.flatMap(([place, { anyOf }]) =>
+    Array.isArray(anyOf) ? [{ place, members: anyOf.filter(one => one.type !== 'null').map(resolved) }] : [],
+  )
+  const several = unions.filter(({ members }) => members.length > 1)
+  const isTold = ({ members }: { members: Json[] }) =>
+    (Array.isArray(members[0]?.required) ? members[0].required : []).some(field => {
+      const values = members.flatMap(one =>
+        Array.isArray(one.required) && one.required.includes(field)
+          ? (namedValues(one, field) ?? [null, null])
+          : [null, null],
+      )
+      return new Set(values).size === values.length
+    })
+  expect(several.filter(union => !isTold(union)).map(({ place }) => place)).toEqual([])
+  expect(several.length).toBeGreaterThan(10)
 })
 
 test('a set of named values is a list', () => {
@@ -117,7 +157,7 @@ test('names of fields are no keywords, and data is left as it is', () => {
       type: { type: ['integer', 'null'], format: 'int32', minimum: 1, maximum: 2, description: 'd' },
       default: { type: ['string', 'null'], enum: ['a', null] },
       anyOf: { anyOf: [{ $ref: '#/x' }, { type: 'null' }] },
-      properties: { type: 'boolean', 'x-always': false },
+      properties: { type: 'boolean', allOf: [{ type: 'boolean' }, { const: false }] },
       delta: { type: 'integer', format: 'int64', minimum: -2, maximum: 2 ** 40 },
       set: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
     },

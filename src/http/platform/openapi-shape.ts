@@ -36,9 +36,10 @@ function shapeOf(schema: Json): Json {
   if (Array.isArray(anyOf)) return shapeOfUnion(anyOf.filter(isObject), rest)
   const { type, enum: values, items } = schema
   if (type === 'integer') return { format: widthOf(schema), ...schema }
-  // Some generators compare with the text "true". What the value is, `x-always` says for those who look.
+  // With `enum: [true]` or `const: true` at the boolean itself, some generators compare with the text "true". In a part of its own those
+  // of TypeScript narrow a union by it, and the others leave it out, but only beside another part; one looks for the type at the top.
   if (type === 'boolean' && Array.isArray(values))
-    return { type, 'x-always': values[0], ...without(schema, 'type', 'enum') }
+    return { type, allOf: [{ type }, { const: values[0] }], ...without(schema, 'type', 'enum') }
   if (type === undefined && Array.isArray(values)) return { type: 'string', ...schema }
   // For Java, a set of named values is generated as one of texts, and does not compile.
   if (type === 'array' && isObject(items) && items.enum !== undefined) return without(schema, 'uniqueItems')
