@@ -460,7 +460,9 @@ test('the sums of each quota survive exactly', async () => {
   const sums = async () =>
     db.query<UsageSums & { shard: Shard }>({
       text: sql`select user_id, quota_id, sum(committed - refunded)::bigint as net, sum(denied)::bigint as denied, sum(no_quota)::bigint as no_quota
-        from (select * from usage union all select * from usage_day union all select * from usage_month) u
+        from (select user_id, quota_id, committed, refunded, denied, no_quota from usage
+          union all select user_id, quota_id, committed, refunded, denied, no_quota from usage_day
+          union all select user_id, quota_id, committed, refunded, denied, no_quota from usage_month) u
         group by 1, 2 order by 1, 2`,
     })
   const before = await sums()
