@@ -5,6 +5,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { type SecretKeys, secretKeys, UnreadableSecret } from '../../src/db/webhooks/secret-keys.ts'
 import { findSigningWebhook, findUnreadable } from '../../src/db/webhooks/secrets.ts'
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
 import { createWebhookSecrets } from '../../src/jobs/webhook-secrets.ts'
 import { createBench } from '../support/engine.ts'
@@ -109,9 +110,9 @@ describe('the job', () => {
     expect(keyed.isCurrent((await stored(plain)).secret)).toBe(true)
   })
 
-  test('removes the secret before a rotation when it does not sign any more, and not earlier', async () => {
+  test('removes the secret before a rotation two days after it has signed last, and not earlier', async () => {
     const id = await rotated(keyed)
-    clock.now += ROTATION_OVERLAP_MS - 1
+    clock.now += ROTATION_OVERLAP_MS + 2 * DAY_MS - 1
     await run(keyed)
     expect((await stored(id)).previous_secret).not.toBeNull()
     clock.now += 1
