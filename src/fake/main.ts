@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import type { createFakeServer as Declared, FakeServer } from '../../client/src/testing.ts'
 import { DEFAULT_SEGMENT_RULES } from '../domain/segment-rules.ts'
 import { ERRORS, Problem } from '../errors.ts'
+import { readBody } from '../http/platform/json-text.ts'
 import { problemBody } from '../http/platform/problems.ts'
 import { createLedger } from './ledger.ts'
 import { type Answer, type Call, createRoutes, type Route } from './routes.ts'
@@ -62,11 +63,18 @@ async function callOf(request: IncomingMessage, requestId: string): Promise<Call
     method,
     path,
     query,
-    body: body === '' ? undefined : JSON.parse(body),
+    body: body === '' ? undefined : valueOf(body),
     ifMatch: headers['if-match'],
     idempotencyKey: typeof key === 'string' ? key : undefined,
     requestId,
   }
+}
+
+/** @throws Problem `invalid_request` */
+function valueOf(body: string): unknown {
+  const read = readBody(body)
+  if ('refusal' in read) throw read.refusal
+  return read.value
 }
 
 function dispatch(routes: readonly Route[], call: Call): Answer {
@@ -87,7 +95,6 @@ function problemAnswer(error: unknown, requestId: string): Answer {
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof SyntaxError) return new Problem('invalid_request', 'The body is not valid JSON.')
   return new Problem('internal', `The fake server failed: ${error instanceof Error ? error.stack : error}`)
 }
 

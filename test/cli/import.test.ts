@@ -299,7 +299,7 @@ test.each<[string, string | Uint8Array, string]>([
   ['a list of JSON', '[\n{"user_id":7,"external_ref":"A","limit":1}\n]\n', 'must be one JSON object a line'],
   ['a list of JSON in one line', '[{"user_id":7,"external_ref":"A","limit":1}]', 'must be an object'],
   ['JSON of several lines', '{\n  "user_id": 7\n}\n', 'must be one JSON object a line'],
-  ['JSON with a name twice', '{"user_id":7,"external_ref":"A","limit":1,"limit":1000}', 'has the name "limit" twice'],
+  ['JSON with a name twice', '{"user_id":7,"external_ref":"A","limit":1,"limit":1000}', 'limit is there twice'],
   ['JSON with commas between', '{"user_id":7},\n{"user_id":8}', 'must be one JSON object a line'],
 ])('%s is refused by what it is', async (_, content, words) => {
   for (const encoding of [undefined, 'windows-1252']) {

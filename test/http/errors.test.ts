@@ -77,8 +77,8 @@ const BAD: BadCall[] = [
   ['metadata that is not flat', 'POST', QUOTA, { ...ok, metadata: { a: { b: 'c' } } }, 400, 'invalid_request', ['/metadata/a']],
   ['metadata with too many keys', 'POST', QUOTA, { ...ok, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, ''])) }, 400, 'invalid_request', ['/metadata']],
   ['a name that is too long', 'POST', QUOTA, { ...ok, name: 'x'.repeat(121) }, 400, 'invalid_request', ['/name']],
-  ['JSON 10,000 deep', 'POST', QUOTA, `{"user_id":7,"limit":5,"metadata":${deep}}`, 400, 'invalid_request', ['/metadata']],
-  ['a body of nested arrays', 'POST', QUOTA, deep, 400, 'invalid_request', ['']],
+  ['JSON 10,000 deep', 'POST', QUOTA, `{"user_id":7,"limit":5,"metadata":${deep}}`, 400, 'invalid_request', [`/metadata${'/0'.repeat(15)}`]],
+  ['a body of nested arrays', 'POST', QUOTA, deep, 400, 'invalid_request', ['/0'.repeat(16)]],
   ['an Idempotency-Key with spaces', 'POST', QUOTA, ok, 400, 'invalid_request', ['/idempotency-key'], { 'idempotency-key': 'a b' }],
   ['a query parameter on a route without any', 'POST', `${QUOTA}?dry_run=1`, ok, 400, 'invalid_request', ['dry_run']],
 

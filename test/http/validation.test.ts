@@ -252,24 +252,7 @@ test('what is behind the schemas takes only what they promise', () => {
   expect(() => command('reserve', { user_id: 7, id: ['m'], units: 1 })).toThrow(TypeError)
 })
 
-test('values that are nested thousands of levels deep fail no check', () => {
-  for (const [open, close] of [
-    ['[', ']'],
-    ['{"a":', '}'],
-  ] as const) {
-    const nested: unknown = JSON.parse(`${open.repeat(30_000)}1${close.repeat(30_000)}`)
-    for (const { name, schema } of [...CONTRACT, ...ROUTES]) {
-      const check = compileCheck(schema)
-      for (const field of Object.keys(schema.properties)) {
-        for (const value of [nested, [nested], { x: nested }]) {
-          expect(() => check({ ...objectOf(schema), [field]: value }), `${name}: ${field}`).not.toThrow()
-        }
-      }
-    }
-  }
-})
-
-test('a list of values that are nested so deeply is refused', async () => {
+test('a list of values that are nested thousands of levels deep is refused', async () => {
   const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`
   const body = `{"user_id":7,"limit":5,"countries":[${deep}]}`
   const headers = { 'content-type': 'application/json' }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { BodyReader } from './body-reader.ts'
-import { readJson } from './json-text.ts'
+import { readBody } from './json-text.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 
@@ -18,7 +18,6 @@ type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
  * @param limit the maximum size of a body, in bytes
  */
 export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit: number): void {
-  const parseJson = jsonBodyParser(app)
   const parserOf =
     (parse: BodyParser): FastifyContentTypeParser =>
     (request, stream, done) =>
@@ -31,7 +30,7 @@ export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit:
         )
       })
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', parserOf(parseJson))
+  app.addContentTypeParser('application/json', parserOf(parseJsonBody))
   app.addContentTypeParser('*', parserOf(refuseType))
 }
 
@@ -57,20 +56,14 @@ export function readRawBodies(app: FastifyInstance, reader: BodyReader, limit: n
   app.addContentTypeParser('application/json', (_request, stream, done) => reader.read(stream, limit, done))
 }
 
-export function jsonBodyParser(app: FastifyInstance): BodyParser {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  return (request, body, done) => {
-    if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
-    if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
-    const text = body.toString('utf8')
-    parse(request, text, (error, parsed) => done(error === null ? null : (refusedName(text) ?? error), parsed))
-  }
-}
-
-/** The parser fails in the same way for a name that leads to prototypes as for a text that is no JSON. */
-function refusedName(text: string): Problem | undefined {
-  const read = readJson(text)
-  return 'issues' in read && read.issues[0].path !== '' ? invalidRequest(read.issues) : undefined
+/** Parses a body, or fails with the problem that refuses it. */
+export const parseJsonBody: BodyParser = (request, body, done) => {
+  if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
+  if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
+  const text = body.toString('utf8')
+  const read = readBody(text.startsWith('\ufeff') ? text.slice(1) : text, body)
+  if ('value' in read) done(null, read.value)
+  else done(read.refusal)
 }
 
 function notUtf8Json(): Problem {

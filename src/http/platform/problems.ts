@@ -9,8 +9,6 @@ import { problemType } from './openapi.ts'
 /** Invalid requests that Fastify and its plugins find, by their codes. */
 const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is required.'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
@@ -54,13 +52,8 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
   }
   const issue = FRAMEWORK_ERRORS[code ?? '']
   if (issue !== undefined) return new Problem(issue[0], issue[1])
-  // The JSON parser's own error, and all other errors that Fastify attributes to the request.
-  if (error instanceof SyntaxError || statusCode === 400) {
-    return new Problem(
-      'invalid_request',
-      'The request cannot be read: the body is not valid JSON, or the path is malformed.',
-    )
-  }
+  // Other errors that Fastify attributes to the request.
+  if (statusCode === 400) return new Problem('invalid_request', 'The request cannot be read, or its path is malformed.')
   return new Problem('internal', 'The service failed unexpectedly.', { cause: error })
 }
 

@@ -12,7 +12,7 @@ import type { Metrics } from '../../metrics.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
-import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
+import { parseJsonBody, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
 import type { RateLimiter } from '../platform/rate-limiter.ts'
@@ -188,7 +188,6 @@ function userOf(op: SenderOp, { user_id, user_ref = '' }: SenderRequest, named: 
 
 /** A batch is admitted when its body is complete: one that arrives slowly takes no room of others. */
 function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof createBodyAdmission>): void {
-  const parse = jsonBodyParser(app)
   app.addHook('preValidation', (request, reply, done) => {
     const { body } = request
     if (!(body instanceof Buffer)) return done()
@@ -198,7 +197,7 @@ function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof cr
     reply.raw.once('close', () => batches.release(subject, bytes))
     // Parses and submits the batch in the same tick.
     batches.nextTick(body.length).then(() => {
-      parse(request, body, (error, parsed) => {
+      parseJsonBody(request, body, (error, parsed) => {
         request.body = parsed
         done(error ?? undefined)
       })
