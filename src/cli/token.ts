@@ -1,7 +1,7 @@
 import type { AuthConfig } from '../config/config.ts'
 import { isReference, PATTERNS } from '../contract/patterns.ts'
 import { MAX_INTEGER } from '../domain/bounds.ts'
-import { isNameOfService, shownName } from '../domain/principal-name.ts'
+import { isNameOfService, isSubject, shownName } from '../domain/principal-name.ts'
 import { ROLES, type Role } from '../domain/role.ts'
 import { roleNamesOf } from '../http/auth/claims.ts'
 import { readOwnSecret } from '../http/auth/secrets.ts'
@@ -116,8 +116,8 @@ function readSubject(text: string | undefined): string | null {
   if (text !== undefined && isNameOfService(text)) {
     throw new UsageError(`--subject ${text} looks like the name of the service itself: give the machine another`)
   }
-  if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
-  throw new UsageError('--subject has 1 to 255 characters and no control characters')
+  if (text === undefined || isSubject(text)) return text ?? null
+  throw new UsageError('--subject has 1 to 255 characters, none of them invisible')
 }
 
 /** The value of `--name`; null if it was not given. */

@@ -3,7 +3,7 @@ import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
 import { namedValues } from '../domain/named-values.ts'
 import { EXPORTED_ONLY } from '../domain/quota-file.ts'
 import { CreateQuotaReq, SmsQuota, UpdateQuotaReq } from './quotas.ts'
-import { closed, localTime, nullable, positive, text, uint, userRef } from './schemas.ts'
+import { closed, identifier, localTime, nullable, positive, text, uint, userRef } from './schemas.ts'
 
 /** The import of quotas: newline-delimited JSON in both directions. */
 
@@ -56,7 +56,7 @@ export const ImportRow = Type.Object(
     starts_at: Type.Optional(localTime({ description: `Inclusive. ${LOCAL} Cannot change once it is reached.` })),
     expires_at: Type.Optional(nullable(localTime(), { description: `Exclusive. ${LOCAL}` })),
     external_ref: Type.Optional(
-      nullable(text(120, { minLength: 1 }), {
+      nullable(identifier(120, { minLength: 1 }), {
         description:
           "Your own reference, unique among the user's undeleted quotas. A row without an `id` needs it: the quota that has it is updated, otherwise one is created. So an import can be repeated.",
       }),
@@ -87,7 +87,7 @@ export const ImportRowOfPlan = Type.Object(
 
 /** A row that names no `id`. */
 export const ImportRowByReference = Type.Object(
-  { ...ImportRow.properties, limit, external_ref: text(120, { minLength: 1 }) },
+  { ...ImportRow.properties, limit, external_ref: identifier(120, { minLength: 1 }) },
   closed,
 )
 

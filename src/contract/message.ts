@@ -27,12 +27,13 @@ export const message = Type.Object(
 )
 
 /** A value that caps count by itself. */
-const counted = (options: object) => patterned('countedValue', { format: 'text', writeOnly: true, ...options })
+const counted = (options: object) => patterned('countedValue', { writeOnly: true, ...options })
 
 /** The values that caps count each by itself, beside the country. */
 export const named = {
   recipient: Type.Optional(
     counted({
+      format: 'text',
       description:
         'Who gets the message, beside `units`: the number in E.164 form, or any text that stands for it. Of a `message` it is `to`. Caps on each recipient count it, a number in its canonical form however it is written; without it, none of them matches. Neither stored, logged nor repeated in any response.',
       examples: ['+4915112345678'],
@@ -40,6 +41,7 @@ export const named = {
   ),
   tag: Type.Optional(
     counted({
+      format: 'identifier',
       description:
         'What you sort messages by: a campaign, a sub-account, an IP address. Caps on each tag count it; without it, none of them matches. Neither stored, logged nor repeated in any response.',
       examples: ['campaign-17'],

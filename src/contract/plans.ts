@@ -9,6 +9,7 @@ import {
   cursorPageOf,
   cursorQuery,
   givenPlan,
+  identifier,
   nullable,
   patterned,
   positive,
@@ -59,7 +60,7 @@ export const PlanSlot = Type.Object(
   { $id: 'PlanSlot', description: 'A quota of a plan.' },
 )
 
-const name = text(120, { minLength: 1, description: 'A display name. Users see it.', examples: ['Basic'] })
+const name = identifier(120, { minLength: 1, description: 'A display name. Users see it.', examples: ['Basic'] })
 const slotList = <Slot extends TSchema>(items: Slot) =>
   Type.Array(items, { minItems: 1, maxItems: MAX_SLOTS, description: `The quotas of the plan, ${MAX_SLOTS} at most.` })
 const isDefault = Type.Boolean({

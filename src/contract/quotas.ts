@@ -9,6 +9,7 @@ import {
   country,
   counts,
   IdempotencyHeaders,
+  identifier,
   messageType,
   nextCursor,
   nullable,
@@ -77,7 +78,7 @@ const settings = {
       'Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window and limit: a change that adds units forgets those above the new share. A cap with `per` has none.',
   }),
   enabled: Type.Boolean({ description: 'false suspends the quota. Its windows go on.' }),
-  external_ref: nullable(text(120, { minLength: 1 }), {
+  external_ref: nullable(identifier(120, { minLength: 1 }), {
     description: "Your own reference. It is unique among the user's undeleted quotas.",
   }),
   metadata: Type.Record(patterned('metadataKey'), text(512), {

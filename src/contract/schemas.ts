@@ -26,6 +26,9 @@ export const localTime = (options = {}) => Type.String({ format: 'local-time', .
 /** Text that the database can store. */
 export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 
+/** Text that tells things apart: none looks like another one that has invisible characters. */
+export const identifier = (maxLength: number, options = {}) => text(maxLength, { format: 'identifier', ...options })
+
 /** A text of which the table of patterns says what it looks like. */
 export const patterned = (name: keyof typeof PATTERNS, options = {}) =>
   Type.String({ pattern: PATTERNS[name].pattern, ...options })

@@ -76,13 +76,13 @@ export const User = Type.Object(
 )
 
 const profileFields = {
-  ref: nullable(userRef(), {
+  ref: nullable(userRef({ format: 'identifier' }), {
     description:
       'What your system calls the user, such as a UUID or the number of an account. Unique among all users, and immutable once set.',
     examples: ['customer-1042'],
   }),
   name: nullable(text(120, { minLength: 1 }), { description: 'What people call the user.', examples: ['Example Ltd'] }),
-  email: nullable(patterned('email'), {
+  email: nullable(patterned('email', { format: 'identifier' }), {
     description:
       'For your own systems. The service writes to a user only at an address that the user confirms (`/api/sms/quota/notifications`), and offers this one for it.',
     examples: [null],

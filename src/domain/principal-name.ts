@@ -1,8 +1,6 @@
 /** Names of principals, which people read beside subjects. Nothing is decided by them. */
+import { INVISIBLE, UNSEEN } from './invisible.ts'
 import { SERVICE_ACTOR } from './webhook.ts'
-
-/** What has no width of its own or turns the direction of the text around it, and line separators. */
-export const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu
 
 /**
  * A name as it is shown: without direction marks, zero-width characters and blanks around it, so that no two names look alike and
@@ -11,6 +9,11 @@ export const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufff
 export function shownName(text: string): string | null {
   const shown = text.replaceAll(UNSEEN, '').trim()
   return /^\P{Cc}{1,100}$/u.test(shown) && shown.isWellFormed() && !isNameOfService(shown) ? shown : null
+}
+
+/** Whether a text may be the subject of a token. */
+export function isSubject(text: string): boolean {
+  return text.search(INVISIBLE) < 0 && /^.{1,255}$/u.test(text) && text.isWellFormed()
 }
 
 /** What looks like a letter of the service's name, in lower case: of Cyrillic, Greek, Armenian and phonetic letters (unicode.org/reports/tr39). */

@@ -1,8 +1,6 @@
 import metadata from 'libphonenumber-js/min/metadata'
 import { readByPlan } from './destination.ts'
-
-/** Characters that no reader sees: of format, and those that screens leave out. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+import { UNSEEN } from './invisible.ts'
 
 /** What stands between the digits of a number. */
 const SEPARATORS = /[\s()./\p{Dash}]/gu
@@ -34,7 +32,7 @@ function prefixOf(plan: readonly unknown[] = []): string {
  * its digits. Of any other text invisible characters, blanks around it, and how its accents are composed count for nothing.
  */
 export function canonicalRecipient(recipient: string): string {
-  const text = recipient.replace(INVISIBLE, '').normalize('NFC').trim()
+  const text = recipient.replace(UNSEEN, '').normalize('NFC').trim()
   const written = digitsIn(text)
   const digits = INTERNATIONAL_FORM.exec(written)?.[1]
   if (digits !== undefined) return canonicalNumber(digits)

@@ -7,6 +7,18 @@ import type { EpochMs } from './time.ts'
  */
 export const UNMADE_USER_ID = 2 ** 40
 
+/**
+ * What programs write in place of a value that they do not have, also behind the beginning of a reference (`customer-undefined`): the empty values of
+ * languages, an empty UUID, and a template that was not filled in.
+ */
+const MISSING =
+  /(?:^|[-_:./#])(?:undefined|null|nan)$|^(?:none|nil|n\/a|\(null\)|<(?:nil|null|none)>|0{8}-(?:0{4}-){3}0{12}|%[dsv]|.*(?:\$\{|\{\{|<%).*|\[object.*)$/i
+
+/** Whether a reference stands for a missing value. It has no blanks, so there is no `[object Object]`. */
+export function isMissingValue(ref: string): boolean {
+  return MISSING.test(ref)
+}
+
 /** All that may be set; null: it is not. */
 interface ProfileFields {
   /** What names the user in calls, unique among all users. Immutable once set. */

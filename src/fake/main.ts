@@ -63,7 +63,7 @@ async function callOf(request: IncomingMessage, requestId: string): Promise<Call
     method,
     path,
     query,
-    body: body === '' ? undefined : valueOf(body),
+    body: body === '' ? undefined : parsedBody(body),
     ifMatch: headers['if-match'],
     idempotencyKey: typeof key === 'string' ? key : undefined,
     requestId,
@@ -71,7 +71,7 @@ async function callOf(request: IncomingMessage, requestId: string): Promise<Call
 }
 
 /** @throws Problem `invalid_request` */
-function valueOf(body: string): unknown {
+function parsedBody(body: string): unknown {
   const read = readBody(body)
   if ('refusal' in read) throw read.refusal
   return read.value

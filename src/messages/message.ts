@@ -2,7 +2,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { exceptionsOf, INTERNATIONAL } from '../domain/country.ts'
 import { isOwnEventType, type OwnEventType } from '../domain/event.ts'
-import { UNSEEN } from '../domain/principal-name.ts'
+import { UNSEEN } from '../domain/invisible.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { MessageLanguage } from '../domain/webhook.ts'
 import { timeZoneName } from '../domain/window.ts'

@@ -68,7 +68,7 @@ test('texts of others are no formulas in CSV, and come back as they were', async
     '-5',
   ]
   for (const [index, name] of names.entries()) {
-    const body = { user_id: 20, external_ref: `${name[0]}${index}`, limit: 5, name, metadata: { note: ';=1' } }
+    const body = { user_id: 20, external_ref: `${name[0]?.trim()}${index}`, limit: 5, name, metadata: { note: ';=1' } }
     expect((await service.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
   }
   const fields = 'user_id,external_ref,limit,name,metadata'

@@ -319,7 +319,7 @@ test('names each bad row by line and column, and sends nothing', async () => {
     `${user},C,1,,,7`,
     `${user},D,1,"DE`,
   ].join('\n')
-  const text = 'text without NUL characters or lone surrogates, of 1 to 120 characters'
+  const text = 'text without invisible characters, of 1 to 120 characters'
   expect(await run(csv)).toEqual({
     code: 1,
     printed: '',
@@ -328,6 +328,7 @@ test('names each bad row by line and column, and sends nothing', async () => {
       'line 3: countries.1 must be an ISO 3166 alpha-2 country code such as "DE", or "001" for international networks, not "XX"',
       'line 3: enabled must be true or false, not "yes"',
       'line 4: limit must be a whole number from 0 to 1000000000000, or null, not "many"',
+      `line 4: external_ref must be ${text}, not "two\\nlines"; it has the invisible U+000A at position 4`,
       'line 6: has 6 cells, and the header has 5',
       'line 7: is not valid CSV, so the rest of the file was not read: a quotation mark is not closed',
       'sms-quota: 4 rows of FILE cannot be imported; nothing was sent',

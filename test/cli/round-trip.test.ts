@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { invisibleIn } from '../../src/domain/invisible.ts'
 import { anchorFor } from '../domain/any-anchor.ts'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
@@ -103,7 +104,7 @@ const grant = fc.record({
   message_types: orNull(types),
   alert_at: fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { maxLength: 4 }),
   enabled: fc.boolean(),
-  external_ref: orNull(text.filter(value => value !== '')),
+  external_ref: orNull(text.filter(value => value !== '' && invisibleIn(value) === undefined)),
   metadata: fc.dictionary(fc.constantFrom('contract', 'a.b', 'constructor', 'null'), text, { noNullPrototype: true }),
 })
 const counting = fc.record({

@@ -50,7 +50,7 @@ function patternsIn(value: unknown): string[] {
 
 test.each(Object.entries(PATTERNS))('%s: an error says what is accepted', (_name, { pattern, accepts }) => {
   expect(compileCheck(Type.String({ pattern }))('ü\n')).toEqual([
-    { path: '', message: `must be ${accepts}, not "ü\\n"` },
+    { path: '', message: `must be ${accepts}, not "ü\\n"; it has the invisible U+000A at position 2` },
   ])
 })
 

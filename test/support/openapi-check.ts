@@ -19,7 +19,7 @@ export function createAnswerCheck(document: object) {
   // A validator checks a few answers: to make all of them short takes four times as long as to make them.
   const ajv = new Ajv2020({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
   addFormats.default(ajv)
-  for (const name of ['text', 'time-zone', 'country', 'webhook-url']) ajv.addFormat(name, true)
+  for (const name of ['text', 'identifier', 'time-zone', 'country', 'webhook-url']) ajv.addFormat(name, true)
   ajv.addSchema({ $id: 'openapi', components })
   const validators = new Map<string, ValidateFunction>()
   const templates = Object.keys(paths).map(template => ({

@@ -2,7 +2,7 @@
 import type { JWTPayload } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
 import { isReference } from '../../contract/patterns.ts'
-import { isNameOfService, shownName } from '../../domain/principal-name.ts'
+import { isNameOfService, isSubject, shownName } from '../../domain/principal-name.ts'
 import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/role.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { invalidToken } from './refusals.ts'
@@ -10,7 +10,7 @@ import { invalidToken } from './refusals.ts'
 /** Who a valid token belongs to. Shared between requests, so it is read-only. */
 export interface Principal {
   /**
-   * The token's `sub`: 1–255 characters without control characters, and not the name of the service. Identifies the client in the
+   * The token's `sub`: 1–255 characters, none of them invisible, and not the name of the service. Identifies the client in the
    * history and rate limits.
    */
   readonly subject: string
@@ -57,8 +57,8 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   const userId = userIdOf(valueAt(payload, auth.userClaim))
   const userRef = userId === null ? userRefOf(valueAt(payload, auth.userRefClaim)) : null
   const subject = textOf(payload.sub) ?? userId?.toString()
-  if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
-    throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, without control characters.')
+  if (typeof subject !== 'string' || !isSubject(subject)) {
+    throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, none of them invisible.')
   }
   if (isNameOfService(subject)) {
     throw invalidToken(

@@ -1,6 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import Format from 'typebox/format'
 import { isCountry } from '../../domain/country.ts'
+import { INVISIBLE } from '../../domain/invisible.ts'
 import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
 import { isLocalTime, timeZoneName } from '../../domain/window.ts'
 
@@ -35,6 +36,10 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
   text: {
     accepts: 'text without NUL characters or lone surrogates',
     check: text => text.isWellFormed() && !text.includes('\0'),
+  },
+  identifier: {
+    accepts: 'text without invisible characters',
+    check: text => text.isWellFormed() && text.search(INVISIBLE) < 0,
   },
 }
 

@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { acceptedBy } from '../../contract/patterns.ts'
 import { MAX_ITEM_ISSUES } from '../../domain/bounds.ts'
+import { invisibleIn } from '../../domain/invisible.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { FORMATS } from './formats.ts'
 
@@ -133,8 +134,11 @@ function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
         issues.set(`${instancePath}/${escapePointer(name)}`, unknownName(schemaAt(schema, instancePath)))
     } else {
       const expected = schemaAt(schema, instancePath)
-      const instead = isRepeatable(expected) ? `, not ${brief(valueAt(value, instancePath))}` : ''
-      issues.set(instancePath, `must be ${accepts(expected)}${instead}`)
+      const given = valueAt(value, instancePath)
+      const instead = isRepeatable(expected) ? `, not ${brief(given)}` : ''
+      const invisible = typeof given === 'string' ? invisibleIn(given) : undefined
+      const named = invisible === undefined ? '' : `; it has the invisible ${invisible}`
+      issues.set(instancePath, `must be ${accepts(expected)}${instead}${named}`)
     }
   }
   // A list with an invalid value is invalid itself; only the value is reported.
@@ -224,7 +228,7 @@ function acceptedList({ minItems = 0, maxItems, uniqueItems, items = {} }: Schem
 function acceptedText({ format, pattern, minLength, maxLength }: Schema): string {
   if (pattern !== undefined) return acceptedBy(pattern)
   const words = format === undefined ? 'a string' : (FORMATS[format]?.accepts ?? `a ${format}`)
-  if (maxLength === undefined || format !== 'text') return words
+  if (maxLength === undefined || (format !== 'text' && format !== 'identifier')) return words
   return minLength === undefined
     ? `${words}, of at most ${maxLength} characters`
     : `${words}, of ${minLength} to ${maxLength} characters`

@@ -11,7 +11,7 @@ import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
-import { unknownUser } from '../users/references.ts'
+import { refusalOfNew, unknownUser } from '../users/references.ts'
 import { importedQuotaOf } from './requests.ts'
 import { refusal } from './responses.ts'
 import type { StepPacer } from './step-pacer.ts'
@@ -120,8 +120,10 @@ async function identify(
   // A row that names an id, too, is about a user who is there.
   const isNew = user_ref != null && user_id === undefined && !users.has(user_ref)
   if (newUsers === null || !isNew) return userOf(row, users)
+  const refused = refusalOfNew(user_ref)
+  if (refused !== undefined) return refused
   const made = await newUsers(user_ref, userId => importedRowOf(row, userId), author())
-  if (made === undefined) return unknownUser()
+  if (made === undefined) return unknownUser(user_ref)
   if (typeof made !== 'number') return refusal(made)
   users.set(user_ref, made)
   return made
@@ -134,7 +136,7 @@ function userOf({ user_id, user_ref }: ImportRow, users: ReadonlyMap<string, num
     return invalidRequest([
       { path: '/user_ref', message: 'is the reference of no user; leave it out, or give it to the user first' },
     ])
-  if (named === undefined) return unknownUser()
+  if (named === undefined) return unknownUser(user_ref ?? '')
   if (user_id === undefined || user_id === named) return named
   return invalidRequest([{ path: '/user_ref', message: 'is the reference of another user than user_id' }])
 }

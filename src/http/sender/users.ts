@@ -6,7 +6,7 @@ import type { Principal } from '../auth/claims.ts'
 import { foreignReference } from '../auth/refusals.ts'
 import type { RouteContext } from '../context.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
-import { NO_SUCH_USER, unknownUser } from '../users/references.ts'
+import { NO_SUCH_USER, refusalOfNew, unknownUser } from '../users/references.ts'
 
 /** What finds the users that senders name by a reference, and makes them if the service is set so. */
 export interface SenderUsers {
@@ -94,10 +94,12 @@ export function createSenderUsers({ references, db, now, settings }: SenderUserP
     const { principal } = caller
     const found = await references.find(ref)
     const isFree = found === undefined && autoUsers && principal.senderUsers === 'all'
+    const refusal = isFree ? refusalOfNew(ref) : undefined
+    if (refusal !== undefined) throw refusal
     if (isFree && !mayMake()) throw new NotYetMade()
     const userId = isFree ? await make(ref, caller) : found
     if (userId !== undefined && mayName(principal, userId)) return userId
-    throw principal.senderUsers === 'all' ? unknownUser() : foreignReference()
+    throw principal.senderUsers === 'all' ? unknownUser(ref) : foreignReference()
   }
 
   return {

@@ -8,7 +8,7 @@ import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { createSenderUsers } from '../sender/users.ts'
 import { namesUser, takesReference } from './reference-schemas.ts'
-import { type UserReferences, unknownUser } from './references.ts'
+import { refusalOfNew, type UserReferences, unknownUser } from './references.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,7 +48,7 @@ export function acceptReferences(app: FastifyInstance, context: RouteContext, ac
     const identifyOrNote = async (request: FastifyRequest, ref: string): Promise<number> => {
       if (!makesUser) return identify(request, ref)
       const userId = references.recall(ref) ?? (await references.find(ref))
-      if (userId === undefined) request.newUserRef = ref
+      if (userId === undefined) request.newUserRef = newReference(ref)
       return userId ?? UNMADE_USER_ID
     }
     const resolve = async (request: FastifyRequest): Promise<void> => {
@@ -72,10 +72,18 @@ export function identifyUser(
   const known = user_id ?? references.recall(user_ref)
   if (known !== undefined) return known
   return references.find(user_ref).then(userId => {
-    const named = userId ?? unmade
-    if (named === undefined) throw unknownUser()
-    return named
+    if (userId !== undefined) return userId
+    if (unmade === undefined) throw unknownUser(user_ref)
+    newReference(user_ref)
+    return unmade
   })
+}
+
+/** @throws Problem if no user is made for the reference */
+function newReference(ref: string): string {
+  const refusal = refusalOfNew(ref)
+  if (refusal !== undefined) throw refusal
+  return ref
 }
 
 type Identify = (request: FastifyRequest, ref: string) => number | Promise<number>

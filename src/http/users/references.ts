@@ -1,6 +1,9 @@
 /** Finds users by their references, and remembers for a short time which one each names, so that a sender's call costs a look-up in memory. */
+
+import { invisibleIn } from '../../domain/invisible.ts'
+import { isMissingValue } from '../../domain/user-profile.ts'
 import { Overloaded } from '../../engine/completion.ts'
-import { Problem } from '../../errors.ts'
+import { invalidRequest, Problem } from '../../errors.ts'
 
 export interface UserReferences {
   /** The user, if this process remembers it: the look-up takes no time. */
@@ -126,6 +129,23 @@ function createMemory(maxSize: number) {
 export const NO_SUCH_USER =
   'No user has this reference. A user gets it with PUT /api/sms/admin/users/{user_id}/profile. With AUTO_USERS=true, the first reserve, consume, import or quota makes the user.'
 
-export function unknownUser(): Problem {
-  return new Problem('unknown_user', NO_SUCH_USER)
+/** The problem of a reference that no user has. */
+export function unknownUser(ref: string): Problem {
+  return refusalOf(ref) ?? new Problem('unknown_user', NO_SUCH_USER)
 }
+
+/** The problem of a reference that no user can get. Those who have one from before keep it. */
+function refusalOf(ref: string): Problem | undefined {
+  const invisible = invisibleIn(ref)
+  return invisible === undefined ? undefined : refused(`has the invisible ${invisible}`)
+}
+
+/** The problem of a reference for which no user is made (`AUTO_USERS`). */
+export function refusalOfNew(ref: string): Problem | undefined {
+  if (!isMissingValue(ref)) return refusalOf(ref)
+  return refused(
+    'is what programs write for a value that they do not have: all such messages would share a user. If a user is called so, give the user the reference with PUT /api/sms/admin/users/{user_id}/profile',
+  )
+}
+
+const refused = (message: string) => invalidRequest([{ path: '/user_ref', message: `names no user, and ${message}` }])

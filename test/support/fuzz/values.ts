@@ -51,7 +51,9 @@ export function createValues({ resolve }: ApiDocument, random: Random, known: Kn
     if (pattern !== undefined) return random.pick(textsOf(pattern))
     if (format === 'date-time') return random.pick(random.percent(80) === IS_LATE.test(name) ? LATE : EARLY)
     if (format === 'webhook-url' && random.percent(60)) return hookUrl
-    if (format !== undefined && (format !== 'text' || random.percent(80))) return random.pick(TEXTS[format] ?? [''])
+    const isText = format === 'text' || format === 'identifier'
+    if (isText && random.percent(80)) return random.pick(TEXTS.text ?? [''])
+    if (format !== undefined && !isText) return random.pick(TEXTS[format] ?? [''])
     // The longest, in characters that count twice elsewhere.
     if (random.percent(5)) return '😀'.repeat(maxLength)
     return 'x'.repeat(minLength + random.integer(Math.min(maxLength, 40) - minLength + 1))
