@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
-import { clientRequestId, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
+import { clientRequestId, repeatedHeader, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
 import { boundPipelining } from './platform/pipelining.ts'
 import { problemBody } from './platform/problems.ts'
 import { type SlowDown, waitPaused } from './platform/slow-down.ts'
@@ -69,8 +69,7 @@ export function createListener(
   const handle = boundPipelining((request, response) => {
     if (certificate !== undefined)
       for (const [name, value] of Object.entries(STRICT_TLS)) response.setHeader(name, value)
-    const isHealth = isHealthCheck(request)
-    if (isHealth) return answerHealth(request, response)
+    if (isHealthCheck(request)) return answerHealth(request, response)
     if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')
     handler(request, response)
   })
@@ -121,8 +120,10 @@ function endStalled(this: Server, socket: Socket): void {
   if (isIdle || socket.writableLength > 0) socket.destroy()
 }
 
-function isHealthCheck({ method, url }: IncomingMessage): boolean {
-  return (url === '/readyz' || url === '/livez') && (method === 'GET' || method === 'HEAD')
+/** One with a header twice goes to the handler, which refuses it. */
+function isHealthCheck({ method, url, rawHeaders }: IncomingMessage): boolean {
+  const isHealth = (url === '/readyz' || url === '/livez') && (method === 'GET' || method === 'HEAD')
+  return isHealth && repeatedHeader(rawHeaders) === undefined
 }
 
 /** Answers 200, or 503 with the reason. */

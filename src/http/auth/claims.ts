@@ -57,14 +57,14 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   const userId = userIdOf(valueAt(payload, auth.userClaim))
   const userRef = userId === null ? userRefOf(valueAt(payload, auth.userRefClaim)) : null
   const subject = textOf(payload.sub) ?? userId?.toString()
-  if (typeof subject !== 'string' || !isSubject(subject)) {
-    throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, none of them invisible.')
-  }
-  if (isNameOfService(subject)) {
+  if (typeof subject === 'string' && isNameOfService(subject)) {
     throw invalidToken(
       'reserved_subject',
       'The sub of the token is, or looks like, the name of this service, which names its own changes.',
     )
+  }
+  if (typeof subject !== 'string' || !isSubject(subject)) {
+    throw invalidToken('no_subject', 'The token has no valid sub: 1 to 255 characters, none of them invisible.')
   }
   const expiresAt = (payload.exp ?? 0) * 1_000
   const named = namesIn(claimAt(payload, auth.rolesClaim))

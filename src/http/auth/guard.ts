@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { rolesWith } from '../../domain/role.ts'
-import { invalidRequest, Problem } from '../../errors.ts'
+import { Problem } from '../../errors.ts'
 import { type AddressOf, clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
 import type { UserReferences } from '../users/references.ts'
@@ -50,7 +50,6 @@ export function guard(
   })
 
   app.addHook('onRequest', (request, _reply, done) => {
-    checkOneAuthorization(request.raw.rawHeaders)
     const found = authenticator.authenticate(request.headers.authorization, () => {
       const waitMs = failures.waitOf(clientOfRequest(request))
       if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
@@ -108,24 +107,6 @@ function accessByMethod(scopeAccess: Access, method: string | string[]): Access 
 function securityOf(access: Access): object {
   if (access === 'anyone' || access === 'own') return {}
   return { 'x-permission': access, security: rolesWith(access).map(role => ({ bearer: [role] })) }
-}
-
-/**
- * Node.js drops all but the first of several Authorization headers, and another server before this one may have looked at
- * the last.
- *
- * @param rawHeaders names and values in turn
- * @throws Problem `invalid_request`
- */
-function checkOneAuthorization(rawHeaders: readonly string[]): void {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length === 13 && name.toLowerCase() === 'authorization') count++
-  }
-  if (count <= 1) return
-  const message = `must be sent once; this request has it ${count} times`
-  throw invalidRequest([{ path: '/authorization', message }])
 }
 
 /** The principal of a request on a guarded path. */

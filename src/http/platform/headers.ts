@@ -22,5 +22,21 @@ export function clientRequestId(headers: IncomingHttpHeaders): string | undefine
   return typeof id === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(id) ? id : undefined
 }
 
+/** By their lengths. Node.js keeps the first of several, and another server before this one may have looked at the last. It joins others, or refuses them. */
+const ONCE: readonly (string | undefined)[] = Object.assign([], { 4: 'host', 12: 'content-type', 13: 'authorization' })
+
+/** A header that a request has more than once, and that counts once. @param rawHeaders names and values in turn */
+export function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
+  let seen = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    const once = ONCE[name.length]
+    if (once === undefined || name.toLowerCase() !== once) continue
+    if ((seen & (1 << name.length)) !== 0) return once
+    seen |= 1 << name.length
+  }
+  return undefined
+}
+
 /** For responses that report progress: nginx would hold their lines back until its buffer is full. */
 export const UNBUFFERED = { 'x-accel-buffering': 'no' }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { Problem } from '../../errors.ts'
+import { invalidRequest, Problem } from '../../errors.ts'
+import { repeatedHeader } from './headers.ts'
 
 const ENCODED = 'In a path, letters, digits and - . _ ~ must not be percent-encoded.'
 
@@ -7,7 +8,7 @@ const ENCODED = 'In a path, letters, digits and - . _ ~ must not be percent-enco
 const NEEDLESS_ENCODING = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 
 /**
- * Refuses paths that a proxy may read in another way than the router: a rule for `/metrics` does not see `/%6detrics` or
+ * Refuses requests with a header twice that counts once. Refuses paths that a proxy may read in another way than the router: a rule for `/metrics` does not see `/%6detrics` or
  * `/metrics#`. Then refuses requests for a path that does not exist (404), and for a method that the path does not have (405 with `Allow`),
  * before anything else is looked at. Covers the routes that are registered after this call.
  */
@@ -28,6 +29,8 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
   }
 
   app.addHook('onRequest', (request, _reply, done) => {
+    const repeated = repeatedHeader(request.raw.rawHeaders)
+    if (repeated !== undefined) return done(invalidRequest([{ path: `/${repeated}`, message: 'must be sent once' }]))
     const { url } = request.routeOptions
     if (request.url === url) return done()
     const path = pathOf(request.url)
