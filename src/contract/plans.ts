@@ -13,7 +13,6 @@ import {
   nullable,
   patterned,
   positive,
-  text,
   time,
   uint,
 } from './schemas.ts'
