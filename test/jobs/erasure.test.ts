@@ -10,6 +10,7 @@ import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
+import { USAGE_COUNTS } from '../../src/db/usage/columns.ts'
 import { TOP_LIST } from '../../src/db/usage/rollup.ts'
 import { topUsers } from '../../src/db/usage/top-users.ts'
 import { findErasure } from '../../src/db/users/erasure.ts'
@@ -67,9 +68,10 @@ function someone(shard?: number): number {
 
 /** Moves the user's usage of a quarter of an hour, as compaction does after weeks. */
 async function compact(user: number, bucket: EpochMs, table: 'usage_day' | 'usage_month'): Promise<void> {
+  const columns = ['shard', 'user_id', 'bucket', 'quota_id', 'country', 'message_type', ...USAGE_COUNTS].join(', ')
   await db.query({
     text: rawSql`with moved as (delete from usage where shard = $1 and user_id = $2 and bucket = $3 returning *)
-           insert into ${table} select * from moved`,
+           insert into ${table} (${columns}) select ${columns} from moved`,
     values: [shardOf(user), user, timestampParam(bucket)],
   })
 }
