@@ -192,17 +192,22 @@ describe('a path takes a reference', () => {
 test('each query and body that has a user takes a reference', async () => {
   const { user, ref } = await named()
   await ask('consume', { user_id: user, id: 'm', units: 1 })
+  type Parameter = { name: string; in: string }
   const document = app.swagger() as {
-    paths?: Record<string, { get?: { parameters?: { name: string; in: string }[] } }>
+    paths?: Record<string, { get?: { parameters?: (Parameter | { $ref: string })[] } }>
+    components?: { parameters?: Record<string, Parameter> }
   }
+  const parametersOf = (path: string) =>
+    (document.paths?.[path]?.get?.parameters ?? []).map(given =>
+      '$ref' in given ? document.components?.parameters?.[given.$ref.split('/').at(-1) ?? ''] : given,
+    )
   const period = 'from=2026-03-01T00:00:00Z&to=2026-03-16T00:00:00Z'
-  const paths = Object.entries(document.paths ?? {}).flatMap(([path, { get }]) =>
-    (get?.parameters ?? []).some(parameter => parameter.in === 'query' && parameter.name === 'user_id') ? [path] : [],
+  const paths = Object.keys(document.paths ?? {}).filter(path =>
+    parametersOf(path).some(parameter => parameter?.in === 'query' && parameter.name === 'user_id'),
   )
   expect(paths.length).toBeGreaterThanOrEqual(10)
   for (const path of paths) {
-    const parameters = document.paths?.[path]?.get?.parameters ?? []
-    expect([path, parameters.some(({ name }) => name === 'user_ref')]).toEqual([path, true])
+    expect([path, parametersOf(path).some(parameter => parameter?.name === 'user_ref')]).toEqual([path, true])
     const further = path.includes('/usage') ? `&${period}${path.includes('/export/') ? '' : '&interval=day'}` : ''
     const token = path.startsWith('/api/sms/sender/') ? all : service.adminToken
     const get = (query: string) => call('GET', `${path}?${query}${further}`, { token })
