@@ -14,6 +14,7 @@ import {
   slotIssues,
   slotOf,
 } from '../domain/plan.ts'
+import { PLAN_DEFAULTS, planFieldsOf } from '../domain/plan-fields.ts'
 import type { ValidationIssue } from '../errors.ts'
 import type { Author } from './author.ts'
 import { findUncountable, uncountableIssues } from './countable-values.ts'
@@ -52,9 +53,8 @@ async function createPlan(tx: Transaction, draft: PlanDraft, author: Author): Pr
   const plan: Plan = {
     id,
     version: 1,
-    name: draft.name,
+    ...planFieldsOf(PLAN_DEFAULTS, draft),
     slots,
-    is_default: draft.is_default ?? false,
     archived_at: null,
     created_at: now,
     created_by: actor,

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_LASTS_DAYS, MAX_PLANS, MAX_SLOTS } from '../domain/bounds.ts'
 import { SLOT_OUTCOMES } from '../domain/give-plan.ts'
-import { PLAN_ACTIONS, type PlannedFields } from '../domain/plan.ts'
+import { PLAN_ACTIONS, type PlanDraft, type PlannedFields, type planViewOf } from '../domain/plan.ts'
 import { CreateQuotaReq } from './quotas.ts'
 import {
   ANCHOR,
@@ -77,7 +77,11 @@ const EXAMPLE = {
 
 const createPlanReq = <Slot extends TSchema>(items: Slot) =>
   Type.Object(
-    { name, slots: slotList(items), is_default: Type.Optional(Type.With(isDefault, { default: false })) },
+    {
+      name,
+      slots: slotList(items),
+      is_default: Type.Optional(Type.With(isDefault, { default: false })),
+    } satisfies Record<keyof PlanDraft, TSchema>,
     {
       $id: 'CreatePlanReq',
       ...closed,
@@ -89,7 +93,11 @@ export const CreatePlanReq = createPlanReq(SlotReq)
 
 const updatePlanReq = <Slot extends TSchema>(items: Slot) =>
   Type.Object(
-    { name: Type.Optional(name), slots: Type.Optional(slotList(items)), is_default: Type.Optional(isDefault) },
+    {
+      name: Type.Optional(name),
+      slots: Type.Optional(slotList(items)),
+      is_default: Type.Optional(isDefault),
+    } satisfies Record<keyof PlanDraft, TSchema>,
     {
       $id: 'UpdatePlanReq',
       ...closed,
@@ -110,7 +118,7 @@ const plan = {
   created_by: Type.String({ description: 'The subject of the token.' }),
   updated_at: time(),
   updated_by: Type.String({ description: 'The subject of the token.' }),
-}
+} satisfies Record<keyof ReturnType<typeof planViewOf>, TSchema>
 export const Plan = Type.Object(plan, {
   $id: 'Plan',
   description:

@@ -1,6 +1,7 @@
 import type { ValidationIssue } from '../errors.ts'
 import { JOINED } from './anchor.ts'
 import { namedValues } from './named-values.ts'
+import { PLAN_FIELD_NAMES, PLAN_FIELDS, type PlanFields, planFieldsOf } from './plan-fields.ts'
 import { createQuota } from './quota.ts'
 import {
   defaultsFor,
@@ -33,9 +34,7 @@ export interface PlanVersion {
 }
 
 /** A list of quotas that users get as a whole. `version` grows with each change of name or slots. */
-export interface Plan extends PlanVersion {
-  /** Whether users who never had a quota get it with their first reservation. One plan at most is the default. */
-  is_default: boolean
+export interface Plan extends PlanVersion, PlanFields {
   /** From then on no further user gets it. Those who have it keep it. */
   archived_at: EpochMs | null
   created_at: EpochMs
@@ -46,11 +45,7 @@ export interface Plan extends PlanVersion {
 
 /** A slot as it is asked for. Omitted fields take the defaults of quotas. */
 export type SlotDraft = Pick<PlanSlot, 'slot' | 'limit'> & Partial<Omit<PlanSlot, 'slot' | 'limit'>>
-export interface PlanDraft {
-  name: string
-  slots: readonly SlotDraft[]
-  is_default?: boolean
-}
+export type PlanDraft = Pick<PlanFields, 'name'> & Partial<PlanFields> & { slots: readonly SlotDraft[] }
 /** A requested change. Omitted fields stay; `slots` replaces all of them. */
 export type PlanPatch = Partial<PlanDraft>
 
@@ -103,15 +98,14 @@ type PlanContext = { now: EpochMs; actor: string }
 
 /** Changes a plan that is not archived. What users have stays as it is. */
 export function changePlan(current: Plan, patch: PlanPatch, { now, actor }: PlanContext): Changed {
-  const { name = current.name, is_default = current.is_default } = patch
+  const fields = planFieldsOf(current, patch)
   const slots = patch.slots?.map(slotOf) ?? current.slots
-  const isSame = name === current.name && isDeepEqual(slots, current.slots)
-  if (isSame && is_default === current.is_default) return { outcome: 'unchanged' }
-  const version = current.version + (isSame ? 0 : 1)
-  return {
-    outcome: 'changed',
-    plan: { ...current, version, name, slots, is_default, updated_at: now, updated_by: actor },
-  }
+  const changed = PLAN_FIELD_NAMES.filter(name => !isDeepEqual(fields[name], current[name]))
+  const hasSameSlots = isDeepEqual(slots, current.slots)
+  if (hasSameSlots && changed.length === 0) return { outcome: 'unchanged' }
+  const isNewVersion = !hasSameSlots || changed.some(name => PLAN_FIELDS[name].isOfVersion)
+  const version = current.version + (isNewVersion ? 1 : 0)
+  return { outcome: 'changed', plan: { ...current, ...fields, version, slots, updated_at: now, updated_by: actor } }
 }
 
 /** Archives a plan, which is no default any more. */

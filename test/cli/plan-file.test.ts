@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { differences, readPlanFile, type StoredPlan } from '../../src/cli/remote/plans/plan-file.ts'
 import { slotOf } from '../../src/domain/plan.ts'
+import { PLAN_FIELD_NAMES, type PlanFields } from '../../src/domain/plan-fields.ts'
 
 const FILE = `# The package of most customers
 name: Basic
@@ -126,6 +127,13 @@ test.each([
   ],
 ])('%s', async (_what, text, lines) => {
   expect(differences(stored, await read(text))).toEqual(lines)
+})
+
+test('a file that differs in a single field of the plan is another one', async () => {
+  const other: PlanFields = { name: 'Other', is_default: true }
+  const file = await read(FILE)
+  for (const name of PLAN_FIELD_NAMES)
+    expect(differences(stored, { ...file, [name]: other[name] }), name).toHaveLength(1)
 })
 
 test('of a new plan all is new', async () => {

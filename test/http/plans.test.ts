@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { MAX_PLANS } from '../../src/domain/bounds.ts'
+import { PLAN_FIELD_NAMES, PLAN_FIELDS, type PlanFields } from '../../src/domain/plan-fields.ts'
 import { startService } from '../support/service.ts'
 
 const { call, clock, db } = await startService()
@@ -26,6 +27,9 @@ const DEFAULTS = {
   alert_at: [80, 100],
   metadata: {},
 }
+
+/** Other values of the fields of a plan than `create` sends. */
+const OTHER: PlanFields = { name: 'Other', is_default: true }
 
 async function create(body: object = {}) {
   const answer = await call('POST', PLANS, { body: { name: 'Basic', slots: [MONTHLY, DAILY], ...body } })
@@ -100,6 +104,18 @@ describe('a plan', () => {
       body: { slots: [{ slot: 'monthly', limit: 5 }], name: 'Basic 2' },
     })
     expect(same).toMatchObject({ status: 200, body: { version: 3 } })
+  })
+
+  test.each(PLAN_FIELD_NAMES)('keeps its field %s, at the creation and after a change', async name => {
+    const changes = { [name]: OTHER[name] }
+    expect((await create(changes)).body).toMatchObject(changes)
+    const { id } = (await create()).body
+    const version = PLAN_FIELDS[name].isOfVersion ? 2 : 1
+    expect((await call('PUT', `${PLANS}/${id}`, { body: changes })).body).toMatchObject({ ...changes, version })
+    expect((await call('GET', `${PLANS}/${id}`)).body).toMatchObject({ ...changes, version })
+    const [last] = (await call('GET', `${PLANS}/${id}/history`)).body.items
+    expect(last).toMatchObject({ action: 'updated', after: changes })
+    expect(last.before[name]).not.toEqual(OTHER[name])
   })
 
   test('is changed and archived only in the version that If-Match names', async () => {

@@ -1,4 +1,5 @@
 import { othersThan } from '../../../src/domain/country.ts'
+import { PLAN_DEFAULTS, PLAN_FIELD_NAMES, type PlanFields, planFieldsOf } from '../../../src/domain/plan-fields.ts'
 import type { Api } from '../api/types.ts'
 import { createBodyOf, emptyFormValues, type FormValues, formValuesOf, isSame, type Terms } from './quota-form.ts'
 import { wholeNumber } from './typed.ts'
@@ -17,9 +18,7 @@ export interface SlotValues {
 }
 
 /** Values of the form of a plan. */
-export interface PlanValues {
-  name: string
-  is_default: boolean
+export interface PlanValues extends PlanFields {
   slots: readonly SlotValues[]
 }
 
@@ -58,12 +57,12 @@ export const SLOT_PRESETS: readonly SlotPreset[] = ['monthly', 'daily', 'abroad'
 const SAMPLE: readonly SlotPreset[] = ['monthly', 'daily', 'abroad']
 
 export function emptyPlan(where: Surroundings): PlanValues {
-  return withSlot({ name: '', is_default: false, slots: [] }, 'other', where)
+  return withSlot({ ...PLAN_DEFAULTS, slots: [] }, 'other', where)
 }
 
 /** A package with a daily cap, and a lower one for messages abroad. */
 export function samplePlan(name: string, where: Surroundings): PlanValues {
-  const none: PlanValues = { name, is_default: false, slots: [] }
+  const none: PlanValues = { ...PLAN_DEFAULTS, name, slots: [] }
   return SAMPLE.reduce((plan, preset) => withSlot(plan, preset, where), none)
 }
 
@@ -92,8 +91,8 @@ function freeName(name: string, taken: readonly string[]): string {
 }
 
 /** Values of the form of an existing plan. */
-export function planValuesOf({ name, is_default, slots }: Pick<Plan, 'name' | 'is_default' | 'slots'>): PlanValues {
-  return { name, is_default, slots: slots.map(slotValuesOf) }
+export function planValuesOf(plan: Pick<Plan, keyof PlanValues>): PlanValues {
+  return { ...planFieldsOf(plan), slots: plan.slots.map(slotValuesOf) }
 }
 
 function slotValuesOf({ slot, lasts_days, ...planned }: PlanSlot, index: number): SlotValues {
@@ -107,8 +106,8 @@ function slotValuesOf({ slot, lasts_days, ...planned }: PlanSlot, index: number)
 }
 
 /** The request body that creates the plan. */
-export function planBodyOf({ name, is_default, slots }: PlanValues) {
-  return { name, is_default, slots: slots.map(slotBodyOf) }
+export function planBodyOf(values: PlanValues) {
+  return { ...planFieldsOf(values), slots: values.slots.map(slotBodyOf) }
 }
 
 function slotBodyOf({ slot, lasts_days, quota }: SlotValues): Record<string, unknown> {
@@ -122,10 +121,13 @@ export function changedPlan(values: PlanValues, original: Plan): Partial<ReturnT
   const areSame =
     now.slots.length === before.slots.length && now.slots.every((slot, at) => isSame(slot, before.slots[at]))
   return {
-    ...(now.name === before.name ? {} : { name: now.name }),
+    ...Object.fromEntries(changedFields(now, before).map(name => [name, now[name]])),
     ...(areSame ? {} : { slots: now.slots }),
-    ...(now.is_default === before.is_default ? {} : { is_default: now.is_default }),
   }
+}
+
+function changedFields(now: PlanFields, before: PlanFields): (keyof PlanFields)[] {
+  return PLAN_FIELD_NAMES.filter(name => !isSame(now[name], before[name]))
 }
 
 /** What a user gets by a slot, as far as a single quota has it. */
@@ -153,14 +155,14 @@ export function slotDifferences(before: readonly PlanSlot[], after: readonly Pla
 /** A form that goes on from a plan that others have saved meanwhile. */
 interface Rebased {
   values: PlanValues
-  /** What both have changed, of which the form has its own: names of slots, and `name`. */
+  /** What both have changed, of which the form has its own: names of slots, and of fields of the plan. */
   changedByBoth: string[]
 }
 
 /** The changes of the form on top of theirs: of what only they have changed, slot by slot, the form takes over theirs. */
 export function rebasedPlan(values: PlanValues, original: Plan, theirs: Plan): Rebased {
   const [before, other] = [planValuesOf(original), planValuesOf(theirs)]
-  const isMine = <Name extends 'name' | 'is_default'>(name: Name) => values[name] !== before[name]
+  const mine = changedFields(values, before)
   const [ours, olds, others] = [bySlot(values), bySlot(before), bySlot(other)]
   const isSameIn = (one: SlotMap, two: SlotMap, slot: string) => isSame(bodyIn(one, slot), bodyIn(two, slot))
   const names = [...new Set([...others.keys(), ...ours.keys()])]
@@ -169,14 +171,11 @@ export function rebasedPlan(values: PlanValues, original: Plan, theirs: Plan): R
   const changedByBoth = names.filter(
     slot => !isSameIn(ours, olds, slot) && !isSameIn(others, olds, slot) && !isSameIn(ours, others, slot),
   )
-  const isNameOfBoth = isMine('name') && other.name !== before.name && other.name !== values.name
+  const fieldsOfBoth = mine.filter(name => !isSame(other[name], before[name]) && !isSame(other[name], values[name]))
+  const ownFields = Object.fromEntries(mine.map(name => [name, values[name]]))
   return {
-    values: {
-      name: isMine('name') ? values.name : other.name,
-      is_default: isMine('is_default') ? values.is_default : other.is_default,
-      slots,
-    },
-    changedByBoth: [...(isNameOfBoth ? ['name'] : []), ...changedByBoth],
+    values: { ...planFieldsOf(other, ownFields), slots },
+    changedByBoth: [...fieldsOfBoth, ...changedByBoth],
   }
 }
 

@@ -1,3 +1,4 @@
+import { PLAN_DEFAULTS, PLAN_FIELD_NAMES, type PlanFields } from '../../../../src/domain/plan-fields.ts'
 import type { Api } from '../../api/types.ts'
 import rows from '../../components/data-table.module.css'
 import { type PlanSlot, type SlotDifference, slotDifferences } from '../../model/plan-form.ts'
@@ -29,8 +30,11 @@ export function PlanChanges({ before, after }: { before: Api['PlanAsShown']; aft
 function differencesOf(before: Api['PlanAsShown'], after: Api['PlanAsShown']): Difference[] {
   const ofPlan = [
     { name: words.version, old: numberOrNull(before.version), now: numberOrNull(after.version) },
-    { name: words.name, old: before.name ?? null, now: after.name ?? null },
-    { name: words.default, old: yesOrNo(before.is_default), now: yesOrNo(after.is_default) },
+    ...PLAN_FIELD_NAMES.map(name => ({
+      name: words.fields[name],
+      old: fieldText(before[name] ?? PLAN_DEFAULTS[name]),
+      now: fieldText(after[name] ?? PLAN_DEFAULTS[name]),
+    })),
   ].filter(({ old, now }) => old !== now)
   return [...ofPlan, ...slotDifferences(before.slots ?? [], after.slots ?? []).flatMap(ofSlot)]
 }
@@ -60,6 +64,7 @@ function numberOrNull(value: number | undefined): string | null {
   return value === undefined ? null : String(value)
 }
 
-function yesOrNo(value: boolean | undefined): string {
-  return value === true ? words.yes : words.no
+function fieldText(value: PlanFields[keyof PlanFields]): string | null {
+  if (typeof value === 'boolean') return value ? words.yes : words.no
+  return value === '' ? null : value
 }

@@ -118,8 +118,7 @@ export const plans: typeof english = {
   },
   history: {
     actions: { created: 'Angelegt', updated: 'Geändert', archived: 'Archiviert' },
-    name: 'Name',
-    default: 'Standardtarif',
+    fields: { name: 'Name', is_default: 'Standardtarif' },
     version: 'Fassung',
     yes: 'ja',
     no: 'nein',

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { PlanFields } from '../../../../src/domain/plan-fields.ts'
 import { formatList, formatUnits } from '../../formats.ts'
 
 const users = (count: number) => `${formatUnits(count)} ${count === 1 ? 'user' : 'users'}`
@@ -119,8 +120,7 @@ export const plans = {
   },
   history: {
     actions: { created: 'Created', updated: 'Changed', archived: 'Archived' },
-    name: 'Name',
-    default: 'Default plan',
+    fields: { name: 'Name', is_default: 'Default plan' } satisfies Record<keyof PlanFields, string>,
     version: 'Version',
     yes: 'yes',
     no: 'no',

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { CreatePlanReq } from '../../../contract/plans.ts'
 import { closed, positive } from '../../../contract/schemas.ts'
 import { type PlanSlot, slotIssues, slotOf } from '../../../domain/plan.ts'
+import { PLAN_DEFAULTS, type PlanFields, planFieldsOf } from '../../../domain/plan-fields.ts'
 import { isDeepEqual } from '../../../domain/quota-settings.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { slotDraftOf } from '../../../http/plans/requests.ts'
@@ -108,25 +109,23 @@ function slotNamesIn(plan: unknown): (string | undefined)[] {
 const storedForm = (slot: PlanFile['slots'][number]): PlanSlot => slotOf(slotDraftOf(slot))
 
 /** What the API shows of a plan. */
-export interface StoredPlan {
+export interface StoredPlan extends PlanFields {
   id: number
   version: number
-  name: string
-  is_default: boolean
   archived: boolean
   slots: readonly PlanSlot[]
 }
 
 /** How the file differs from the plan that is stored, in lines; for null what it makes. */
 export function differences(stored: StoredPlan | null, file: PlanFile): string[] {
-  const { name, is_default = stored?.is_default ?? false, slots } = file
-  const before = stored ?? { name, is_default: false, slots: [] }
+  const { slots } = file
+  const before = stored ?? { ...PLAN_DEFAULTS, name: file.name, slots: [] }
   const order = { before: before.slots.map(({ slot }) => slot), after: slots.map(({ slot }) => slot) }
   const dropped = order.before.filter(slot => !order.after.includes(slot))
   const isReordered =
     isDeepEqual(order.before.toSorted(), order.after.toSorted()) && !isDeepEqual(order.before, order.after)
   return [
-    ...changesIn({ name: before.name, is_default: before.is_default }, { name, is_default }),
+    ...changesIn(before, planFieldsOf(before, file)),
     ...slots.flatMap(({ slot, ...fields }) => {
       const known = before.slots.find(other => other.slot === slot)
       if (known === undefined) return [`slot ${slot}: new, ${fieldsOf(fields)}`]
