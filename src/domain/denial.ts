@@ -70,6 +70,14 @@ export function denialKeyOf(id: string): DenialKey | undefined {
   return isPossible ? { user_id, at, number } : undefined
 }
 
+/** The order of the reasons: a denial has the first one that holds. */
+export const DENIAL_ORDER = [
+  'no_quota',
+  'destination_paused',
+  'cap_reached',
+  'quota_exhausted',
+] as const satisfies readonly DenialReason[]
+
 /** @param pause what pauses the destination, if anything does */
 export function denialReasonOf(
   { grants }: Matches,

@@ -2,9 +2,11 @@
 import { expect, test } from 'vitest'
 import type { DrawCommand } from '../../src/domain/command.ts'
 import { decide } from '../../src/domain/decide.ts'
+import { DENIAL_ORDER } from '../../src/domain/denial.ts'
 import { createDraft } from '../../src/domain/draft.ts'
 import type { Enforcement } from '../../src/domain/drawing.ts'
 import { pausedBy, pausesByCountry, pausesOf, type UnliftedPause } from '../../src/domain/pause.ts'
+import { DENIAL_REASONS, type DenialReason } from '../../src/domain/reservation.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')
@@ -103,6 +105,28 @@ test('without a live grant the reason is no_quota; before a cap it is the pause'
   expect(reasonOf(aQuota({ enabled: false }))).toMatchObject({ reason: 'no_quota', retry_at: null })
   expect(reasonOf(grant, aQuota({ id: 65, kind: 'cap', limit: 0 }))).toMatchObject({ reason: 'destination_paused' })
   expect(reasonOf(aQuota({ limit: 0 }))).toMatchObject({ reason: 'destination_paused', retry_at: LATER })
+})
+
+/** What makes each reason hold, of a grant of 10 units that 2 are asked of. */
+const CAUSES: Record<DenialReason, (state: State) => State> = {
+  no_quota: state => ({ ...state, quotas: state.quotas.filter(({ kind }) => kind === 'cap') }),
+  destination_paused: state => ({ ...state, enforcement: PAUSED }),
+  cap_reached: state => ({ ...state, quotas: [...state.quotas, aQuota({ id: 65, kind: 'cap', limit: 0 })] }),
+  quota_exhausted: state => ({ ...state, quotas: state.quotas.map(quota => ({ ...quota, limit: 0 })) }),
+}
+type State = { quotas: (typeof grant)[]; enforcement: Enforcement }
+
+test('of the reasons that hold, a denial has the first in their order', () => {
+  expect(DENIAL_ORDER.toSorted()).toEqual(DENIAL_REASONS.toSorted())
+  for (const allow_partial of [false, true]) {
+    for (let set = 1; set < 2 ** DENIAL_ORDER.length; set += 1) {
+      const holding = DENIAL_ORDER.filter((_, index) => (set >> index) % 2 === 1)
+      const none: State = { quotas: [grant], enforcement: { observe: false } }
+      const { quotas, enforcement } = holding.reduce((state, reason) => CAUSES[reason](state), none)
+      const { outcome } = decided(aDraw({ allow_partial }), enforcement, quotas)
+      expect(outcome, holding.join()).toMatchObject({ outcome: 'denied', reason: holding[0] })
+    }
+  }
 })
 
 test('a part of the units is not granted either', () => {
