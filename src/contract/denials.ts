@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { MAX_RULE_DENIALS, MAX_SCANNED_DENIALS } from '../domain/bounds.ts'
 import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
 import { RULE_REASONS } from '../domain/rule-denials.ts'
-import { explanationLine } from './explanations.ts'
+import { explanationLine, reasonTexts } from './explanations.ts'
 import {
   closed,
   country,
@@ -75,8 +75,12 @@ const fields = {
   message_type: nullable(Type.String()),
   allow_partial: Type.Boolean({ description: 'Whether fewer units, at least 1, would have been enough.' }),
   reason: Type.Enum([...DENIAL_REASONS], {
-    description:
-      '`no_quota`: no live grant matched. `destination_paused`: the destination was paused. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left.',
+    description: reasonTexts({
+      no_quota: 'no live grant matched',
+      destination_paused: 'the destination was paused',
+      cap_reached: 'a cap had no room',
+      quota_exhausted: 'the matching grants had too little left',
+    }),
   }),
   remaining: nullable(uint(), { description: 'How much the same request could have drawn; null if unbounded.' }),
   limiting_quota_id: nullable(uint(), {

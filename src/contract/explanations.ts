@@ -1,5 +1,7 @@
 import Type from 'typebox'
 import type { Explanation } from '../domain/command.ts'
+import { DENIAL_ORDER } from '../domain/denial.ts'
+import type { DenialReason } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { time, uint } from './schemas.ts'
 
@@ -16,6 +18,10 @@ const VERDICTS = [
   'other_message_type',
   'no_value',
 ] as const satisfies Explanation['verdict'][]
+
+/** The reasons of denials in words, in the order in which they are asked. */
+export const reasonTexts = (words: Record<DenialReason, string>) =>
+  DENIAL_ORDER.map(reason => `\`${reason}\`: ${words[reason]}.`).join(' ')
 
 /** Why one quota did or did not count. */
 export const explanationLine = Type.Object({

@@ -7,7 +7,7 @@ import {
   MAX_TTL_SECONDS,
 } from '../domain/bounds.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { explanationLine } from './explanations.ts'
+import { explanationLine, reasonTexts } from './explanations.ts'
 import { message, named } from './message.ts'
 import { pauseOfDenial } from './pauses.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
@@ -276,7 +276,12 @@ export const Denied = Type.Object(
     ),
     ...namedSo,
     reason: reason(
-      '`no_quota`: no live grant matches. `destination_paused`: messages to the country are paused. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',
+      reasonTexts({
+        no_quota: 'no live grant matches',
+        destination_paused: 'messages to the country are paused',
+        cap_reached: 'a cap has no room',
+        quota_exhausted: 'the matching grants have too little left',
+      }),
     ),
     units: Type.Optional(uint({ description: 'The units that the `message` needs.' })),
     remaining,

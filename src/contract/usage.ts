@@ -6,6 +6,7 @@ import {
   USAGE_DAYS_KEPT,
   USAGE_DETAIL_DAYS,
 } from '../domain/bounds.ts'
+import type { DenialReason } from '../domain/reservation.ts'
 import { USAGE_GROUPS } from '../domain/usage.ts'
 import { closed, country, messageType, nullable, positive, time, timeZone, uint, userNames } from './schemas.ts'
 
@@ -94,7 +95,7 @@ export const counts = {
       destination_paused: count('The destination was paused.'),
       cap_reached: count('A cap had no room.'),
       quota_exhausted: count('The grants had too few units.'),
-    },
+    } satisfies Record<DenialReason, TSchema>,
     { description: 'The parts of `denied`. They add up to less where denials are from before reasons were recorded.' },
   ),
 }

@@ -1,11 +1,12 @@
 import type { Denial, DenialKey } from './denial.ts'
 import { type PausesByCountry, pausedBy } from './pause.ts'
 import type { Quota } from './quota.ts'
+import type { DenialReason } from './reservation.ts'
 
 /** What rules denied: pauses, and caps that plans give to many users. */
 
 /** Denials for which a rule is the reason. */
-export const RULE_REASONS = ['cap_reached', 'destination_paused'] as const
+export const RULE_REASONS = ['cap_reached', 'destination_paused'] as const satisfies readonly DenialReason[]
 
 /** A rule, and what it denied. */
 export interface RuleDenials {

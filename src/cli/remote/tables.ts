@@ -1,5 +1,6 @@
 /** Tables and records as text: columns aligned, cut to the terminal's width, times in its time zone. */
 import { styleText } from 'node:util'
+import { DENIAL_REASONS } from '../../domain/reservation.ts'
 import { safe } from '../safe.ts'
 import type { Terminal } from '../terminal.ts'
 import { exceptionsText } from './countries.ts'
@@ -61,17 +62,7 @@ type Color = 'green' | 'yellow' | 'red' | 'bold'
 const COLORS: ReadonlyMap<string, Color> = new Map([
   ...colored('green', ['active', 'granted', 'draws']),
   ...colored('yellow', ['suspended', 'scheduled']),
-  ...colored('red', [
-    'expired',
-    'exhausted',
-    'blocks',
-    'deleted',
-    'denied',
-    'no_quota',
-    'cap_reached',
-    'quota_exhausted',
-    'destination_paused',
-  ]),
+  ...colored('red', ['expired', 'exhausted', 'blocks', 'deleted', 'denied', ...DENIAL_REASONS]),
 ])
 
 function colored(color: Color, states: readonly string[]): [string, Color][] {

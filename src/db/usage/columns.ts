@@ -21,16 +21,7 @@ const VERIFIED = 'verified_messages'
 const RETURNED = 'returned_messages'
 
 /** Denials by reason, each part of `denied`; null if there are none. */
-const REASONS = [
-  'no_quota',
-  'no_quota_messages',
-  'cap_reached',
-  'cap_reached_messages',
-  'quota_exhausted',
-  'quota_exhausted_messages',
-  'destination_paused',
-  'destination_paused_messages',
-] as const
+const REASONS = DENIAL_REASONS.flatMap(reason => [reason, `${reason}_messages`] as const)
 
 /** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
 const UNFUNDED = ['unfunded', 'unfunded_messages'] as const

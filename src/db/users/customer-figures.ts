@@ -3,6 +3,7 @@ import { USAGE_BUCKET_MS } from '../../domain/bounds.ts'
 import { type DayOfUsage, FIGURE_DAYS, type Figures } from '../../domain/customer-figures.ts'
 import type { CustomerState } from '../../domain/customer-standing.ts'
 import type { Quota } from '../../domain/quota.ts'
+import { QUOTA_DENIAL_REASONS } from '../../domain/reservation.ts'
 import type { Shard } from '../../domain/shard.ts'
 import { CLOCK_MARGIN_MS, DAY_MS, type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { usageBucketOf } from '../../domain/usage.ts'
@@ -164,10 +165,14 @@ const FACTS = sql`
 
 /** Refunds of units that no grant paid for are rare, and count as those of others. No sum is more than a number of JavaScript holds. */
 const sumUpTo = (units: Sql) => sql`least(sum(${units}), 9007199254740991)::bigint`
+const UNMET = joinSql(
+  QUOTA_DENIAL_REASONS.map(reason => sql`coalesce(u.${sqlName(reason)}, 0)`),
+  sql` + `,
+)
 const DAYS = sql`
   select k.user_id, floor(extract(epoch from $2::timestamptz - u.bucket - interval '1 ms') / 86400)::int as day,
     ${sumUpTo(sql`u.committed`)} as sent, ${sumUpTo(sql`u.denied`)} as denied,
-    ${sumUpTo(sql`coalesce(u.quota_exhausted, 0) + coalesce(u.cap_reached, 0) + coalesce(u.no_quota, 0)`)} as unmet,
+    ${sumUpTo(UNMET)} as unmet,
     ${sumUpTo(sql`u.committed - u.unfunded - u.refunded`)} as funded
   from unnest($4::bigint[]) k (user_id), lateral (${rolledUpUsageOf({ shard: sql`$3::smallint`, user: sql`k.user_id` }, true)}) u
   group by 1, 2`

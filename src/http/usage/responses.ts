@@ -12,6 +12,7 @@ import {
 } from '../../db/usage/sums.ts'
 import { topUsers } from '../../db/usage/top-users.ts'
 import { MAX_USAGE_READ, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
+import type { DenialReason } from '../../domain/reservation.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { cutTimestamps, USER_USAGE_GROUPS, type UsageGroup } from '../../domain/usage.ts'
 import { timeZoneName } from '../../domain/window.ts'
@@ -190,7 +191,7 @@ export function countsOf(sums: UsageSums) {
       destination_paused: { units: sums.destination_paused, messages: sums.destination_paused_messages },
       cap_reached: { units: sums.cap_reached, messages: sums.cap_reached_messages },
       quota_exhausted: { units: sums.quota_exhausted, messages: sums.quota_exhausted_messages },
-    },
+    } satisfies Record<DenialReason, object>,
   }
 }
 

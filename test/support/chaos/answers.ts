@@ -1,4 +1,5 @@
 /** What must hold of each answer, by itself and beside the answers before it. */
+import type { DenialReason } from '../../../src/domain/reservation.ts'
 import type { EpochMs } from '../../../src/domain/time.ts'
 import type { Reply } from './caller.ts'
 import type { Answer } from './deployment.ts'
@@ -33,18 +34,19 @@ export function recordDecision(record: RunRecord, entry: Entry, reply: Reply, is
 /** Answers may overtake each other, but a call that began after the first answer must not contradict it. */
 const wasShown = ({ shown, firstShownAt }: Entry, { begunAt }: Reply) => shown !== undefined && firstShownAt < begunAt
 
-const DENIED: Record<string, Parameters<RunRecord['count']>[0]> = {
+const DENIED: Record<DenialReason, Parameters<RunRecord['count']>[0]> = {
   no_quota: 'denied without quota',
   cap_reached: 'denied by a cap',
   destination_paused: 'denied by a pause',
+  quota_exhausted: 'denied by grants',
 }
 
 function recordDenial(record: RunRecord, entry: Entry, reply: Reply): void {
   if (wasShown(entry, reply)) contradict(record, `${nameOf(entry)} was granted, then denied`, reply)
   if (entry.force) contradict(record, `${nameOf(entry)} was forced, and denied`, reply)
-  const { reason } = reply.body
+  const { reason }: { reason: DenialReason } = reply.body
   if (record.valueCaps.has(reply.body.limiting_quota_id)) record.count('denied by a cap on each value')
-  record.count(DENIED[reason] ?? 'denied by grants')
+  record.count(DENIED[reason])
   if (reason === 'destination_paused') record.paused.push({ entry, pause: reply.body.pause.id, begunAt: reply.begunAt })
   checkDenial(record, entry, reply)
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
+import type { DenialReason } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import { holdsFor } from '../../model/pauses.ts'
@@ -174,7 +175,7 @@ function Remedy({ denial, scope, onAction }: RemedyProps) {
     cap_reached: askForRoom,
     quota_exhausted: askForMore,
     no_quota: askForMore,
-  }
+  } satisfies Record<DenialReason, ReactNode>
   const remedy = scope?.isOwn ? ownRemedies[denial.reason] : remedyFor(denial, caller, onAction)
   if (remedy === null) return null
   return (

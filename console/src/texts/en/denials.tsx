@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { DenialReason } from '../../../../src/domain/reservation.ts'
 import { countryLabel, formatUnits } from '../../formats.ts'
 
 /** The log of denials, what was considered for a denied message, and the life of a message. */
@@ -29,20 +30,20 @@ export const denials = {
     cap_reached: 'A cap had too little room.',
     quota_exhausted: 'The grants for this message had too few units left.',
     destination_paused: 'The destination of this message was paused.',
-  },
+  } satisfies Record<DenialReason, string>,
   /** Labels and sentences for the user whose messages they are. */
   ownReasons: {
     no_quota: 'Not covered',
     cap_reached: 'Limit reached',
     quota_exhausted: 'Used up',
     destination_paused: 'Paused',
-  },
+  } satisfies Record<DenialReason, string>,
   ownReasonSentences: {
     no_quota: 'None of your packages covered this message.',
     cap_reached: 'One of your limits had too little room.',
     quota_exhausted: 'Your packages for this message had too few units left.',
     destination_paused: 'The destination of this message was paused.',
-  },
+  } satisfies Record<DenialReason, string>,
 
   filters: {
     reason: { label: 'Reason', all: 'All reasons' },

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { DenialReason } from '../../../../src/domain/reservation.ts'
 import { formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 
@@ -39,7 +40,7 @@ export const messageCheck = {
     cap_reached: 'a cap has too little room',
     quota_exhausted: 'the grants that cover it have too few units',
     destination_paused: 'its destination is paused',
-  },
+  } satisfies Record<DenialReason, string>,
   left: (units: number | null) =>
     units === null
       ? 'After it, any number of such units could be sent.'

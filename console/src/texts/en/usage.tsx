@@ -1,3 +1,4 @@
+import type { DenialReason } from '../../../../src/domain/reservation.ts'
 import { formatRate, formatUnits } from '../../formats.ts'
 
 /** Usage over time. */
@@ -36,13 +37,13 @@ export const usage = {
     cap_reached: (units: string) => `a cap ${units}`,
     quota_exhausted: (units: string) => `too few units left ${units}`,
     destination_paused: (units: string) => `a paused destination ${units}`,
-  },
+  } satisfies Record<DenialReason, (units: string) => string>,
   ownReasons: {
     no_quota: (units: string) => `no package for the message ${units}`,
     cap_reached: (units: string) => `a limit ${units}`,
     quota_exhausted: (units: string) => `too few units left ${units}`,
     destination_paused: (units: string) => `a paused destination ${units}`,
-  },
+  } satisfies Record<DenialReason, (units: string) => string>,
   period: 'Period',
   thisMonth: 'This month',
   lastDays: (days: string) => `Last ${days} days`,

@@ -1,4 +1,5 @@
 import { exceptionsOf } from '../../../../src/domain/country.ts'
+import type { DenialReason } from '../../../../src/domain/reservation.ts'
 import { countryName, formatList, formatUnits } from '../../formats.ts'
 import { per } from './periods.ts'
 
@@ -31,7 +32,7 @@ export const values = {
     cap_reached: 'Cap reached',
     quota_exhausted: 'Quota exhausted',
     destination_paused: 'Destination paused',
-  },
+  } satisfies Record<DenialReason, string>,
   /** What a user's own quotas are called, where their names are not known. */
   ownKinds: { grant: 'A package', cap: 'A limit' },
   /** A quota without a name. */
