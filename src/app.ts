@@ -62,7 +62,7 @@ export interface App {
   close(): Promise<void>
 }
 
-/** What the process, and tests, choose beside the configuration. */
+/** The choices of the process, and of tests, beside the configuration. */
 export interface Overrides {
   /** The time of the service, instead of its clock's. */
   now?: () => EpochMs

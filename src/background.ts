@@ -27,7 +27,7 @@ import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What jobs have in common. */
+/** The options that jobs have in common. */
 export interface JobsBase {
   config: Config
   log: FastifyBaseLogger

@@ -11,7 +11,7 @@ import { type JobMetrics, jobMetrics } from './metrics/jobs.ts'
 import { type PoolMetrics, poolMetrics } from './metrics/pools.ts'
 import { type ServiceMetrics, serviceMetrics } from './metrics/service.ts'
 
-/** What operators watch, in Prometheus's text format. No label contains a user: there may be millions. */
+/** The figures that operators watch, in Prometheus's text format. No label contains a user: there may be millions. */
 export interface Metrics extends ServiceMetrics, PoolMetrics, JobMetrics {
   /** A batch has ended, successfully or not. */
   queued(report: QueueReport): void

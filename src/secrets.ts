@@ -26,7 +26,7 @@ export async function readSecretKeys(config: KeyConfig): Promise<SecretKeys> {
   return secretKeys(bytesOf(secretsKey), own === null ? previous : [...previous, Buffer.from(own, 'base64url')])
 }
 
-/** What a service encrypts with, and what it hashes values with that it does not store. */
+/** The keys with which a service encrypts, and hashes values that it does not store. */
 export interface Secrets {
   secretKeys: SecretKeys
   valueKey: ValueKey

@@ -386,6 +386,20 @@ test('every exception for a long function is still needed', () => {
   expect(Object.keys(LONG_FUNCTIONS).filter(name => !long.includes(name))).toEqual([])
 })
 
+test('the comment of an exported type begins with its noun', () => {
+  expect(
+    server.flatMap(typesWithoutNoun),
+    'Say what it is, as in "The units that a user gets." in place of "What a user gets."',
+  ).toEqual([])
+})
+
+function typesWithoutNoun({ path, text }: SourceFile): string[] {
+  const comments = text.matchAll(/^\/\*\*\s(?:\s*\*\s)?((?:(?!\*\/)[\s\S])*)\*\/\nexport (?:interface|type) (\w+)/gm)
+  return [...comments].flatMap(([, comment = '', name]) =>
+    /^(?:What|Who|Whether|How|Of|Which)\b/.test(comment) ? [`${path}: ${name}`] : [],
+  )
+}
+
 /** Classes that a framework asks for. */
 const FRAMEWORK_CLASSES = new Set(['Component'])
 
@@ -430,6 +444,13 @@ test('the checks above find what they look for', () => {
     { name: 'short', line: 82, lines: 1 },
   ])
   expect(linesWith(four, /404/)).toEqual([])
+  const types = file(
+    'types.ts',
+    ['/** What one is. */', '/** A two. */', '/**\n * Of three.\n */', '/** How four ends. */\nfunction five() {}\n']
+      .map((comment, index) => `${comment}\nexport type T${index} = 1`)
+      .join('\n'),
+  )
+  expect(typesWithoutNoun(types)).toEqual(['src/types.ts: T0', 'src/types.ts: T2'])
   const long = ['http/long.ts', 'http/plans/routes.ts', 'contract/long.ts'].map(path =>
     file(path, `${'\n'.repeat(MAX_FILE_LINES)}export const one = 1`),
   )

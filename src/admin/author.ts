@@ -1,6 +1,6 @@
 import type { EpochMs } from '../domain/time.ts'
 
-/** Who makes a change, when, and by which request. */
+/** The subject that makes a change, when, and the request that asks for it. */
 export interface Author {
   now: EpochMs
   actor: string

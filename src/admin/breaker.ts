@@ -41,7 +41,7 @@ export function updateBreaker(
   })
 }
 
-/** What the breaker found, and whether it only observes. */
+/** A destination that the breaker found, and whether it only observes. */
 export interface Finding extends Destination {
   evidence: Evidence
   message_types: readonly string[]

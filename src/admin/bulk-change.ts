@@ -20,7 +20,7 @@ export interface BegunBulk {
   begunAt: EpochMs
 }
 
-/** What becomes of a quota. One that is refused does not affect the others. */
+/** The result of a bulk change for a quota. One that is refused does not affect the others. */
 export type BulkOutcome =
   | { outcome: 'changed'; before: Quota; after: Quota }
   | { outcome: 'unchanged' }

@@ -19,7 +19,7 @@ export function takeBackPosition(db: Database, shard: Shard, now: EpochMs): Prom
   })
 }
 
-/** What one page of a shard came to. */
+/** The result of one page of a shard. */
 export interface EmittedPage {
   emitted: number
   /** Whether the shard may have more. */

@@ -30,7 +30,7 @@ import { type DecisionsOfUser, recordChanges } from './record-change.ts'
 import { createUserChanges } from './user-changes.ts'
 import type { ForbiddenByOthers } from './user-limits.ts'
 
-/** What users get. */
+/** The plan that users get, and how. */
 export interface PlanTerms extends Manner {
   /** Null: their plan is taken away. */
   plan: PlanVersion | null
@@ -40,7 +40,7 @@ export interface PlanTerms extends Manner {
   reason?: string | undefined
 }
 
-/** What becomes of a user. One who is refused does not affect the others. */
+/** The result for a user. One who is refused does not affect the others. */
 export type PlanOutcome =
   | Giving
   /** The user has another plan than those who are meant, or a later version of the one to be given. */

@@ -46,7 +46,7 @@ interface GivenBefore {
 /** Why a grant gets no units, or an extra grant of them is not added. */
 export type NotGiven = Exclude<QuotaChange, { outcome: 'changed' | 'unchanged' }> | ForbiddenByOthers
 
-/** What becomes of a user. One who is refused does not affect the others. */
+/** The result for a user. One who is refused does not affect the others. */
 export type GiveOutcome =
   | GiftDecision
   | ({ outcome: 'given_before' } & GivenBefore)

@@ -28,7 +28,7 @@ export interface KeyedCall<Done, Answer> {
   answerOf(done: Done): Answer | undefined
 }
 
-/** What a key that came before makes of a request. */
+/** The answer to a request whose key came before. */
 export type Repeated<Answer> =
   /** The first call's answer, and when it was given. */
   | { outcome: 'replayed'; answer: Answer; at: EpochMs }

@@ -41,7 +41,7 @@ export const isOfQuota = (row: ImportedRow): row is ImportedQuota => !isOfPlan(r
 const isById = (row: ImportedQuota): row is ById => row.id !== undefined
 const isByReference = (row: ImportedQuota): row is ByReference => row.id === undefined
 
-/** What becomes of a row. A row that is refused does not affect the others of its step. */
+/** The result of a row. A row that is refused does not affect the others of its step. */
 export type ImportOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' }
   | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
@@ -55,7 +55,7 @@ export function isRefusal(outcome: ImportOutcome): outcome is ImportRefusal {
 const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
 
-/** What the rows of a step name: no two rows of a step may be for the same quota, or give the same user a plan. */
+/** The names in the rows of a step: no two rows of a step may be for the same quota, or give the same user a plan. */
 export interface ImportedKeys {
   /**
    * Whether a row could be for the quota of another row. The reference of a quota that another row names by its id is not known, nor are the

@@ -140,7 +140,7 @@ export function withdrawRequest(db: Database, userId: number, id: number, author
 
 /* ── Administrators ─────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** What an approval says; what is left out is given as it was asked for. */
+/** The terms of an approval; what is left out is given as it was asked for. */
 export interface Approval {
   units?: number
   until?: EpochMs | null

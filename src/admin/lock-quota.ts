@@ -3,7 +3,7 @@ import { findQuota, lockKnownAccounts, lockQuotasOfUser } from '../db/quotas/quo
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 
-/** Whether a change may go ahead on this version of the quota (`If-Match`). */
+/** The condition of a change on the version of the quota (`If-Match`). */
 export type VersionCheck = (version: number) => boolean
 
 /**

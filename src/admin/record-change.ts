@@ -17,7 +17,7 @@ import type { Author } from './author.ts'
 import { requireAllowance, unitsMovedBy } from './moved-units.ts'
 import { countUnexpired } from './user-limits.ts'
 
-/** What a change of a quota comes to, decided and not yet written. */
+/** A change of a quota that is decided and not yet written. */
 export interface Decision {
   change: Change
   /** Windows that the change closes, oldest first. */

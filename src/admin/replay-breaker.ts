@@ -7,7 +7,7 @@ import { type ReplayedPause, replay } from '../domain/breaker-replay.ts'
 import { SHARDS } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 
-/** What is replayed: the `days` before `to`, which is a whole quarter of an hour. */
+/** The time that is replayed: the `days` before `to`, which is a whole quarter of an hour. */
 export interface Replay {
   readonly days: number
   readonly to: EpochMs

@@ -20,7 +20,7 @@ import {
 } from './variables.ts'
 
 /**
- * What tokens are verified with. `previous`: a key that is being replaced, and still accepted. `own`: a secret that the
+ * A key that verifies tokens. `previous`: a key that is being replaced, and still accepted. `own`: a secret that the
  * service makes in its data folder.
  */
 export type AuthKey =
@@ -51,7 +51,7 @@ export interface AuthConfig {
   senderUsersClaim: string | null
 }
 
-/** How people sign in to the console through a provider. The console is a public client: it has no secret. */
+/** The settings of signing in to the console through a provider. The console is a public client: it has no secret. */
 export interface OidcConfig {
   /** Exactly as in the provider's tokens. */
   issuer: string

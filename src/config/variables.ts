@@ -37,7 +37,7 @@ export type ClientAddressMode = (typeof CLIENT_ADDRESS_MODES)[number]
 
 /** Where a part of a long text may end. */
 const SEGMENTATIONS = ['graphemes', 'code-units'] as const
-/** How the gateway or carrier cuts texts into SMS. */
+/** The rules by which the gateway or carrier cuts texts into SMS. */
 export interface SegmentsConfig {
   split: (typeof SEGMENTATIONS)[number]
   referenceBits: 8 | 16

@@ -1,6 +1,6 @@
 import type { SegmentRules } from '../domain/segment-rules.ts'
 
-/** What the console reads from the service besides the API. It is not part of the OpenAPI document. */
+/** The settings that the console reads from the service besides the API. It is not part of the OpenAPI document. */
 export interface ConsoleConfig {
   /** How the service counts segments. */
   segments: SegmentRules

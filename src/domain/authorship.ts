@@ -4,7 +4,7 @@ import type { EpochMs } from './time.ts'
 export const RECORDED_ACTIONS = ['force', 'refund'] as const
 export type RecordedAction = (typeof RECORDED_ACTIONS)[number]
 
-/** Who made a reservation and who settled it. A principal is named by the subject of its token. */
+/** The principals that made a reservation and settled it. A principal is named by the subject of its token. */
 export interface Authorship {
   /** Null: the service itself, or not known. */
   made_by: string | null

@@ -29,7 +29,7 @@ export interface Pool {
   before: [own: number, overage: number]
 }
 
-/** What ends together: the windows of one calendar, again and again, or what ends once. */
+/** An end that pools have in common: that of the windows of one calendar, again and again, or one that comes once. */
 export interface Clock {
   end: EpochMs
   /** Null: it ends once. */

@@ -4,10 +4,10 @@ import type { QuotaKind } from './quota-settings.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
-/** What senders and the sweeper ask the engine to do. */
+/** A request of a sender, or of the sweeper, to the engine. */
 export type Command = DrawCommand | SettleCommand | FeedbackCommand | ExpireCommand | FindCommand
 
-/** Who asks for a command, and in which request. Commands of the service itself have no origin. */
+/** The principal that asks for a command, and its request. Commands of the service itself have no origin. */
 export interface Origin {
   /** The subject of the token: 1–255 characters. */
   readonly principal: string
@@ -79,7 +79,7 @@ export interface FindCommand extends Asked {
   id: string
 }
 
-/** What a command came to: its result, or the rule that refused it. */
+/** The outcome of a command: its result, or the rule that refused it. */
 export type Outcome =
   | Granted
   | Denied

@@ -6,7 +6,7 @@ export interface CsvRow {
   cells: readonly string[]
 }
 
-/** What is wrong with a file, so that the rest of it cannot be read. */
+/** A fault of a file, behind which the rest of it cannot be read. */
 export type CsvFault = 'unclosed_quote' | 'text_after_quote' | 'quote_after_blank' | 'unknown_separator' | 'too_long'
 
 const IN_WORDS: Record<CsvFault, string> = {

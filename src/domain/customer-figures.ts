@@ -5,7 +5,7 @@ import { DAY_MS, type EpochMs } from './time.ts'
 /** The days of a customer's figures, each of 24 hours back from when they were made. Those before them tell the growth. */
 export const FIGURE_DAYS = 30
 
-/** What a user sent and was denied on a day, in units. */
+/** The units that a user sent and was denied on a day. */
 export interface DayOfUsage {
   /** 0 is the latest. */
   day: number
@@ -17,7 +17,7 @@ export interface DayOfUsage {
   funded: number
 }
 
-/** What a customer's usage comes to, in units. */
+/** The sums of a customer's usage, in units. */
 export interface Figures {
   /** Units sent on each day, the latest last. */
   daily: readonly number[]

@@ -10,7 +10,7 @@ import { expireIfDue } from './settling.ts'
 import type { EpochMs } from './time.ts'
 import { addDenial } from './usage.ts'
 
-/** How strictly limits are enforced. */
+/** The strictness with which limits are enforced. */
 export interface Enforcement {
   /** Grants what would be denied, books it as force, and says so in `would_deny`. */
   readonly observe: boolean

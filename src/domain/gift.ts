@@ -28,7 +28,7 @@ export interface GiftTerms {
   again: boolean
 }
 
-/** What a user gets. */
+/** The units that a user gets. */
 export interface Gift {
   /** The grant that gets the units. */
   quota: Quota
@@ -48,7 +48,7 @@ export interface Gift {
   usable: number | null
 }
 
-/** What to know about a user who gets units. */
+/** A remark about a user who gets units. */
 export type GiftNote =
   /** Several grants fit: the one that pays first gets the units. */
   | { note: 'several' }

@@ -28,7 +28,7 @@ export const SLOT_OUTCOMES = ['made', 'changed', 'replaced', 'stays'] as const
  */
 type SlotOutcome = (typeof SLOT_OUTCOMES)[number]
 
-/** What becomes of a slot of the plan. */
+/** The result for a slot of the plan. */
 export interface GivenSlot {
   slot: string
   outcome: SlotOutcome
@@ -73,7 +73,7 @@ interface Context {
   sentSince: SentSince
 }
 
-/** How a plan is given. */
+/** The options with which a plan is given. */
 export interface Manner {
   /** Whether what administrators have changed by hand is given up. */
   reset?: boolean

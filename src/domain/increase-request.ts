@@ -6,10 +6,10 @@ import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 export const REQUEST_STATUSES = ['open', 'approved', 'declined', 'withdrawn'] as const
 export type RequestStatus = (typeof REQUEST_STATUSES)[number]
 
-/** What is recorded of a request. */
+/** An action that is recorded of a request. */
 export type RequestAction = 'created' | Exclude<RequestStatus, 'open'>
 
-/** What a user asks for. */
+/** The terms that a user asks for. */
 export interface IncreaseTerms {
   units: number
   /** When the units end; null: never. */

@@ -71,7 +71,7 @@ function compareBurnOrder(one: Allowance, other: Allowance): number {
   return end === otherEnd ? one.id - other.id : end - otherEnd
 }
 
-/** How many units the matching quotas still let a request draw; Infinity where nothing limits them. */
+/** The units that the matching quotas still let a request draw; Infinity where nothing limits them. */
 export interface Capacity {
   /** What the grants can still pay, overage included. */
   grants: number

@@ -6,7 +6,7 @@ import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 export const PAUSE_ORIGINS = ['breaker', 'person'] as const
 export type PauseOrigin = (typeof PAUSE_ORIGINS)[number]
 
-/** What is recorded of a pause. */
+/** An action that is recorded of a pause. */
 export type PauseAction = 'created' | 'lifted'
 
 /** A pause: messages to a country that are denied for a time, of one user or of all. */
@@ -39,7 +39,7 @@ export function pauseIssues({ until }: PauseDraft, now: EpochMs): ValidationIssu
   return until !== null && until <= now ? [{ path: '/until', message: 'must be in the future' }] : []
 }
 
-/** What decisions need of a pause that is not lifted. */
+/** A pause that is not lifted, as far as decisions need it. */
 export type UnliftedPause = Pick<Pause, 'id' | 'user_id' | 'country' | 'message_types' | 'until' | 'reason'>
 
 /**

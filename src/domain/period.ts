@@ -26,7 +26,7 @@ const LENGTHS = {
   year: { unit: 'month', count: 12, anchor: 'date' },
 } as const satisfies Readonly<Record<string, Length>>
 
-/** How long a window of a quota is. */
+/** The length of a window of a quota. */
 export type Period = keyof typeof LENGTHS
 
 const isPeriod = (name: string): name is Period => Object.hasOwn(LENGTHS, name)
@@ -35,7 +35,7 @@ export const PERIODS: readonly Period[] = Object.keys(LENGTHS).filter(isPeriod)
 /** The periods of quotas of every kind: only a cap that counts each value by itself can be by the minute. */
 export const COMMON_PERIODS: readonly Period[] = PERIODS.filter(period => period !== 'minute')
 
-/** What the boundaries of windows depend on. A quota with a period has one. */
+/** The settings that the boundaries of windows depend on. A quota with a period has one. */
 export interface Calendar {
   readonly period: Period
   /** Where months or years begin; null: on the first, on 1 January. */

@@ -25,7 +25,7 @@ export interface PlanSlot extends PlannedFields {
   lasts_days: number | null
 }
 
-/** What a user gets: a version of a plan. */
+/** A version of a plan, which a user gets. */
 export interface PlanVersion {
   id: number
   version: number

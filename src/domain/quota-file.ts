@@ -101,7 +101,7 @@ export function givesPlan<Row extends { plan?: unknown }>(row: Row): row is Row 
   return typeof row.plan === 'number' || typeof row.plan === 'string'
 }
 
-/** What is wrong with a row, apart from its values. */
+/** A fault of a row, apart from its values. */
 export type RowFault =
   | { reason: 'too_many_cells'; cells: number; columns: number }
   | { reason: 'nameless_column'; column: number }

@@ -4,7 +4,7 @@ import type { EpochMs } from './time.ts'
 /** A field that a plan sets. The expiry follows from the days that the slot lasts. */
 export type KeptName = PlannedName | 'expires_at'
 
-/** Of which plan a quota is. */
+/** The plan that a quota is of. */
 export interface QuotaPlan {
   id: number
   /** As it was when this version was given. */
@@ -21,7 +21,7 @@ export interface QuotaPlan {
   fresh?: true
 }
 
-/** What a quota was that its plan has ended. What it used counts in the next quota of the slot, while its window would have been open. */
+/** The slot that a quota had before its plan ended it. The units that it used count in the next quota of the slot, while its window would have been open. */
 export interface FormerSlot extends Pick<QuotaPlan, 'slot' | 'carried' | 'fresh'> {
   /** The end of that window; null: it had none. */
   until: EpochMs | null

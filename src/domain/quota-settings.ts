@@ -58,7 +58,7 @@ export interface QuotaSettings {
 }
 export type SettingName = keyof QuotaSettings
 
-/** What a setting's value is: how its column is read, how the API shows it, and how a cell of a file is taken. */
+/** The type of a setting's value: how its column is read, how the API shows it, and how a cell of a file is taken. */
 export type ValueType = 'text' | 'number' | 'boolean' | 'time' | 'texts' | 'numbers' | 'map'
 
 interface Setting<Value> {

@@ -3,7 +3,7 @@ export const ROLES = ['admin', 'sender', 'auditor', 'support', 'force'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * What a token may be allowed to do.
+ * A right that a token may have.
  *
  * - `read`: read the data of all users, webhooks and events.
  * - `export`: read all of a list, or all of a user, at once.

@@ -30,7 +30,7 @@ export function lettersOf({ shiftTables }: SegmentRules): ReadonlySet<number>[] 
   return shiftTables.flatMap(table => letterSets.get(table) ?? [])
 }
 
-/** How much an SMS holds: a text that is one SMS, and each part of a longer one. */
+/** The characters that an SMS holds: a text that is one SMS, and each part of a longer one. */
 export interface Capacity {
   alone: number
   ofPart: number

@@ -4,7 +4,7 @@ import { type Capacity, lettersOf, type SegmentRules, septetCapacity, unitCapaci
 
 export type Encoding = 'GSM-7' | 'UCS-2'
 
-/** How a text is sent: as one SMS, or as several that the receiver joins. */
+/** The SMS that a text is sent as: one, or several that the receiver joins. */
 export interface Segmentation {
   encoding: Encoding
   /** Capacity of each segment, in septets (GSM-7) or 16-bit units (UCS-2). */

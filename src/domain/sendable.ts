@@ -15,7 +15,7 @@ interface Counted {
   readonly message_types: readonly string[] | null
 }
 
-/** What a message is, as far as quotas distinguish: quotas with a scope count only messages that name one of its values. */
+/** A kind of messages, as far as quotas distinguish them: quotas with a scope count only messages that name one of its values. */
 export interface MessageKind {
   country: string | null
   message_type: string | null
@@ -43,7 +43,7 @@ export function sendableUnits(quotas: readonly Counted[], kind: MessageKind): nu
   return Number.isFinite(units) ? units : null
 }
 
-/** What a user can still send of the messages that a quota counts. */
+/** The units that a user can still send of the messages that a quota counts. */
 export interface Sendable extends MessageKind {
   /** Null: nothing bounds it. */
   units: number | null

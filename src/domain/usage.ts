@@ -82,7 +82,7 @@ function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
   same.messages += entry.messages
 }
 
-/** What changes a reservation. */
+/** The cause of a change of a reservation. */
 export interface Cause {
   /** Who asks for the change; undefined: the service itself. */
   readonly origin?: Origin

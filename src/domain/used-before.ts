@@ -8,14 +8,14 @@ import { isDeepEqual } from './quota-settings.ts'
 import type { EpochMs } from './time.ts'
 import { lastBoundary } from './window.ts'
 
-/** What a user has sent that was paid by a quota; null: by none. */
+/** The units and messages of a user that a quota has paid; null: none has. */
 export interface Sent {
   quota_id: number | null
   units: number
   messages: number
 }
 
-/** What the user has sent since a time. */
+/** The function that answers what the user has sent since a time. */
 export type SentSince = (since: EpochMs) => readonly Sent[]
 
 /** What a quota is once its plan ends it, or an administrator has deleted it; null: it is of no plan. It must be rolled. */

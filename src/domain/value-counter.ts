@@ -7,7 +7,7 @@ import type { Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { nextBoundary } from './window.ts'
 
-/** What a cap that counts each value by itself has counted of one value in one window. One that is not stored is 0. */
+/** The count of one value in one window, of a cap that counts each value by itself. One that is not stored is 0. */
 export interface ValueCounter {
   quota_id: number
   window_start: EpochMs

@@ -100,7 +100,7 @@ export const MAX_WEBHOOK_USERS = 100
 /** How long the previous secret also signs after a rotation. */
 export const ROTATION_OVERLAP_MS = DAY_MS
 
-/** What signs the deliveries of a webhook, or the bytes of a secret URL. Apart from the webhook, so that no list and no answer can show it. */
+/** The secrets that sign the deliveries of a webhook, or the bytes of a secret URL. Apart from the webhook, so that no list and no answer can show it. */
 export interface WebhookSecrets {
   secret: Uint8Array
   /** Signs beside it until `previous_until`. */

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Shard, shardOfReference } from '../domain/shard.ts'
 import type { UserAddress } from '../domain/user-address.ts'
 
-/** What a link is for. One that confirms does not stop, and the reverse. */
+/** The purpose of a link. One that confirms does not stop, and the reverse. */
 export type CodePurpose = 'confirm' | 'stop'
 
 type Named = Pick<UserAddress, 'user_id' | 'serial'>

@@ -12,7 +12,7 @@ import { signatureHeaders } from './signature.ts'
 import type { UserMail } from './user-mail.ts'
 import type { Payload } from './views.ts'
 
-/** What is sent at once: an event, a test, or one message about many events. */
+/** The content of one delivery: an event, a test, or one message about many events. */
 export interface Parcel extends MessageEvents {
   /** Names it: receivers recognize a repetition by it. */
   id: string

@@ -35,7 +35,7 @@ class TooManyInterimResponses extends Error {
   }
 }
 
-/** What a receiver answered. */
+/** The answer of a receiver. */
 export interface Answer {
   status: number
   /** The beginning of the body. */

@@ -5,7 +5,7 @@ import { findWebhook, setFailingSince } from '../db/webhooks/webhooks.ts'
 import { GIVE_UP_AFTER_MS, nextAttemptAt, retryAfterMs } from '../domain/backoff.ts'
 import type { EpochMs } from '../domain/time.ts'
 
-/** What an attempt made of its delivery. `stale`: another process has it now. */
+/** The state of a delivery after an attempt. `stale`: another process has it now. */
 export type Settled = 'delivered' | 'retried' | 'failed' | 'stale'
 
 /** An attempt that has ended, and is not settled yet. */

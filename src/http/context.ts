@@ -38,7 +38,7 @@ type ServerSettings = Pick<
   | 'publicUrl'
 >
 
-/** What the routes use. */
+/** The parts that the routes use. */
 export interface RouteContext {
   settings: ServerSettings
   db: Database

@@ -16,7 +16,7 @@ export interface Job {
   finish?(): Promise<void>
 }
 
-/** How a step ended that did not fail. */
+/** The end of a step that did not fail. */
 export interface StepEnd {
   /** It left work that was due. */
   readonly isBehind: boolean

@@ -36,7 +36,7 @@ export interface ChannelOptions {
   onIdle(): void
 }
 
-/** What one attempt sends: the event of a claim, or one message about the events of many. */
+/** The content that one attempt sends: the event of a claim, or one message about the events of many. */
 export interface Claimed extends MessageEvents {
   claims: readonly Claim[]
   first: readonly StoredEvent[]

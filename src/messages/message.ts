@@ -45,7 +45,7 @@ export interface MessageEvents {
   counts: readonly { type: string; count: number }[]
 }
 
-/** What messages need beside the events. */
+/** The facts that messages need beside the events. */
 export interface MessageContext {
   language: MessageLanguage
   webhookId: number

@@ -2,7 +2,7 @@
 import type { OwnEventType } from '../domain/event.ts'
 import type { DataOf, Label, MessageType, QuotaFacts, RequestFacts } from './facts.ts'
 
-/** How a language writes what is in a text. */
+/** The words of a language for what is in a text. */
 export interface Words {
   /** The user that an event is of; all users, if it concerns each. */
   readonly user: string

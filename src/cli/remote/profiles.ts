@@ -21,7 +21,7 @@ export interface Address {
   token: string
 }
 
-/** Of several processes of the service. */
+/** The addresses of several processes of the service. */
 export interface Addresses {
   url: readonly string[]
   token: string

@@ -37,7 +37,7 @@ export interface Call {
   printJson(value: unknown): Promise<void>
 }
 
-/** How the answers of an operation are read and shown. */
+/** The form in which the answers of an operation are read and shown. */
 export interface Presentation {
   /** Options that are not fields of the request. */
   options?: Options

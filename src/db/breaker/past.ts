@@ -51,7 +51,7 @@ export async function hasFeedback(db: Queryable, userId: number, now: EpochMs): 
   return found.length > 0
 }
 
-/** What a sweep finds: destinations that may exceed the budget of a day, and who gives feedback. */
+/** The findings of a sweep: destinations that may exceed the budget of a day, and who gives feedback. */
 export interface Sweep {
   suspects: Destination[]
   users: WatchedUsers

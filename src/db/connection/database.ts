@@ -34,7 +34,7 @@ export interface Queryable {
   query<R extends object>(statement: Statement): Promise<R[]>
 }
 
-/** What a connection knows of the tables. */
+/** The facts that a connection knows of the tables. */
 export interface Store {
   /** Whether they may be distributed over a cluster (`runPerCitusShard`). */
   readonly isCluster: boolean

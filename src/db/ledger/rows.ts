@@ -12,7 +12,7 @@ export type Stored<Row> = Row & { seq: number }
 
 type Cell = string | null | undefined
 
-/** How a column is selected, and how its cell is read from the text that PostgreSQL wrote. */
+/** A column: the SQL that selects it, and the reader of its cell, which PostgreSQL wrote as text. */
 export interface CellColumn<Value> {
   select(column: Sql): Sql
   read(cell: Cell): Value

@@ -125,7 +125,7 @@ export async function writePlan(tx: Transaction, plan: Plan, before: Plan | null
   })
 }
 
-/** How many users have a version of a plan. */
+/** The number of users that have a version of a plan. */
 export interface VersionUsers {
   version: number
   users: number

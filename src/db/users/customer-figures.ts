@@ -52,7 +52,7 @@ const TYPES: Readonly<Record<keyof StoredFigures, Sql>> = {
 }
 const NAMES = Object.keys(TYPES).map(sqlName)
 
-/** What a user's figures are made of. */
+/** The records that a user's figures are made of. */
 export interface FiguresSource {
   user_id: number
   sequence: number

@@ -20,7 +20,7 @@ export async function findProfile(db: Queryable, userId: number): Promise<UserPr
   return profile ?? emptyProfile(userId)
 }
 
-/** What other systems and people call a user. */
+/** The names that other systems and people have for a user. */
 export interface UserNames {
   user_ref: string | null
   user_name: string | null

@@ -20,7 +20,7 @@ import {
   withoutUserId,
 } from './refusals.ts'
 
-/** What a token must allow. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
+/** The right that a token must have. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
 export type Access = 'anyone' | 'own' | Permission
 
 export interface Authenticator {

@@ -7,7 +7,7 @@ import { PERMISSIONS_OF, type Permission, ROLES, type Role } from '../../domain/
 import type { EpochMs } from '../../domain/time.ts'
 import { invalidToken } from './refusals.ts'
 
-/** Who a valid token belongs to. Shared between requests, so it is read-only. */
+/** The owner of a valid token. Shared between requests, so it is read-only. */
 export interface Principal {
   /**
    * The token's `sub`: 1–255 characters, none of them invisible, and not the name of the service. Identifies the client in the

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 2_000
 const NO_ANSWER = 'the database does not answer'
 
 /**
- * Whether the service can serve, as `/readyz` answers it. One check a second sets it, so that a call costs no query.
+ * The readiness of the service, as `/readyz` answers it. One check a second sets it, so that a call costs no query.
  *
  * | state    | ready                   | leaves it by |
  * |----------|-------------------------|--------------|

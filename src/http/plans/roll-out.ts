@@ -15,7 +15,7 @@ import { refusal } from '../quotas/responses.ts'
 /** Users that are read at a time. */
 const PAGE = 500
 
-/** Who gets a plan. */
+/** The users that get a plan. */
 export interface RollOutSelection {
   /** Left out: all who have a plan as `isMeant` says. */
   userIds?: readonly number[]

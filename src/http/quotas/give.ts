@@ -12,7 +12,7 @@ import { problemOf } from '../platform/problems.ts'
 import { refusal } from './responses.ts'
 import type { StepPacer } from './step-pacer.ts'
 
-/** What a request asks for. `monthZone` is null if it names none. */
+/** The terms of a request. `monthZone` is null if it names none. */
 export interface GiveRequest {
   receivers: readonly Receiver[]
   terms: Omit<GiveTerms, 'monthZone'> & { monthZone: string | null }

@@ -2,7 +2,7 @@
 import { concernsRows } from '../../db/connection/errors.ts'
 import { createSlots, type Slots } from '../platform/slots.ts'
 
-/** What imports and bulk changes share. */
+/** The tools that imports and bulk changes share. */
 export interface Steps {
   pacer: StepPacer
   slots: Slots

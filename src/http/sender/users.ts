@@ -8,7 +8,7 @@ import type { RouteContext } from '../context.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
 import { NO_SUCH_USER, refusalOfNew, unknownUser } from '../users/references.ts'
 
-/** What finds the users that senders name by a reference, and makes them if the service is set so. */
+/** The part that finds the users that senders name by a reference, and makes them if the service is set so. */
 export interface SenderUsers {
   /**
    * The user of a request, directly if it names the id, or a reference that this process remembers.

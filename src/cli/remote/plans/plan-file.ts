@@ -108,7 +108,7 @@ function slotNamesIn(plan: unknown): (string | undefined)[] {
 /** A slot with all its fields, as the service stores it. */
 const storedForm = (slot: PlanFile['slots'][number]): PlanSlot => slotOf(slotDraftOf(slot))
 
-/** What the API shows of a plan. */
+/** A plan as the API shows it. */
 export interface StoredPlan extends PlanFields {
   id: number
   version: number
