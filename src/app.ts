@@ -68,6 +68,8 @@ export interface Overrides {
   now?: () => EpochMs
   /** The clocks of the machine. */
   machine?: Machine
+  /** Milliseconds that never go back, by which references and users of the default plan are forgotten. */
+  monotonicMs?: () => number
   /** When a page of metrics is stale, by milliseconds that never go back. */
   metricsClock?: () => number
   /** The server that listens already. Tests leave it out, and let the framework listen. */
@@ -128,13 +130,13 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await pauses.read()
     const base = { config, log, jobsDb, now, metrics, pauses, ...secrets, tracer, idleMs: idleMsOn(cluster) }
 
-    const engine = startEngine(base, { url, cluster }, overrides.engine, stops)
+    const engine = startEngine(base, { url, cluster }, overrides, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
     const jobs = provideJobs([...createJobs(base, engine), webhooks], base, stops)
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
-    const references = createUserReferences({ read: refs => usersByReference(db, refs) })
+    const references = createUserReferences({ read: refs => usersByReference(db, refs), ...clockOf(overrides) })
     const { listener = createListener() } = overrides
     watch(metrics, { clock, pauses, feed, listener })
     const metricsPage = createMetricsPage(metrics, overrides.metricsClock)
@@ -170,6 +172,9 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   }
 }
 
+/** What forgets by the process's own clock, unless a test moves it. */
+const clockOf = ({ monotonicMs }: Overrides) => (monotonicMs === undefined ? {} : { monotonicMs })
+
 /** Stops the parts one after the other. A part that fails to stop does not keep the others running. */
 async function stopAll(stops: readonly Stop[], log: FastifyBaseLogger): Promise<void> {
   for (const stop of stops) await stop().catch(error => log.error({ err: error }, 'app: a part did not stop properly'))
@@ -201,7 +206,7 @@ function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, st
 function startEngine(
   { config, log, jobsDb, now, metrics, pauses, tracer, valueKey }: Base,
   store: Pick<EngineOptions, 'url' | 'cluster'>,
-  options: Overrides['engine'],
+  overrides: Overrides,
   stops: Stop[],
 ): Engine {
   const engine = createEngine({
@@ -211,7 +216,12 @@ function startEngine(
     log,
     observe: config.enforcement === 'observe',
     pauses,
-    newcomers: createDefaultPlan({ db: jobsDb, now, room: createRoom(config.defaultPlanUsersPerMinute) }),
+    newcomers: createDefaultPlan({
+      db: jobsDb,
+      now,
+      room: createRoom(config.defaultPlanUsersPerMinute),
+      ...clockOf(overrides),
+    }),
     onQueueReport(report) {
       metrics.queued(report)
       tracer?.record('engine batch', report.ranMs, {
@@ -220,7 +230,7 @@ function startEngine(
       })
     },
     onBatchReport: metrics.batch,
-    ...options,
+    ...overrides.engine,
   })
   stops.push(() => engine.close())
   metrics.watchQueue(() => engine.queue)

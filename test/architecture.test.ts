@@ -282,6 +282,19 @@ function castsToSql({ path, casts }: SourceFile): string[] {
   return casts.filter(({ type }) => /\bSql\b|\bany\b/.test(type)).map(({ line, type }) => `${path}:${line}: ${type}`)
 }
 
+/** Times of what is no memory of things that may end: rows, prepared statements, files of the process's own, messages of the agent. */
+const TIMES_OF_OTHERS = /KEPT_MS|PAUSES_KEPT_MS|MINUTES_KEPT_MS|MAX_PLAN_AGE_MS|FRESH_MS|KNOWN_MS/
+const FILES_OF_OTHERS =
+  /admin\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|operations\/metrics-page|console\/routes|^src\/cli\//
+
+test('how long a process remembers what may end is said in one place', () => {
+  const declared = /\b(?:\w*_)?(?:KEPT|AGE|FRESH|STALE|RECHECK|REFRESH|REFUSED|REMEMBERED|KNOWN)_MS = /
+  const found = server.flatMap(file => linesWith(file, declared))
+  const isOther = (line: string) => TIMES_OF_OTHERS.test(line) && FILES_OF_OTHERS.test(line)
+  expect(found.filter(isOther).length).toBeGreaterThan(3)
+  expect(found.filter(line => !isOther(line))).toEqual([])
+})
+
 test('the engine knows no HTTP', () => {
   const words =
     /\b(?:https?|fastify|headers?|retry-after|status_?code|Problem)\b|\b(?:40[134589]|41[235]|42[29]|50[234])\b/i

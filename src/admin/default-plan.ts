@@ -2,6 +2,7 @@ import type { Database } from '../db/connection/database.ts'
 import { findDefaultPlan } from '../db/plans/plans.ts'
 import { isNew, newUsers } from '../db/plans/users.ts'
 import { givePlan } from '../domain/give-plan.ts'
+import { MEMORY_MS } from '../domain/memories.ts'
 import type { PlanVersion } from '../domain/plan.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -20,9 +21,6 @@ export interface DefaultPlanOptions {
 /** The `request_id` of what the default plan gives. */
 const REQUEST_ID = 'default-plan'
 
-/** How long it is not asked again whether there is a default plan, and whether a user is new who was not. */
-const PLAN_KEPT_MS = 1_000
-const USER_KEPT_MS = 60_000
 /** The users that are remembered are twice as many, at most. */
 const MAX_USERS = 50_000
 /** Quotas that a step makes, at most: some 100 ms. */
@@ -51,14 +49,14 @@ class DefaultPlan {
   constructor(options: DefaultPlanOptions) {
     this.options = options
     this.monotonicMs = options.monotonicMs ?? (() => performance.now())
-    this.known = new RecentUsers(USER_KEPT_MS)
-    this.refused = new RecentUsers(PLAN_KEPT_MS)
-    this.strangers = new RecentUsers(PLAN_KEPT_MS)
+    this.known = new RecentUsers(MEMORY_MS.knownUser)
+    this.refused = new RecentUsers(MEMORY_MS.newcomer)
+    this.strangers = new RecentUsers(MEMORY_MS.newcomer)
   }
 
   mayBe(userId: number): boolean {
     const at = this.monotonicMs()
-    const isNone = this.plan === undefined && at - this.planReadAt < PLAN_KEPT_MS
+    const isNone = this.plan === undefined && at - this.planReadAt < MEMORY_MS.defaultPlan
     return !isNone && !this.known.has(userId, at) && !this.refused.has(userId, at) && this.options.room.isLeft
   }
 

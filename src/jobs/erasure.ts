@@ -14,9 +14,11 @@ export interface Eraser extends Job {
 
 interface ErasureStep {
   finished: number
-  /** The rest: erasures with `more` pages, some that `wait` for another transaction, or none (null). */
-  left: 'more' | 'wait' | null
+  /** The rest: erasures with `more` pages, some that `wait` for another transaction or are due `later`, or none (null). */
+  left: Left | null
 }
+
+const URGENCY: Record<Left, number> = { more: 2, wait: 1, later: 0 }
 
 const INTERVAL_MS = 5_000
 const WAIT_MS = 500
@@ -54,7 +56,7 @@ export function createEraser(parts: ErasureParts): Eraser {
           works.delete(key)
           return null
         }
-        if (left === 'wait') return left
+        if (left !== 'more') return left
       } catch (error) {
         // It begins again, with the size that it found.
         works.set(key, { pages: erasurePages(parts, erasure, size), size })
@@ -76,11 +78,11 @@ export function createEraser(parts: ErasureParts): Eraser {
     const isWhole = isLast && after === null
     if (isWhole) forgetOthers(erasures)
     after = isLast ? null : (erasures.at(-1)?.user_id ?? null)
-    const step: ErasureStep = { finished: 0, left: isWhole ? null : 'more' }
+    const step: ErasureStep = { finished: 0, left: isWhole ? null : 'wait' }
     await forEachApart(erasures, signal, async erasure => {
       const left = await eraseSome(erasure, signal)
       if (left === null) step.finished += 1
-      else if (step.left !== 'more') step.left = left
+      else if (step.left === null || URGENCY[left] > URGENCY[step.left]) step.left = left
     })
     return step
   }
@@ -92,7 +94,7 @@ export function createEraser(parts: ErasureParts): Eraser {
       const { left } = await eraseOnce(signal)
       // At most half of the time, because senders come first.
       const pauseMs = (tookMs: number) => (left === 'more' ? 5 + tookMs : left === 'wait' ? WAIT_MS : INTERVAL_MS)
-      return { isBehind: left !== null, pauseMs }
+      return { isBehind: left === 'more' || left === 'wait', pauseMs }
     },
   }
 }

@@ -6,8 +6,8 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createClientOn } from '../../client/src/client.ts'
 import { createClient, UnavailableError } from '../../client/src/main.ts'
 import { openJournal } from '../../client/src/node/journal.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { freshDatabase } from '../support/database.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { startService } from '../support/service.ts'
 import { FAST } from '../support/timers.ts'
 
@@ -67,8 +67,7 @@ test('in a lease of a user who is erased meanwhile: there is nothing left to set
   const lease = sender.lease({ userRef, units: 10 })
   expect(await lease.spend()).toMatchObject({ granted: true })
   await admin.eraseUser({ userId, force: 'true' })
-  const eraser = createEraser({ ...service, now: () => service.clock.now, watched: async () => [] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ ...service, now: () => service.clock.now, watched: async () => [] }))
   await lease.close()
 })
 

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import {
   countersOf,
@@ -15,6 +14,7 @@ import {
   type TestEngine,
   warm,
 } from '../support/engine.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -28,8 +28,7 @@ async function retire(): Promise<void> {
 
 async function erase(user: number): Promise<void> {
   expect(await requestErasure(db, user, true, bench.author())).toMatchObject({ outcome: 'running' })
-  const eraser = createEraser({ db, engine: bench.engine(), now: () => clock.now, watched: async () => [] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ db, engine: bench.engine(), now: () => clock.now, watched: async () => [] }))
 }
 
 const send = (engine: TestEngine, user: number, units: number) => engine.submit(draw('consume', user, 'm', units))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { usersByReference } from '../../src/db/users/profiles.ts'
 import { createUserReferences } from '../../src/http/users/references.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { START, startService } from '../support/service.ts'
 
 const service = await startService({ env: { AUTH_USER_CLAIM: 'sub', AUTH_USER_REF_CLAIM: 'account' } })
@@ -99,13 +99,14 @@ describe('a token that names its user by a reference', () => {
     await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 41, limit: 9 } })
     expect((await service.call('GET', MINE, { token })).body.items).toMatchObject([{ user_id: 40 }])
     await service.call('DELETE', '/api/sms/admin/users/40/data')
-    const eraser = createEraser({
-      db: service.db,
-      engine: service.engine,
-      now: () => service.clock.now,
-      watched: async () => [],
-    })
-    while ((await eraser.eraseOnce()).left !== null);
+    await finishErasures(
+      createQuickEraser({
+        db: service.db,
+        engine: service.engine,
+        now: () => service.clock.now,
+        watched: async () => [],
+      }),
+    )
     // The reference is free for another user only when no process remembers it any more.
     expect(await put(41, { ref: 'C-1' })).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await service.call('GET', MINE, { token })).body.items).toEqual([])

@@ -3,10 +3,11 @@ import Fastify from 'fastify'
 import { SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
+import { MEMORY_MS } from '../../src/domain/memories.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { guard, identifyUsers, userIdOf } from '../../src/http/auth/guard.ts'
 import { createRateLimiter } from '../../src/http/platform/rate-limiter.ts'
-import { createUserReferences, MAX_AGE_MS } from '../../src/http/users/references.ts'
+import { createUserReferences } from '../../src/http/users/references.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
 
@@ -40,7 +41,7 @@ test('a token that is remembered leads to no user who does not have its referenc
   table.set('A-1', 7)
   expect(await userNow()).toBe(7)
   table.delete('A-1')
-  clock.ms += MAX_AGE_MS
+  clock.ms += MEMORY_MS.userOfReference
   expect(await userNow()).toBe('forbidden')
   table.set('A-1', 8)
   expect(await userNow()).toBe(8)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { openTransaction } from '../support/engine.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { startSender } from './sender-fixture.ts'
@@ -13,8 +13,7 @@ const dataOf = (user: number) => `/api/sms/admin/users/${user}/data`
 const erase = (user: number, query = '') => call('DELETE', `${dataOf(user)}${query}`)
 
 async function finish(): Promise<void> {
-  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ db, engine, now: () => clock.now, watched: async () => [] }))
 }
 
 describe('an erasure', () => {

@@ -13,7 +13,7 @@ import { DEFAULT_BUDGETS, judge, measure } from '../../src/domain/breaker.ts'
 import { EVENT_TYPES, type EventData, type EventType } from '../../src/domain/event.ts'
 import type { OutboxEvent, SystemEvent } from '../../src/domain/outbox-event.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
+import { createQuickEraser } from '../support/erasure.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -102,7 +102,7 @@ async function emitAll(): Promise<void> {
   const erased = someone()
   await allow({ user_id: erased, limit: 10 })
   await call('DELETE', `/api/sms/admin/users/${erased}/data`)
-  await createEraser({ db, engine, now: () => clock.now, watched: async () => [] }).eraseOnce()
+  await createQuickEraser({ db, engine, now: () => clock.now, watched: async () => [] }).eraseOnce()
 }
 await emitAll()
 

@@ -5,7 +5,7 @@ const LATE = 1_000_000
 
 /** A map of two entries, of which `a` was set first and each was used once. */
 function mapOfTwo() {
-  const map = createExpiringMap<string>(2)
+  const map = createExpiringMap<string>(2 * LATE, 2)
   for (const key of ['a', 'b']) map.set(key, key, LATE)
   for (const key of ['a', 'b']) expect(map.get(key, 0)).toBe(key)
   return map
@@ -28,4 +28,11 @@ test('an entry ends at its time, also right after its use, and does not come bac
   expect(map.get('b', 9)).toBe('b')
   expect(map.get('b', 10)).toBe(undefined)
   expect(map.get('b', 9)).toBe(undefined)
+})
+
+test('an entry of a clock that was ahead ends when the clock is back', () => {
+  const map = createExpiringMap<string>(100, 2)
+  map.set('a', 'a', LATE + 100)
+  expect(map.get('a', LATE)).toBe('a')
+  expect(map.get('a', 0)).toBe(undefined)
 })

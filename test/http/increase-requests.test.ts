@@ -3,8 +3,8 @@ import { lockAccounts } from '../../src/db/quotas/quotas.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { openTransaction } from '../support/engine.ts'
+import { createQuickEraser } from '../support/erasure.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -326,7 +326,7 @@ test('requests are exported and erased with their user, who asks nothing meanwhi
   expect(codeOf(await askAs(user))).toEqual([409, 'being_erased'])
   expect(codeOf(await decide(made.id, 'approve'))).toEqual([409, 'being_erased'])
   expect(codeOf(await withdraw(user, made.id))).toEqual([409, 'being_erased'])
-  await createEraser({ db, engine, now: () => clock.now, watched: async () => [] }).eraseOnce()
+  await createQuickEraser({ db, engine, now: () => clock.now, watched: async () => [] }).eraseOnce()
   expect(codeOf(await decide(made.id, 'decline'))).toEqual([404, 'not_found'])
   expect(codeOf(await askAs(user))).toEqual([422, 'no_grant'])
 })

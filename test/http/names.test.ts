@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { sql } from '../../src/db/connection/sql.ts'
 import { namesOf, writeNames } from '../../src/db/users/principal-names.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { START, startService } from '../support/service.ts'
 
 const lines: string[] = []
@@ -93,8 +93,7 @@ test('an erasure finds the names of a user whose subject is another, and the exp
     '',
   ])
   expect((await call('DELETE', data)).status).toBe(202)
-  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ db, engine, now: () => clock.now, watched: async () => [] }))
   expect((await call('GET', `${data}/erasure`)).body).toMatchObject({ status: 'finished' })
   expect(await named('auth0|5', '4711')).toEqual([{ subject: '4711', name: 'Another' }])
 })

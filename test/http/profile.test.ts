@@ -3,7 +3,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { REFERENCE_RESERVED_MS } from '../../src/db/users/profiles.ts'
 import { shardOfReference } from '../../src/domain/shard.ts'
 import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { startService } from '../support/service.ts'
 
 const logged: string[] = []
@@ -19,8 +19,7 @@ const put = (user: number, body: object, options: object = {}) => call('PUT', pr
 async function erase(user: number): Promise<void> {
   expect((await call('DELETE', `${USERS}/${user}/data`)).status).toBe(202)
   const engine = { submit: () => Promise.reject(new Error('the user has no reservations')) }
-  const eraser = createEraser({ db, engine, now: () => clock.now, watched: async () => [] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ db, engine, now: () => clock.now, watched: async () => [] }))
 }
 
 const FULL = {

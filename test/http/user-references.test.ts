@@ -1,8 +1,8 @@
 /** What finds users by references, and remembers them: with a clock of the test and a table in memory. */
 import { expect, test } from 'vitest'
-import { REFERENCE_RESERVED_MS } from '../../src/db/users/profiles.ts'
+import { MEMORY_MS } from '../../src/domain/memories.ts'
 import { Overloaded } from '../../src/engine/completion.ts'
-import { createUserReferences, MAX_AGE_MS } from '../../src/http/users/references.ts'
+import { createUserReferences } from '../../src/http/users/references.ts'
 
 function createTable(rows: Record<string, number>) {
   const table = new Map(Object.entries(rows))
@@ -41,15 +41,11 @@ test('a reference is read once, and remembered for a bounded time', async () => 
   expect(references.recall('ann')).toBeUndefined()
   expect(await references.find('ann')).toBe(7)
   expect(references.recall('ann')).toBe(7)
-  clock.ms += MAX_AGE_MS - 1
+  clock.ms += MEMORY_MS.userOfReference - 1
   expect(references.recall('ann')).toBe(7)
   clock.ms += 1
   expect(references.recall('ann')).toBeUndefined()
   expect(statements).toEqual([['ann']])
-})
-
-test('a freed reference is reserved for much longer than it is remembered', () => {
-  expect(REFERENCE_RESERVED_MS).toBeGreaterThanOrEqual(10 * MAX_AGE_MS)
 })
 
 test('all references of a tick share a statement', async () => {
@@ -91,7 +87,7 @@ test('a late answer is remembered from when it was asked for', async () => {
   const references = createUserReferences(options)
   const found = references.find('ann')
   await expect.poll(() => gates.length).toBe(1)
-  clock.ms += MAX_AGE_MS
+  clock.ms += MEMORY_MS.userOfReference
   gates[0]?.resolve()
   expect(await found).toBe(7)
   expect(references.recall('ann')).toBeUndefined()

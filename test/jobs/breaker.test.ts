@@ -5,9 +5,9 @@ import { forgetUser } from '../../src/db/breaker/settings.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { createPauses } from '../../src/engine/pauses.ts'
 import { createBreaker, createBreakerCleaner } from '../../src/jobs/breaker.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from '../http/sender-fixture.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 
 const service = await startSender()
 const { call, ask, allow, clock, db, someone } = service
@@ -207,8 +207,7 @@ test('what an erasure of a user rolls up counts for other users, and is gone for
   const [user, erased] = [await userWithCodes(), await userWithCodes()]
   await Promise.all([send(user, 30, 0), send(erased, 30, 0)])
   expect((await call('DELETE', `/api/sms/admin/users/${erased}/data`)).status).toBe(202)
-  const eraser = createEraser({ db, engine: service.engine, now, watched: async () => ['otp'] })
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(createQuickEraser({ db, engine: service.engine, now, watched: async () => ['otp'] }))
   const counted = await db.query({ text: sql`select 1 from breaker_minute where user_id = $1`, values: [erased] })
   expect(counted).toEqual([])
   expect(await turn()).toMatchObject([{ user_id: user, evidence: { counted: 30 } }])

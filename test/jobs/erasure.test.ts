@@ -21,13 +21,13 @@ import { USAGE_DETAIL_DAYS } from '../../src/domain/bounds.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createCustomerFigures } from '../../src/jobs/customer-figures.ts'
-import { createEraser } from '../../src/jobs/erasure.ts'
 import { createEventRetention } from '../../src/jobs/event-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { createBench, draw, expectVerified, openTransaction, reserve, settle, warm } from '../support/engine.ts'
+import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { SOME_SECRET } from '../support/secrets.ts'
 import { untilWaiting } from '../support/sessions.ts'
 import { rawSql } from '../support/sql.ts'
@@ -38,11 +38,11 @@ const engine = bench.engine()
 
 const request = (user: number, force = false) => requestErasure(db, user, force, bench.author())
 const eraserOn = (on: Database = db) =>
-  createEraser({ db: on, engine, now: () => clock.now, watched: async () => ['otp'] })
+  createQuickEraser({ db: on, engine, now: () => clock.now, watched: async () => ['otp'] })
 
 /** Erases until nothing is under way. */
 async function finish(eraser = eraserOn()): Promise<void> {
-  while ((await eraser.eraseOnce()).left !== null);
+  await finishErasures(eraser)
 }
 
 async function expectEqual(...users: number[]): Promise<void> {

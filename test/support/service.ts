@@ -103,6 +103,8 @@ export interface ServiceOptions {
   onLogLine?: (line: string) => void
   /** The clocks of the machine. */
   machine?: Machine
+  /** By which references and users of the default plan are forgotten. */
+  monotonicMs?: () => number
   /** Whether bodies keep the names of users that have none. Left out: no, so that tests of other things need not list them. */
   showsNoNames?: boolean
   /** How long a client may make no progress, in milliseconds. */
@@ -131,7 +133,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands, giveUpMs, connectTimeout, tracing, onLogLine, machine, stallMs, certificate } = options
+  const { queueCommands, giveUpMs, connectTimeout, tracing, onLogLine, machine, monotonicMs, stallMs, certificate } =
+    options
   const log =
     onLogLine === undefined
       ? pino({ level: 'silent' })
@@ -151,6 +154,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     // Each page of metrics is up to date.
     metricsClock: () => scrapes++ * 60_000,
     ...(machine === undefined ? {} : { machine }),
+    ...(monotonicMs === undefined ? {} : { monotonicMs }),
     listener: createListener(certificate, stallMs === undefined ? {} : { stallMs }),
   })
   whenDone(close)

@@ -1,4 +1,5 @@
 /** What another system calls the users: their profiles, the references that name them, and who changed them. */
+import { MEMORY_MS } from '../../domain/memories.ts'
 import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { emptyProfile, type UserProfile } from '../../domain/user-profile.ts'
@@ -138,11 +139,8 @@ export async function removeProfile(tx: Transaction, userId: number, now: EpochM
   return 1
 }
 
-/**
- * How long a freed reference stays reserved before it may name another user: ten times as long as a process remembers one
- * (`MAX_AGE_MS` of `user-references.ts`).
- */
-export const REFERENCE_RESERVED_MS = 600_000
+/** How long a freed reference stays reserved before it may name another user: ten times as long as a process remembers one. */
+export const REFERENCE_RESERVED_MS = 10 * MEMORY_MS.userOfReference
 
 /**
  * Removes a page of the references that were freed long enough ago. Those that a clock which was ahead has freed in the future count

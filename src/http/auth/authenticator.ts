@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Config } from '../../config/config.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
 import type { Permission } from '../../domain/role.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
@@ -51,18 +52,16 @@ export interface AuthenticatorOptions {
 /** How far this machine's clock and the issuer's may differ. A token is accepted for this long after its `exp`. */
 const TOLERANCE_SECONDS = 5
 
-/** A cached token is verified again after this time, so that a key that its server withdraws stops being accepted. */
-const RECHECK_MS = 600_000
-
 /**
  * What a signed token consists of. Decoders also skip white space and padding, and then one token has any number of spellings, which
  * would remove the tokens of all others from the cache.
  */
 const TOKEN_CHARACTERS = /^[A-Za-z0-9_.-]+$/
 
-/** A refused token is not verified again before this time: a client that repeats it costs a look-up, not a signature. */
-const REFUSED_MS = 10_000
-/** Apart from the verified tokens, so that a flood of forged ones removes none of them. */
+/**
+ * A refused token is remembered, too: a client that repeats it costs a look-up, not a signature. Apart from the verified tokens, so that a
+ * flood of forged ones removes none of them.
+ */
 const MAX_REFUSED = 1_000
 
 /** How often key files are looked at. */
@@ -86,8 +85,8 @@ export async function createAuthenticator(
     ...(auth.tokenType === null ? {} : { typ: auth.tokenType }),
   }
   // Keyed by hashes of tokens, so that entries are small and a memory dump holds no tokens.
-  const known = createExpiringMap<Principal>(cacheSize)
-  const refused = createExpiringMap<Problem>(MAX_REFUSED)
+  const known = createExpiringMap<Principal>(MEMORY_MS.token, cacheSize)
+  const refused = createExpiringMap<Problem>(MEMORY_MS.refusedToken, MAX_REFUSED)
   const freshness = watchKeys(ring, now, () => {
     known.clear()
     refused.clear()
@@ -103,8 +102,8 @@ export async function createAuthenticator(
       refuseFarDates(payload, at)
       const principal = principalOf(payload)
       const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
-      // What a replaced key has verified is not kept.
-      if (isUnchanged(keys, ring.keys())) known.set(id, principal, Math.min(expiry, at + RECHECK_MS))
+      // What a replaced key has verified is not kept, and what is kept is verified again: its server may withdraw the key.
+      if (isUnchanged(keys, ring.keys())) known.set(id, principal, Math.min(expiry, at + MEMORY_MS.token))
       onVerified?.(principal, at)
       return principal
     } catch (error) {
@@ -192,5 +191,7 @@ function refusedUntil(problem: Problem, cause: unknown, at: number): number {
   if (problem.code !== 'unauthenticated' || problem.reason === 'unknown_key') return at
   const nbf =
     problem.reason === 'not_yet_valid' && cause instanceof errors.JWTClaimValidationFailed && cause.payload.nbf
-  return typeof nbf === 'number' ? Math.min(at + REFUSED_MS, (nbf - TOLERANCE_SECONDS) * 1_000) : at + REFUSED_MS
+  return typeof nbf === 'number'
+    ? Math.min(at + MEMORY_MS.refusedToken, (nbf - TOLERANCE_SECONDS) * 1_000)
+    : at + MEMORY_MS.refusedToken
 }

@@ -10,14 +10,15 @@ export interface ExpiringMap<T> {
 /** To move an entry at each use would make the map's table anew all the time. */
 const MOVE_MS = 1_000
 
-export function createExpiringMap<T>(maxSize: number): ExpiringMap<T> {
+/** @param maxMs how long an entry stays at most: one of a clock that was ahead stays no longer */
+export function createExpiringMap<T>(maxMs: number, maxSize: number): ExpiringMap<T> {
   // Insertion order is the order of use.
   const entries = new Map<string, { value: T; until: number; movedAt: number }>()
   return {
     get(key, now) {
       const entry = entries.get(key)
       if (entry === undefined) return undefined
-      const isOver = now >= entry.until
+      const isOver = now >= entry.until || now < entry.until - maxMs
       // The absolute value, so that a clock that was ahead once does not keep an entry in its place.
       if (!isOver && Math.abs(now - entry.movedAt) < MOVE_MS) return entry.value
       entries.delete(key)

@@ -2,7 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { AuthKey } from '../../config/config.ts'
-import { HOUR_MS } from '../../domain/time.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
 import { Problem } from '../../errors.ts'
 import { ED25519, type KeyLog, openKeyFiles } from './key-files.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -11,9 +11,6 @@ import { ownSecret } from './secrets.ts'
 /** Milliseconds since 1970. */
 type Clock = () => number
 
-/** A fetched key set is used for ten minutes, and for an hour while the key server is not available. */
-const FRESH_MS = 600_000
-const STALE_MS = HOUR_MS
 /** A token with an unknown key causes a new fetch, but not more often than this: forged tokens must not flood the server. */
 const COOLDOWN_MS = 30_000
 const RETRY_MS = 5_000
@@ -97,8 +94,8 @@ function remoteKeys(url: string, now: Clock, onFetched: (isFetched: boolean) => 
     keySet !== null && since(keySet.fetchedAt) < ms ? keySet.find : null
 
   return async (header, token) => {
-    if (usable(FRESH_MS) === null) await refresh()
-    const find = usable(STALE_MS)
+    if (usable(MEMORY_MS.keys) === null) await refresh()
+    const find = usable(MEMORY_MS.keysOfAbsentServer)
     if (find === null) throw keyServerUnavailable(failure)
     try {
       return await find(header, token)
@@ -106,7 +103,7 @@ function remoteKeys(url: string, now: Clock, onFetched: (isFetched: boolean) => 
       if (error instanceof errors.JWKSMultipleMatchingKeys) throw error
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw keyServerUnavailable(error)
       await refresh()
-      const renewed = usable(FRESH_MS)
+      const renewed = usable(MEMORY_MS.keys)
       // The key may be new, but the key server does not answer.
       if (renewed === null || failure !== null) throw keyServerUnavailable(failure)
       return renewed(header, token)

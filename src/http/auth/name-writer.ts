@@ -1,7 +1,8 @@
 /** Stores the names in tokens in the background, so that people can read them beside the subjects of changes. */
 import type { Log } from '../../db/connection/database.ts'
 import type { SeenName } from '../../db/users/principal-names.ts'
-import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import type { Principal } from './claims.ts'
 import { createExpiringMap } from './expiring-map.ts'
 
@@ -19,8 +20,6 @@ export interface NameWriterOptions {
   log: Pick<Log, 'warn'>
 }
 
-/** A name is written again after this time, to note that it is still in use. */
-const REFRESH_MS = DAY_MS
 /** The most names in memory. The least recently used is written again when it comes again. */
 const MAX_KNOWN = 10_000
 /** The most names that wait. Those beyond are dropped, and come again when their token is next verified. */
@@ -34,7 +33,7 @@ interface NotedName extends SeenName {
 
 export function createNameWriter({ usersOf, write, log }: NameWriterOptions): NameWriter {
   /** The name of a subject that was written, or is about to be. */
-  const known = createExpiringMap<string>(MAX_KNOWN)
+  const known = createExpiringMap<string>(MEMORY_MS.storedName, MAX_KNOWN)
   const waiting = new Map<string, NotedName>()
   let writing: Promise<void> | null = null
   let isStopped = false
@@ -69,7 +68,8 @@ export function createNameWriter({ usersOf, write, log }: NameWriterOptions): Na
       // Customers have no role: their names are not needed, so they are not stored.
       if (name === null || roles.length === 0 || known.get(subject, now) === name) return
       if (waiting.size >= MAX_WAITING || isStopped) return
-      known.set(subject, name, now + REFRESH_MS)
+      // It is written again after that, to note that it is still in use.
+      known.set(subject, name, now + MEMORY_MS.storedName)
       waiting.set(subject, { subject, name, user_id: userId, user_ref: userRef })
       writing ??= writeAll(now)
     },

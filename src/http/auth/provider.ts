@@ -1,6 +1,7 @@
 /** The identity provider for signing in to the console, as far as the service itself needs it. */
 import type { OidcConfig } from '../../config/config.ts'
-import { type EpochMs, HOUR_MS } from '../../domain/time.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 
 /** The discovery document (OpenID Connect Discovery 1.0, section 3). The console reads the rest of it. */
@@ -17,8 +18,6 @@ export interface IdentityProvider {
   discover(): Promise<Discovery>
 }
 
-/** The addresses of a provider rarely change. */
-const FRESH_MS = HOUR_MS
 const FETCH_TIMEOUT_MS = 5_000
 
 /**
@@ -26,13 +25,13 @@ const FETCH_TIMEOUT_MS = 5_000
  * Concurrent reads share one request.
  */
 export function createProvider(config: OidcConfig, now: () => EpochMs): IdentityProvider {
-  let cached: { discovery: Discovery; until: EpochMs } | null = null
+  let cached: { discovery: Discovery; at: EpochMs } | null = null
   let reading: Promise<Discovery> | null = null
 
   async function read(): Promise<Discovery> {
     try {
       const discovery = await fetchDiscovery(config.issuer)
-      cached = { discovery, until: now() + FRESH_MS }
+      cached = { discovery, at: now() }
       return discovery
     } catch (cause) {
       throw new Problem('unavailable', 'The identity provider is not available, so signing in is not possible now.', {
@@ -46,7 +45,8 @@ export function createProvider(config: OidcConfig, now: () => EpochMs): Identity
   return {
     config,
     async discover() {
-      if (cached !== null && now() < cached.until) return cached.discovery
+      // The absolute value, so that a clock that was ahead once does not make it stay.
+      if (cached !== null && Math.abs(now() - cached.at) < MEMORY_MS.identityProvider) return cached.discovery
       reading ??= read()
       return reading
     },

@@ -8,9 +8,10 @@ import { listWebhooks } from '../../db/webhooks/webhooks.ts'
 import { MAX_INTEGER, MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { RISKS } from '../../domain/customer-standing.ts'
 import { requestViewOf } from '../../domain/increase-request.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
 import { namedValues } from '../../domain/named-values.ts'
 import { isPausedForAll, type Pause, type PausesByCountry, pausedBy, pauseViewOf } from '../../domain/pause.ts'
-import { DAY_MS, type EpochMs, HOUR_MS } from '../../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { webhookView } from '../../domain/webhook.ts'
 import { eventView } from '../../events/views.ts'
 import { createExpiringMap } from '../auth/expiring-map.ts'
@@ -19,15 +20,10 @@ import { customerPage } from '../customers/responses.ts'
 import { rowsWithNames } from '../users/user-names.ts'
 import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
 
-/** The console asks every 12 seconds; so any number of them costs a read of each part in this time. */
-const KEPT_MS = 5_000
-const USUAL_KEPT_MS = HOUR_MS
-
 /** Pauses of the breaker that are looked at, the newest. */
 const MAX_FOUND = 50
 /** Callers' time zones of which usage is kept. There are some 40 offsets. */
 const MAX_ZONES = 50
-const ZONE_KEPT_MS = HOUR_MS
 
 export type OverviewParts = ReturnType<typeof createParts>
 
@@ -59,14 +55,14 @@ function isDecided({ user_id, country, message_types }: Pause, known: PausesByCo
 
 /** The reads of the overview, which all callers share. */
 export function createParts({ db, feed, now, pauses }: Pick<RouteContext, 'db' | 'feed' | 'now' | 'pauses'>) {
-  const keptFor = <T>(read: (at: EpochMs) => Promise<T>) => keep(KEPT_MS, now, read)
-  const usual = keep(USUAL_KEPT_MS, now, at => readUsualDays(db, at))
-  const zones = createExpiringMap<() => ReturnType<typeof usageOf>>(MAX_ZONES)
+  const keptFor = <T>(read: (at: EpochMs) => Promise<T>) => keep(MEMORY_MS.overview, now, read)
+  const usual = keep(MEMORY_MS.overviewOfPast, now, at => readUsualDays(db, at))
+  const zones = createExpiringMap<() => ReturnType<typeof usageOf>>(MEMORY_MS.overviewOfPast, MAX_ZONES)
 
   function usage(timeZone: string) {
     const known = zones.get(timeZone, now())
     const read = known ?? keptFor(at => usageOf(db, timeZone, at))
-    if (known === undefined) zones.set(timeZone, read, now() + ZONE_KEPT_MS)
+    if (known === undefined) zones.set(timeZone, read, now() + MEMORY_MS.overviewOfPast)
     return read()
   }
 

@@ -1,6 +1,6 @@
 /** Finds users by their references, and remembers for a short time which one each names, so that a sender's call costs a look-up in memory. */
-
 import { invisibleIn } from '../../domain/invisible.ts'
+import { MEMORY_MS } from '../../domain/memories.ts'
 import { isMissingValue } from '../../domain/user-profile.ts'
 import { Overloaded } from '../../engine/completion.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
@@ -21,11 +21,6 @@ export interface UserReferencesOptions {
   maxSize?: number
 }
 
-/**
- * How long a reference is remembered, from before it was read: a late answer is no younger. A reference that an erasure frees is
- * reserved for ten times as long (`REFERENCE_RESERVED_MS`), so what is remembered never leads to another user.
- */
-export const MAX_AGE_MS = 60_000
 const MAX_REMEMBERED = 100_000
 /** References of a statement, and that wait for one. */
 const MAX_ROWS = 1_000
@@ -50,7 +45,8 @@ export function createUserReferences({
     while (waiting.size > 0) {
       const page = [...waiting].slice(0, MAX_ROWS)
       for (const [ref] of page) waiting.delete(ref)
-      const until = monotonicMs() + MAX_AGE_MS
+      // From before it is read: a late answer is no younger.
+      const until = monotonicMs() + MEMORY_MS.userOfReference
       try {
         const found = await read(page.map(([ref]) => ref))
         // One that names no user may be given to one at any time, so it is read again.
