@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto'
 import type { SenderRequest } from '../src/contract/sender.ts'
 import { DEFAULT_SEGMENT_RULES } from '../src/domain/segment-rules.ts'
 import { commandOf, requestCheck } from '../src/http/sender/requests.ts'
-import { identifyUser } from '../src/http/users/named-users.ts'
 import { createUserReferences } from '../src/http/users/references.ts'
 
 const ROUNDS = 9
@@ -24,7 +23,7 @@ function run(bodies: readonly string[], references: ReturnType<typeof createUser
   for (let call = 0; call < CALLS; call++) {
     const request: SenderRequest = JSON.parse(bodies[(call * 7_919) % bodies.length] ?? '')
     if (check(request) !== null) throw new Error('the body is not valid')
-    const userId = identifyUser(references, request)
+    const userId = request.user_id ?? references.recall(request.user_ref ?? '')
     if (typeof userId !== 'number') throw new Error('the reference is not remembered')
     sum += commandOf('consume', userId, request, ORIGIN, RULES).command.user_id
   }

@@ -26,6 +26,7 @@ const app = await createServer({
   addressCodes: null,
   secretKeys: secretKeys(null, []),
   references: { recall: unused, find: unused },
+  senderUsers: { identify: unused },
   feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),

@@ -28,6 +28,7 @@ import { createMetricsPage, createMetricsServer, type MetricsPage } from './http
 import { createRoom } from './http/platform/rate-limiter.ts'
 import { createSlots } from './http/platform/slots.ts'
 import { createSlowDown } from './http/platform/slow-down.ts'
+import { createSenderUsers } from './http/sender/users.ts'
 import { createServer } from './http/server.ts'
 import { createUserReferences, type UserReferences, usersOfReferences } from './http/users/references.ts'
 import { createJobRunner, idleMsOn, type Job, type JobRunner } from './jobs/runner.ts'
@@ -68,7 +69,7 @@ export interface Overrides {
   now?: () => EpochMs
   /** The clocks of the machine. */
   machine?: Machine
-  /** Milliseconds that never go back, by which references and users of the default plan are forgotten. */
+  /** Milliseconds that never go back, by which references and users of the default plan are forgotten, and room for new users comes again. */
   monotonicMs?: () => number
   /** When a page of metrics is stale, by milliseconds that never go back. */
   metricsClock?: () => number
@@ -136,7 +137,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
-    const references = createUserReferences({ read: refs => usersByReference(db, refs), ...clockOf(overrides) })
+    const people = provideReferences(db, base, overrides)
     const { listener = createListener() } = overrides
     watch(metrics, { clock, pauses, feed, listener })
     const metricsPage = createMetricsPage(metrics, overrides.metricsClock)
@@ -144,7 +145,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       db,
       engine,
       pauses,
-      references,
+      ...people,
       feed,
       webhooks,
       addressCodes: secrets.addressCodes,
@@ -154,7 +155,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       tracer,
       metricsPage: config.metricsPort === null ? metricsPage : null,
-      authenticator: await provideAuthenticator(base, references, stops),
+      authenticator: await provideAuthenticator(base, people.references, stops),
       listener,
       settings: config,
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
@@ -219,7 +220,7 @@ function startEngine(
     newcomers: createDefaultPlan({
       db: jobsDb,
       now,
-      room: createRoom(config.defaultPlanUsersPerMinute),
+      room: createRoom(config.defaultPlanUsersPerMinute, overrides.monotonicMs),
       ...clockOf(overrides),
     }),
     onQueueReport(report) {
@@ -256,6 +257,13 @@ function createWebhookDispatcher(
     onPending: metrics.pendingDeliveries,
     ...options,
   })
+}
+
+/** What finds users by references, and makes them for senders. */
+function provideReferences(db: Database, { config, now }: Base, overrides: Overrides) {
+  const references = createUserReferences({ read: refs => usersByReference(db, refs), ...clockOf(overrides) })
+  const parts = { references, db, now, settings: config }
+  return { references, senderUsers: createSenderUsers(parts, overrides.monotonicMs) }
 }
 
 async function provideAuthenticator(

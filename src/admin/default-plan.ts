@@ -1,6 +1,7 @@
 import type { Database } from '../db/connection/database.ts'
 import { findDefaultPlan } from '../db/plans/plans.ts'
 import { isNew, newUsers } from '../db/plans/users.ts'
+import { newUserId } from '../db/users/profiles.ts'
 import { givePlan } from '../domain/give-plan.ts'
 import { MEMORY_MS } from '../domain/memories.ts'
 import type { PlanVersion } from '../domain/plan.ts'
@@ -12,8 +13,8 @@ import { givePlanStep } from './give-plan.ts'
 export interface DefaultPlanOptions {
   db: Database
   now: () => EpochMs
-  /** How many users strangers may make: takes room for one more, if there is any. */
-  room: { take(): boolean; readonly isLeft: boolean }
+  /** How many users strangers may make: takes room for a user, if there is any, and not again if that user failed; `has`: whether it would. */
+  room: { take(user: string): boolean; has(user: string): boolean }
   /** Milliseconds of a clock that never goes back. */
   monotonicMs?: () => number
 }
@@ -57,7 +58,7 @@ class DefaultPlan {
   mayBe(userId: number): boolean {
     const at = this.monotonicMs()
     const isNone = this.plan === undefined && at - this.planReadAt < MEMORY_MS.defaultPlan
-    return !isNone && !this.known.has(userId, at) && !this.refused.has(userId, at) && this.options.room.isLeft
+    return !isNone && !this.known.has(userId, at) && !this.refused.has(userId, at) && this.options.room.has(`${userId}`)
   }
 
   async welcome(userIds: readonly number[]): Promise<void> {
@@ -65,7 +66,10 @@ class DefaultPlan {
     const plan = await this.readPlan()
     if (plan === undefined) return
     const strangers = await this.strangersAmong(userIds)
-    const { true: welcomed = [], false: refused = [] } = Object.groupBy(strangers, () => `${room.take()}`)
+    const { true: welcomed = [], false: refused = [] } = Object.groupBy(
+      strangers,
+      userId => `${room.take(`${userId}`)}`,
+    )
     // Else their batch would go again and again, with each user that finds room.
     for (const userId of refused) this.refused.add(userId, this.monotonicMs())
     const perStep = Math.max(1, Math.floor(MAX_QUOTAS / plan.slots.length))
@@ -88,11 +92,16 @@ class DefaultPlan {
 
   previewOf(userId: number, now: EpochMs): readonly Allowance[] | undefined {
     const { plan } = this
-    if (plan === undefined || !this.strangers.has(userId, this.monotonicMs())) return undefined
-    let lastId = 0
-    const none = { earlier: [], sentSince: () => [] }
-    const given = givePlan([], plan, {}, { now, actor: SERVICE_ACTOR, userId, nextId: () => ++lastId, ...none })
-    return given.outcome === 'given' ? given.slots.map(({ quota }) => quota) : []
+    return plan === undefined || !this.strangers.has(userId, this.monotonicMs())
+      ? undefined
+      : quotasOf(plan, userId, now)
+  }
+
+  async previewOfUnmade(now: EpochMs): Promise<readonly Allowance[]> {
+    if (!this.options.room.has('')) return []
+    const isRead = this.monotonicMs() - this.planReadAt < MEMORY_MS.defaultPlan
+    const plan = isRead ? this.plan : await this.readPlan()
+    return plan === undefined ? [] : quotasOf(plan, newUserId(), now)
   }
 
   private async readPlan(): Promise<PlanVersion | undefined> {
@@ -108,6 +117,14 @@ class DefaultPlan {
     for (const userId of userIds) if (!strangers.has(userId)) this.known.add(userId, at)
     return userIds.filter(userId => strangers.has(userId))
   }
+}
+
+/** The quotas of a user who gets the plan. */
+function quotasOf(plan: PlanVersion, userId: number, now: EpochMs): readonly Allowance[] {
+  let lastId = 0
+  const none = { earlier: [], sentSince: () => [] }
+  const given = givePlan([], plan, {}, { now, actor: SERVICE_ACTOR, userId, nextId: () => ++lastId, ...none })
+  return given.outcome === 'given' ? given.slots.map(({ quota }) => quota) : []
 }
 
 /** Users for some time after they were added. Those who came first are forgotten when they are too many. */

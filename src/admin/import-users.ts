@@ -1,7 +1,7 @@
 /** The users of an import whose references are new. */
 import type { Database } from '../db/connection/database.ts'
+import { newUserId } from '../db/users/profiles.ts'
 import { MAX_INTEGER } from '../domain/bounds.ts'
-import { UNMADE_USER_ID } from '../domain/user-profile.ts'
 import type { Author } from './author.ts'
 import { createImportSteps } from './import-plans.ts'
 import { type ImportedRow, type ImportRefusal, isRefusal } from './import-quotas.ts'
@@ -23,7 +23,7 @@ export type NewUsers = (
 export function createNewUsers(db: Database): NewUsers {
   return async (ref, rowOf, author) => {
     // A row that is refused makes no user, so it is tried before.
-    const [tried] = await createImportSteps(db, true)([rowOf(UNMADE_USER_ID)], author)
+    const [tried] = await createImportSteps(db, true)([rowOf(newUserId())], author)
     if (tried !== undefined && isRefusal(tried)) return tried
     return makeUser(db, ref, author)
   }

@@ -1,11 +1,8 @@
 /** What another system knows of a user. Personal data: it is exported and erased with the user, and never logged. */
 import type { EpochMs } from './time.ts'
 
-/**
- * Stands for a user who is not made yet, where a check is decided as if. The service gives the ids behind this one: those of other systems are
- * rarely as large, and are left out if they are.
- */
-export const UNMADE_USER_ID = 2 ** 40
+/** In the place of an id, where a check is decided as if its user were made: no number, so the id of no user. */
+export const NO_USER_ID = Number.NaN
 
 /**
  * What programs write in place of a value that they do not have, also behind the beginning of a reference (`customer-undefined`): the empty values of

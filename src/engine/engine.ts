@@ -8,7 +8,8 @@ import { countedValueOf, type KeyOf } from '../domain/value-counter.ts'
 import type { Completion } from './completion.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { createDenialSampler } from './denial-sampler.ts'
-import { createLane, DEFAULT_LOCK_TIMEOUT_MS, type EngineLane, type LaneOptions } from './lane.ts'
+import { createLane, DEFAULT_LOCK_TIMEOUT_MS, type EngineLane, enforcementOf, type LaneOptions } from './lane.ts'
+import { checkUnmade } from './newcomers.ts'
 import { createPrincipals } from './principals.ts'
 import { connectTo, connectToLane } from './servers.ts'
 
@@ -73,11 +74,13 @@ export function createEngine(options: EngineOptions): Engine {
     denialSampler: (options.logsDenials ?? true) ? createDenialSampler() : null,
   }
   const connections = options.connections ?? ENGINE_CONNECTIONS
+  const rules = { keyOf: shared.keyOf, enforcement: enforcementOf(options) }
+  const unmade = (command: Command) => checkUnmade(options.newcomers, command, options.now(), rules)
 
   if (cluster === undefined) {
     const principals = createPrincipals()
     const lane = createLane(options, { ...shared, principals, connect: connectTo(url), connections })
-    return engineOf([lane], () => lane)
+    return engineOf([lane], () => lane, unmade)
   }
 
   const coordinator = connectionsToCoordinator(options, () => principals.forgetAll())
@@ -100,6 +103,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (lane === undefined) throw new Error(`no lane has the shard ${shard}`)
       return lane
     },
+    unmade,
     coordinator.close,
   )
 }
@@ -124,10 +128,17 @@ function lanesOf(node: ShardPlacement['node'], { lanes }: Cluster): number {
 function engineOf(
   lanes: readonly EngineLane[],
   laneOf: (shard: Shard) => EngineLane,
+  check: (command: Command) => Promise<Outcome>,
   close: () => Promise<void> = async () => {},
 ): Engine {
-  const enqueue = (command: Command, completion: Completion<Outcome>) =>
-    laneOf(shardOf(command.user_id)).enqueue(command, completion)
+  const enqueue = (command: Command, completion: Completion<Outcome>) => {
+    if (Number.isNaN(command.user_id))
+      check(command).then(
+        outcome => completion.resolve(outcome),
+        error => completion.reject(error),
+      )
+    else laneOf(shardOf(command.user_id)).enqueue(command, completion)
+  }
   return {
     enqueue,
     submit: command => new Promise((resolve, reject) => enqueue(command, { resolve, reject })),

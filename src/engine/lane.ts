@@ -103,7 +103,7 @@ const DISK_FULL_MS = 10_000
 const BYTES_PER_COMMAND = 400
 
 /** Pauses may change from one batch to the next. */
-const enforcementOf = ({ observe = false, pauses }: LaneOptions): Enforcement => ({
+export const enforcementOf = ({ observe = false, pauses }: LaneOptions): Enforcement => ({
   observe,
   get pauses() {
     return pauses?.known ?? NO_PAUSES

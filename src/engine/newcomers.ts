@@ -1,6 +1,10 @@
 import type { Command, Outcome } from '../domain/command.ts'
+import { decide } from '../domain/decide.ts'
+import { createDraft } from '../domain/draft.ts'
+import type { Enforcement } from '../domain/drawing.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { KeyOf } from '../domain/value-counter.ts'
 
 /**
  * Users who never had a quota, and who get the default plan with their first reservation. The engine asks about users without any quota
@@ -18,6 +22,8 @@ export interface Newcomers {
   look(userIds: readonly number[]): Promise<void>
   /** The quotas that a newcomer would get; undefined if the user is not known as one. */
   previewOf(userId: number, now: EpochMs): readonly Allowance[] | undefined
+  /** The quotas that a user would get who is not made yet. Rejects if the database cannot answer. */
+  previewOfUnmade(now: EpochMs): Promise<readonly Allowance[]>
 }
 
 /** A batch has users who may be newcomers, and is to go again when they are welcomed. Nothing was written. */
@@ -78,6 +84,17 @@ export function asPreview(outcome: Outcome): Outcome {
   }
   const draws = outcome.reservation.draws.map(draw => ({ ...draw, quota_id: 0 }))
   return { ...outcome, explanation, reservation: { ...outcome.reservation, draws } }
+}
+
+/** The outcome of a check for a user who is not made yet (`NO_USER_ID`): on what such a user would get. No row is read or written. */
+export async function checkUnmade(
+  newcomers: Newcomers | undefined,
+  command: Command,
+  now: EpochMs,
+  { keyOf, enforcement }: { keyOf: KeyOf; enforcement: Enforcement },
+): Promise<Outcome> {
+  const quotas = (await newcomers?.previewOfUnmade(now)) ?? []
+  return asPreview(decide(createDraft(command.user_id, quotas, [], { keyOf }), command, now, enforcement))
 }
 
 /** Welcomes the newcomers among the users of a batch, so that it can go again. */

@@ -73,7 +73,7 @@ function senderRoutes(ledger: Ledger, segments: SegmentRules): Route[] {
     const origin = { principal: 'fake', requestId }
     const body = request as SenderRequest
     // No reference names a user here.
-    if (body.user_id === undefined) throw unknownUser(body.user_ref ?? '')
+    if (body.user_id === undefined) throw unknownUser(body.user_ref ?? '', undefined, false)
     const call = commandOf(op, body.user_id, body, origin, { requireCountry: false, requireRecipient: false, segments })
     return answerOf(call, ledger.perform(call.command), true)
   }

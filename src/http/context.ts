@@ -15,6 +15,7 @@ import type { HttpListener } from './listener.ts'
 import type { MetricsPage } from './operations/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
 import type { Steps } from './quotas/step-pacer.ts'
+import type { SenderUsers } from './sender/users.ts'
 import type { UserReferences } from './users/references.ts'
 
 /** The settings that the server and its routes take as they are. */
@@ -48,6 +49,8 @@ export interface RouteContext {
   pauses: Pick<Pauses, 'known' | 'read'>
   /** Finds the users that callers name by a reference. */
   references: UserReferences
+  /** The same for senders, whose first messages may make users. */
+  senderUsers: SenderUsers
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate' | 'canMail' | 'userMail'>
   /** What stands in the links of messages to users; null: the service has no key for it. */

@@ -5,6 +5,7 @@ import { archivePlanIf, createPlanOnce } from '../../src/admin/plans.ts'
 import type { Database, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { createRoom } from '../../src/http/platform/rate-limiter.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -36,9 +37,7 @@ const gate = (on: Database = db) =>
     monotonicMs: () => monotonic,
     room: {
       take: () => room-- > 0,
-      get isLeft() {
-        return room > 0
-      },
+      has: () => room > 0,
     },
   })
 
@@ -82,6 +81,24 @@ describe('a newcomer', () => {
     expect(users.map(user => one.mayBe(user))).toEqual([false, false, true, true])
     await one.welcome(users)
     expect(await Promise.all(users.map(slotsOf))).toEqual(users.map(() => ['monthly', 'daily']))
+  })
+
+  test('takes room once, however often it fails before the plan is given', async () => {
+    const user = newUser()
+    let failures = 3
+    const failing: Database = {
+      ...db,
+      transaction: (work, mode) =>
+        mode === undefined && failures-- > 0 ? Promise.reject(new Error('away')) : db.transaction(work, mode),
+    }
+    const one = createDefaultPlan({ db: failing, now: () => NOW, room: createRoom(1, () => 0) })
+    for (let n = 0; n < 3; n++) {
+      await expect(one.welcome([user])).rejects.toThrow('away')
+      expect(one.mayBe(user)).toBe(true)
+    }
+    await one.welcome([user])
+    expect(await slotsOf(user)).toEqual(['monthly', 'daily'])
+    expect(one.mayBe(newUser())).toBe(false)
   })
 
   test('who only checks sees what would be given, for a second', async () => {

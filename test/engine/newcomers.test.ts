@@ -12,6 +12,7 @@ const never: Newcomers = {
   welcome: async () => {},
   look: async () => {},
   previewOf: () => undefined,
+  previewOfUnmade: async () => [],
 }
 
 test.each(['reserve', 'consume'] as const)(

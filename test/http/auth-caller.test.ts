@@ -111,7 +111,7 @@ describe('a token that names its user by a reference', () => {
     expect(await put(41, { ref: 'C-1' })).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await service.call('GET', MINE, { token })).body.items).toEqual([])
     const afresh = createUserReferences({ read: refs => usersByReference(service.db, refs) })
-    expect(await afresh.find('C-1')).toBeUndefined()
+    expect(await afresh.find('C-1')).toBeNull()
   })
 })
 

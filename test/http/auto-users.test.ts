@@ -79,11 +79,22 @@ describe('the first reserve or consume of an unknown reference', () => {
   })
 
   test('takes no id that another system has given', async () => {
-    const [next] = await db.query<{ number: number }>({ text: sql`select nextval('user_number') as number` })
-    const taken = FIRST_ID + (next?.number ?? 0) + 1
+    const taken = FIRST_ID + 1_000
     await call('POST', `${ADMIN}/quota`, { body: { user_id: taken, limit: 5 } })
-    const { body } = await ask('consume', { user_ref: 'behind', id: 'm', units: 1 })
-    expect(body).toMatchObject({ granted: false, user_id: taken + 1 })
+    const ids = [taken, taken + 1].values()
+    const author = { now: one.clock.now, actor: 'gateway', requestId: 'r' }
+    expect(await makeUser(db, 'behind', author, () => ids.next().value ?? 0)).toBe(taken + 1)
+  })
+
+  test('gives no id again that a restored backup does not have', async () => {
+    const author = { now: one.clock.now, actor: 'gateway', requestId: 'r' }
+    const answered = await makeUser(db, 'after the backup', author)
+    // The database of before, with all that it counts.
+    const values = [answered ?? 0]
+    for (const table of [sql`user_ref`, sql`profile_change`, sql`user_profile`, sql`account`])
+      await db.query({ text: sql`delete from ${table} where user_id = $1`, values })
+    await db.query({ text: sql`alter sequence user_number restart` })
+    for (let n = 0; n < 20; n++) expect(await makeUser(db, `after the restore ${n}`, author)).not.toBe(answered)
   })
 })
 

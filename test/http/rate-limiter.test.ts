@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { clientOf, networkOf } from '../../src/http/platform/client-address.ts'
-import { createRateLimiter } from '../../src/http/platform/rate-limiter.ts'
+import { createRateLimiter, createRoom } from '../../src/http/platform/rate-limiter.ts'
 
 describe('a rate limiter', () => {
   function limiterOf(perMinute: number, maxClients?: number) {
@@ -121,6 +121,22 @@ describe('a rate limiter', () => {
     expect(forgotten.length).toBeGreaterThan(0)
     expect(take('client 29')).toBe(60_000)
   })
+})
+
+test('room is taken by each thing once a minute', () => {
+  let now = 0
+  const room = createRoom(2, () => now)
+  expect(['a', 'a', 'b', 'a', 'c', undefined].map(thing => room.take(thing))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+  ])
+  expect(['a', 'b', 'c'].map(thing => room.has(thing))).toEqual([true, true, false])
+  now = 60_000
+  expect(['c', 'd', 'a'].map(thing => room.take(thing))).toEqual([true, true, false])
 })
 
 test.each([

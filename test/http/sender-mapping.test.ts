@@ -13,7 +13,9 @@ import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 import { createListener } from '../../src/http/listener.ts'
+import { createSenderUsers } from '../../src/http/sender/users.ts'
 import { createServer } from '../../src/http/server.ts'
+import type { UserReferences } from '../../src/http/users/references.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
 import { PLAIN } from '../support/secrets.ts'
@@ -44,10 +46,12 @@ const url = 'postgresql://127.0.0.1:1/never'
 const loaded = loadConfig({ AUTH_SECRET: secret, DATABASE_URL: url })
 if ('issues' in loaded) throw new Error('the configuration of the tests is wrong')
 const db = openDatabase({ url })
+const references: UserReferences = { recall: () => undefined, find: async () => undefined }
 const app = await createServer({
   db,
   engine,
-  references: { recall: () => undefined, find: async () => undefined },
+  references,
+  senderUsers: createSenderUsers({ references, db, now: Date.now, settings: loaded.config }),
   pauses: { known: new Map(), read: async () => {} },
   feed: createFeed(db),
   webhooks: {

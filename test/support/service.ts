@@ -103,7 +103,7 @@ export interface ServiceOptions {
   onLogLine?: (line: string) => void
   /** The clocks of the machine. */
   machine?: Machine
-  /** By which references and users of the default plan are forgotten. */
+  /** By which references and users of the default plan are forgotten, and room for new users comes again. */
   monotonicMs?: () => number
   /** Whether bodies keep the names of users that have none. Left out: no, so that tests of other things need not list them. */
   showsNoNames?: boolean

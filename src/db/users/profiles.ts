@@ -1,4 +1,6 @@
 /** What another system calls the users: their profiles, the references that name them, and who changed them. */
+
+import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { MEMORY_MS } from '../../domain/memories.ts'
 import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -7,6 +9,7 @@ import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { sql } from '../connection/sql.ts'
 import { timestampParam } from '../connection/values.ts'
+import { nextNumber } from '../ledger/keys.ts'
 import { type AuditRow, insertAuditRow } from '../quotas/audit-rows.ts'
 
 const COLUMNS = sql`user_id, ref, name, email, language, time_zone, version, updated_at, updated_by`
@@ -88,16 +91,19 @@ export function profileChangesOf(db: Queryable, userId: number): Promise<Recorde
 
 /* ── References ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** The users that references name, by reference. `offset 0` makes the planner look up one after the other. */
-export async function usersByReference(db: Database, refs: readonly string[]): Promise<Map<string, number>> {
+/**
+ * The users that references name, by reference; null: an erasure has freed it, and it is reserved. `offset 0` makes the planner look up one
+ * after the other.
+ */
+export async function usersByReference(db: Database, refs: readonly string[]): Promise<Map<string, number | null>> {
   const found = await db.transaction(
     tx =>
       runPerCitusShard(tx, refs, shardOfReference, part =>
-        tx.query<{ ref: string; user_id: number }>({
+        tx.query<{ ref: string; user_id: number | null }>({
           name: 'users-by-reference',
           text: sql`select k.ref, u.user_id from unnest($1::smallint[], $2::text[]) k (shard, ref) cross join lateral (
                  select user_id from user_ref r
-                 where r.shard = k.shard and r.ref = k.ref and r.user_id is not null ${shardFilter(tx, sql`r.shard`, sql`$1`)}
+                 where r.shard = k.shard and r.ref = k.ref ${shardFilter(tx, sql`r.shard`, sql`$1`)}
                  offset 0
                ) u`,
           values: [part.map(shardOfReference), part],
@@ -117,12 +123,14 @@ export async function claimReference(tx: Transaction, ref: string, userId: numbe
   return claimed.length > 0
 }
 
-/** A number for the id of a user that the service makes. It is not used again. */
-export async function nextUserNumber(tx: Transaction): Promise<number> {
-  const [row] = await tx.query<{ number: number }>({ text: sql`select nextval('user_number') as number` })
-  if (row === undefined) throw new Error('nextval returned no row')
-  return row.number
-}
+/** The first id of users that the service makes: those of other systems are rarely as large. */
+export const FIRST_OWN_USER_ID = 2 ** 40
+
+/**
+ * An id for a user that the service makes, by the time and at random. A sequence would give ids again that were answered, after the restore of
+ * a backup, a failover or a crash of a cluster's coordinator, and a sender that kept one would send for another user.
+ */
+export const newUserId = (): number => FIRST_OWN_USER_ID + (nextNumber() % (MAX_INTEGER - FIRST_OWN_USER_ID))
 
 /** Takes the profile away from a user who is erased, and the reference from the profile. Resolves to the number of profiles removed. */
 export async function removeProfile(tx: Transaction, userId: number, now: EpochMs): Promise<number> {

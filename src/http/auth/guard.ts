@@ -93,7 +93,7 @@ export function identifyUsers(app: FastifyInstance, references: UserReferences):
     const { userId, userRef } = principal
     if (userId !== null || userRef === null) return
     const found = references.recall(userRef) ?? (await references.find(userRef))
-    if (found !== undefined) request.principal = { ...principal, userId: found }
+    if (typeof found === 'number') request.principal = { ...principal, userId: found }
   })
 }
 

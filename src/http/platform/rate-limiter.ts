@@ -1,6 +1,7 @@
 /** A limit of calls per client and time. Each process counts for itself. */
 import { MINUTE_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
+import { createExpiringMap } from '../auth/expiring-map.ts'
 
 export interface RateLimiter {
   /** Counts a call and returns 0; or, above the limit, counts nothing and returns the milliseconds until the next one may come. */
@@ -86,13 +87,29 @@ export function createRateLimiter({
 }
 
 /** Room for a number of things per minute, by any caller. */
-export function createRoom(perMinute: number): { take(): boolean; readonly isLeft: boolean } {
-  const limiter = createRateLimiter({ perMinute })
+export interface Room {
+  /** Takes room, if there is any. A thing that took some within a minute has it still: what failed is tried again without more. */
+  take(thing?: string): boolean
+  /** Whether `take` would find some. */
+  has(thing: string): boolean
+}
+
+/** The things that are remembered, at most: those beyond take room again. */
+const MAX_THINGS = 100_000
+
+export function createRoom(perMinute: number, now = () => performance.now()): Room {
+  const limiter = createRateLimiter({ perMinute, now })
+  const taken = createExpiringMap<true>(MINUTE_MS, MAX_THINGS)
+  const has = (thing: string, at: number) => taken.get(thing, at) === true
   return {
-    take: () => limiter.take('') === 0,
-    get isLeft() {
-      return limiter.waitOf('') === 0
+    take(thing) {
+      const at = now()
+      if (thing !== undefined && has(thing, at)) return true
+      if (limiter.take('') > 0) return false
+      if (thing !== undefined) taken.set(thing, true, at + MINUTE_MS)
+      return true
     },
+    has: thing => limiter.waitOf('') === 0 || has(thing, now()),
   }
 }
 

@@ -41,7 +41,7 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const outcome = await (newUserRef === null
         ? createQuotaOnce(db, draft, author, key)
         : createQuotaOfNewUser(db, newUserRef, draft, author, key))
-      if (outcome === undefined) throw unknownUser(newUserRef ?? '')
+      if (outcome === undefined) throw unknownUser(newUserRef ?? '', null, true)
       const created = createdOrThrow(outcome, author.now)
       reply.code(201).header('location', `/api/sms/admin/quota/${created.quota.id}`)
       return taggedView(reply, created)

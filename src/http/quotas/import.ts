@@ -119,24 +119,28 @@ async function identify(
   const { user_id, user_ref } = row
   // A row that names an id, too, is about a user who is there.
   const isNew = user_ref != null && user_id === undefined && !users.has(user_ref)
-  if (newUsers === null || !isNew) return userOf(row, users)
+  if (newUsers === null || !isNew) return userOf(row, users, newUsers !== null)
   const refused = refusalOfNew(user_ref)
   if (refused !== undefined) return refused
   const made = await newUsers(user_ref, userId => importedRowOf(row, userId), author())
-  if (made === undefined) return unknownUser(user_ref)
+  if (made === undefined) return unknownUser(user_ref, null, true)
   if (typeof made !== 'number') return refusal(made)
   users.set(user_ref, made)
   return made
 }
 
 /** The user of a row, or why it has none. */
-function userOf({ user_id, user_ref }: ImportRow, users: ReadonlyMap<string, number>): number | Problem {
+function userOf(
+  { user_id, user_ref }: ImportRow,
+  users: ReadonlyMap<string, number>,
+  makesUsers: boolean,
+): number | Problem {
   const named = user_ref == null ? user_id : users.get(user_ref)
   if (named === undefined && user_id !== undefined)
     return invalidRequest([
       { path: '/user_ref', message: 'is the reference of no user; leave it out, or give it to the user first' },
     ])
-  if (named === undefined) return unknownUser(user_ref ?? '')
+  if (named === undefined) return unknownUser(user_ref ?? '', undefined, makesUsers)
   if (user_id === undefined || user_id === named) return named
   return invalidRequest([{ path: '/user_ref', message: 'is the reference of another user than user_id' }])
 }

@@ -6,15 +6,14 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, type SenderRequest } from '../../contract/sender.ts'
 import { findQuota } from '../../db/quotas/quotas.ts'
 import type { Outcome } from '../../domain/command.ts'
-import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
-import { userIdOf } from '../auth/guard.ts'
+import { principalOf, userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
 import { answerOf } from '../sender/responses.ts'
-import { identifyUser } from '../users/named-users.ts'
+import { asUnmade, NotMade } from '../sender/users.ts'
 import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
@@ -77,7 +76,7 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, pauses, now }: R
 }
 
 /** Whether a message would be sent, for people who help users: `/api/sms/admin/quota/check`. */
-export function quotaCheckRoutes(server: FastifyInstance, { engine, references, settings }: RouteContext): void {
+export function quotaCheckRoutes(server: FastifyInstance, { engine, senderUsers, settings }: RouteContext): void {
   server.post(
     '/check',
     {
@@ -105,10 +104,20 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, references, 
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const userId = await identifyUser(references, body, settings.autoUsers ? UNMADE_USER_ID : undefined)
-      const call = commandOf('check', userId, body, originOf(request), settings)
-      const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
-      return answerOf(call, outcome, true)
+      // What a token for some users may name bounds senders only.
+      const caller = { principal: { ...principalOf(request), senderUsers: 'all' }, requestId: request.id } as const
+      try {
+        const identified = Promise.resolve(senderUsers.identify(caller, body, () => false))
+        const userId = await identified.catch(error => asUnmade('check', error))
+        const call = commandOf('check', userId, body, originOf(request), settings)
+        const outcome = await new Promise<Outcome>((resolve, reject) =>
+          engine.enqueue(call.command, { resolve, reject }),
+        )
+        return answerOf(call, outcome, true)
+      } catch (error) {
+        if (error instanceof NotMade) return error.denial
+        throw error
+      }
     },
   )
 }

@@ -63,13 +63,8 @@ const SCHEMA = {
  *
  * @param limiter counts the operations of each sender; the call itself has been counted
  */
-export function batchRoutes(
-  server: FastifyInstance,
-  parts: ServerParts,
-  users: SenderUsers,
-  limiter: RateLimiter,
-): void {
-  const { engine, authenticator, metrics } = parts
+export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
+  const { engine, authenticator, metrics, senderUsers: users } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck(() => parts.settings.segments)
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })

@@ -62,7 +62,7 @@ export interface SenderRules {
  * The command of a validated request. Its numbers and switches are checked again: what counts units does not rely on the
  * schema alone.
  *
- * @param userId the user that the request names, by id or by reference
+ * @param userId the user that the request names, by id or by reference; of a check, `NO_USER_ID` if that is not made yet
  * @throws TypeError if a field that was validated has another type
  * @throws Problem `invalid_request` if the country or the recipient is required and unknown
  */
@@ -74,7 +74,7 @@ export function commandOf(
   rules: SenderRules,
 ): SenderCall {
   const id = textOf(request.id ?? '')
-  const user_id = integerOf(userId)
+  const user_id = op === 'check' && Number.isNaN(userId) ? userId : integerOf(userId)
   switch (op) {
     case 'check':
     case 'reserve':

@@ -4,7 +4,6 @@ import { explanationViewOf } from '../../domain/explanation.ts'
 import type { Measure } from '../../domain/message.ts'
 import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
 import { formatTimestampOrNull } from '../../domain/time.ts'
-import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
 import { authorshipViewOf, drawViewOf, reservationViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
 import type { SenderCall } from './requests.ts'
@@ -53,7 +52,7 @@ function named({ userRef }: Pick<SenderCall, 'userRef'>) {
 /** The user of an answer to a check. One who is not made yet has no id. */
 function asked({ command: { user_id }, userRef }: SenderCall) {
   if (userRef === null) return { user_id }
-  return user_id === UNMADE_USER_ID ? { user_ref: userRef } : { user_id, user_ref: userRef }
+  return Number.isNaN(user_id) ? { user_ref: userRef } : { user_id, user_ref: userRef }
 }
 
 function granted(call: SenderCall, { reservation, remaining, replayed, would_deny, explanation }: Granted) {

@@ -17,7 +17,7 @@ import { commandOf, originOf, requestCheck, type SenderCall } from './requests.t
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
 import { checkRights, readsNotes } from './rights.ts'
-import { asUnmade, createSenderUsers, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
+import { asUnmade, mayMakeUser, NotMade } from './users.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']
@@ -105,9 +105,8 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     })
   }
 
-  const users = createSenderUsers(parts)
-  operationRoutes(app, parts, users, perform)
-  app.register(async scope => batchRoutes(scope, parts, users, operations))
+  operationRoutes(app, parts, perform)
+  app.register(async scope => batchRoutes(scope, parts, operations))
   senderReservationList(app, parts)
 
   app.get(
@@ -134,7 +133,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
 type Perform = (call: SenderCall, request: FastifyRequest, reply: FastifyReply) => void
 
 /** Each operation on its own path. */
-function operationRoutes(app: FastifyInstance, { settings }: ServerParts, users: SenderUsers, perform: Perform): void {
+function operationRoutes(app: FastifyInstance, { settings, senderUsers: users }: ServerParts, perform: Perform): void {
   for (const op of SENDER_OPS) {
     const { summary, description, answer, errors } = DOCUMENTED[op]
     app.post(

@@ -1,12 +1,11 @@
 /** Lets callers name a user by a reference wherever a path, a query or a body names one by id: one door for all routes. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isReference, PATTERNS } from '../../contract/patterns.ts'
-import { UNMADE_USER_ID } from '../../domain/user-profile.ts'
+import { newUserId } from '../../db/users/profiles.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Access } from '../auth/authenticator.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { createSenderUsers } from '../sender/users.ts'
 import { namesUser, takesReference } from './reference-schemas.ts'
 import { refusalOfNew, type UserReferences, unknownUser } from './references.ts'
 
@@ -33,12 +32,11 @@ const PREFIX = 'ref:'
  * @param access what the routes of this scope need
  */
 export function acceptReferences(app: FastifyInstance, context: RouteContext, access: Access): void {
-  const { references, settings } = context
-  const senders = access === 'send' ? createSenderUsers(context) : null
+  const { references, settings, senderUsers } = context
   const identify = (request: FastifyRequest, ref: string) =>
-    senders === null
-      ? identifyUser(references, { user_ref: ref })
-      : senders.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
+    access === 'send'
+      ? senderUsers.identify({ principal: principalOf(request), requestId: request.id }, { user_ref: ref }, () => false)
+      : identifyUser(references, ref, settings.autoUsers)
 
   app.decorateRequest('newUserRef', null)
   app.addHook('onRoute', route => {
@@ -48,8 +46,9 @@ export function acceptReferences(app: FastifyInstance, context: RouteContext, ac
     const identifyOrNote = async (request: FastifyRequest, ref: string): Promise<number> => {
       if (!makesUser) return identify(request, ref)
       const userId = references.recall(ref) ?? (await references.find(ref))
+      if (userId === null) throw unknownUser(ref, null, true)
       if (userId === undefined) request.newUserRef = newReference(ref)
-      return userId ?? UNMADE_USER_ID
+      return userId ?? newUserId()
     }
     const resolve = async (request: FastifyRequest): Promise<void> => {
       await resolveInPath(request, identify)
@@ -60,23 +59,11 @@ export function acceptReferences(app: FastifyInstance, context: RouteContext, ac
   })
 }
 
-/**
- * @param unmade stands for a user whose reference is new
- * @throws Problem `unknown_user`, without `unmade`
- */
-export function identifyUser(
-  references: UserReferences,
-  { user_id, user_ref = '' }: { user_id?: number; user_ref?: string },
-  unmade?: number,
-): number | Promise<number> {
-  const known = user_id ?? references.recall(user_ref)
-  if (known !== undefined) return known
-  return references.find(user_ref).then(userId => {
-    if (userId !== undefined) return userId
-    if (unmade === undefined) throw unknownUser(user_ref)
-    newReference(user_ref)
-    return unmade
-  })
+/** @throws Problem `unknown_user` */
+async function identifyUser(references: UserReferences, ref: string, makesUsers: boolean): Promise<number> {
+  const userId = references.recall(ref) ?? (await references.find(ref))
+  if (userId == null) throw unknownUser(ref, userId, makesUsers)
+  return userId
 }
 
 /** @throws Problem if no user is made for the reference */

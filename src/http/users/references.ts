@@ -1,6 +1,8 @@
 /** Finds users by their references, and remembers for a short time which one each names, so that a sender's call costs a look-up in memory. */
+import { REFERENCE_RESERVED_MS } from '../../db/users/profiles.ts'
 import { invisibleIn } from '../../domain/invisible.ts'
 import { MEMORY_MS } from '../../domain/memories.ts'
+import { MINUTE_MS } from '../../domain/time.ts'
 import { isMissingValue } from '../../domain/user-profile.ts'
 import { Overloaded } from '../../engine/completion.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
@@ -8,13 +10,16 @@ import { invalidRequest, Problem } from '../../errors.ts'
 export interface UserReferences {
   /** The user, if this process remembers it: the look-up takes no time. */
   recall(ref: string): number | undefined
-  /** Asks the database, together with all others that come before it answers. Undefined: the reference names no user. */
-  find(ref: string): Promise<number | undefined>
+  /**
+   * Asks the database, together with all others that come before it answers. Undefined: the reference names no user. Null: the user was
+   * erased, and the reference is reserved for some minutes.
+   */
+  find(ref: string): Promise<number | null | undefined>
 }
 
 export interface UserReferencesOptions {
-  /** Who the references name; those that name no user are left out. */
-  read: (refs: readonly string[]) => Promise<ReadonlyMap<string, number>>
+  /** Who the references name, as `find` answers. */
+  read: (refs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>
   /** A clock in milliseconds that never steps. */
   monotonicMs?: () => number
   /** The maximum number of references in memory; those that were read first are removed first. */
@@ -27,8 +32,8 @@ const MAX_ROWS = 1_000
 const MAX_WAITING = 10_000
 
 interface Waiting {
-  readonly promise: Promise<number | undefined>
-  resolve(userId: number | undefined): void
+  readonly promise: Promise<number | null | undefined>
+  resolve(userId: number | null | undefined): void
   reject(error: unknown): void
 }
 
@@ -65,7 +70,7 @@ export function createUserReferences({
       const joined = waiting.get(ref)
       if (joined !== undefined) return joined.promise
       if (waiting.size >= MAX_WAITING) return Promise.reject(new Overloaded('too many references wait to be found'))
-      const added: Waiting = Promise.withResolvers<number | undefined>()
+      const added: Waiting = Promise.withResolvers<number | null | undefined>()
       waiting.set(ref, added)
       if (!isReading) {
         isReading = true
@@ -85,7 +90,7 @@ export async function usersOfReferences(
   const users = new Map<string, number>()
   const found = [...new Set(refs)].map(async ref => {
     const userId = recall(ref) ?? (await find(ref))
-    if (userId !== undefined) users.set(ref, userId)
+    if (typeof userId === 'number') users.set(ref, userId)
   })
   await Promise.all(found)
   return users
@@ -112,22 +117,38 @@ function createMemory(maxSize: number) {
       return userOf.get(ref)
     },
     /** @param until not before that of an earlier call */
-    add(found: ReadonlyMap<string, number>, until: number): void {
-      if (found.size === 0) return
-      for (const [ref, userId] of found) userOf.set(ref, userId)
-      pages.push({ refs: [...found.keys()], until })
+    add(found: ReadonlyMap<string, number | null>, until: number): void {
+      const refs: string[] = []
+      for (const [ref, userId] of found) {
+        if (userId === null) continue
+        userOf.set(ref, userId)
+        refs.push(ref)
+      }
+      if (refs.length === 0) return
+      pages.push({ refs, until })
       while (userOf.size > maxSize && pages.length > 1) forgetOldest()
       nextEnd = pages[0]?.until ?? Number.POSITIVE_INFINITY
     },
   }
 }
 
-export const NO_SUCH_USER =
-  'No user has this reference. A user gets it with PUT /api/sms/admin/users/{user_id}/profile. With AUTO_USERS=true, the first reserve, consume, import or quota makes the user.'
+const BY_PROFILE = 'A user gets it with PUT /api/sms/admin/users/{user_id}/profile.'
+const BY_CALL = 'the first reserve, consume, import or quota makes the user.'
+const RESERVED_MINUTES = REFERENCE_RESERVED_MS / MINUTE_MS
 
-/** The problem of a reference that no user has. */
-export function unknownUser(ref: string): Problem {
-  return refusalOf(ref) ?? new Problem('unknown_user', NO_SUCH_USER)
+/**
+ * The problem of a reference that leads to no user.
+ *
+ * @param found what the look-up of the reference came to
+ * @param makesUsers whether the service makes users of new references (AUTO_USERS)
+ */
+export function unknownUser(ref: string, found: null | undefined, makesUsers: boolean): Problem {
+  if (found === null) {
+    const detail = `The user who had this reference was erased. The reference is reserved until ${RESERVED_MINUTES} minutes after that; then it may be another user's.`
+    return new Problem('unknown_user', detail)
+  }
+  const otherwise = makesUsers ? `Or ${BY_CALL}` : `With AUTO_USERS=true, ${BY_CALL}`
+  return refusalOf(ref) ?? new Problem('unknown_user', `No user has this reference. ${BY_PROFILE} ${otherwise}`)
 }
 
 /** The problem of a reference that no user can get. Those who have one from before keep it. */
