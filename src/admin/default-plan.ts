@@ -62,7 +62,7 @@ class DefaultPlan {
   }
 
   async welcome(userIds: readonly number[]): Promise<void> {
-    const { db, now, room } = this.options
+    const { room } = this.options
     const plan = await this.readPlan()
     if (plan === undefined) return
     const strangers = await this.strangersAmong(userIds)
@@ -74,12 +74,24 @@ class DefaultPlan {
     for (const userId of refused) this.refused.add(userId, this.monotonicMs())
     const perStep = Math.max(1, Math.floor(MAX_QUOTAS / plan.slots.length))
     for (let from = 0; from < welcomed.length; from += perStep) {
-      const author = { now: now(), actor: SERVICE_ACTOR, requestId: REQUEST_ID }
       const step = welcomed.slice(from, from + perStep)
-      // Another process may have given it, or an administrator a quota, since the account was read.
-      await givePlanStep(db, step, { plan, isMeant: isNew }, author)
+      await this.give(step, plan)
       // One who got the plan has quotas, and one who did not gets none now.
       for (const userId of step) this.known.add(userId, this.monotonicMs())
+    }
+  }
+
+  /** Gives the plan to those who are new: another process may have given it, or an administrator a quota, since the account was read. */
+  private async give(userIds: readonly number[], plan: PlanVersion): Promise<void> {
+    const { db, now } = this.options
+    for (let given: PlanVersion | undefined = plan; given !== undefined; ) {
+      const author = { now: now(), actor: SERVICE_ACTOR, requestId: REQUEST_ID }
+      const terms = { plan: given, isMeant: isNew, mustBeCurrent: true } as const
+      const outcomes = await givePlanStep(db, userIds, terms, author)
+      if (!outcomes.some(({ outcome }) => outcome === 'left_out')) return
+      // They are not new any more, or there is another version.
+      const current = await this.readPlan()
+      given = current?.id === given.id && current.version === given.version ? undefined : current
     }
   }
 

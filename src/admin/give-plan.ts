@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../db/connection/database.ts'
 import { withNumbers } from '../db/connection/sequences.ts'
 import { BY_KEYS_IN_ORDER } from '../db/connection/transaction-settings.ts'
+import { holdVersion } from '../db/plans/plans.ts'
 import {
   expiredQuotasOfPlans,
   formerQuotas,
@@ -36,6 +37,11 @@ export interface PlanTerms extends Manner {
   plan: PlanVersion | null
   /** Whether a user gets it, by the plan that the user has under the account's lock. Left out: each user does. */
   isMeant?: (user: PlanAccount) => boolean
+  /**
+   * Whether users are left out once the plan has a later version than this. Else a roll-out of that version could pass users who are about to
+   * get this one.
+   */
+  mustBeCurrent?: true
   /** Why, for the history. */
   reason?: string | undefined
 }
@@ -43,7 +49,7 @@ export interface PlanTerms extends Manner {
 /** The result for a user. One who is refused does not affect the others. */
 export type PlanOutcome =
   | Giving
-  /** The user has another plan than those who are meant, or a later version of the one to be given. */
+  /** The user has another plan than those who are meant, or a later version of the one to be given; or there is a later version (`mustBeCurrent`). */
   | { outcome: 'left_out' }
   | { outcome: 'being_erased' }
   | { outcome: 'unknown_value'; cause: UnknownValue }
@@ -67,7 +73,10 @@ export function givePlanStep(
       await tx.query({ text: BY_KEYS_IN_ORDER })
       // In the order in which accounts are locked and rows are written.
       const users = userIds.toSorted((one, other) => one - other)
-      const known = await readUsers(tx, await lockMeant(tx, users, terms), author, 'lock')
+      const locked = await lockMeant(tx, users, terms)
+      const { plan, mustBeCurrent = false } = terms
+      if (plan !== null && mustBeCurrent && !(await holdVersion(tx, plan))) return userIds.map(() => LEFT_OUT)
+      const known = await readUsers(tx, locked, author, 'lock')
       const count = countMade(decide(users, known, terms, author, () => 0).outcomes)
       await known.usage.read(tx)
       const numbers = (count === 0 ? [] : await nextQuotaNumbers(tx, count)).values()
@@ -78,6 +87,8 @@ export function givePlanStep(
     }),
   )
 }
+
+const LEFT_OUT: PlanOutcome = { outcome: 'left_out' }
 
 /** Locks accounts, and makes those that are missing if users without one get the plan. @returns the users whose accounts are locked */
 async function lockMeant(tx: Transaction, userIds: readonly number[], { plan, isMeant = () => true }: PlanTerms) {
@@ -216,7 +227,7 @@ function giveOne(
 ): { outcome: PlanOutcome; changes: DecisionsOfUser[] } {
   // The plan was read before the account was locked, minutes before by a roll-out. No later version is taken away for it.
   const hasLater = plan !== null && user.plan_id === plan.id && (user.plan_version ?? 0) > plan.version
-  if (hasLater || !isMeant(user)) return { outcome: { outcome: 'left_out' }, changes: [] }
+  if (hasLater || !isMeant(user)) return { outcome: LEFT_OUT, changes: [] }
   const userId = user.user_id
   const nextId = () => quotaIdOf(nextNumber(), shardOf(userId))
   const stored = quotas.get(userId) ?? []

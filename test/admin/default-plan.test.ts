@@ -1,12 +1,15 @@
 /** The default plan of newcomers: what is remembered of users, and that it is given once, wherever a transaction breaks off. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDefaultPlan } from '../../src/admin/default-plan.ts'
-import { archivePlanIf, createPlanOnce } from '../../src/admin/plans.ts'
+import { archivePlanIf, createPlanOnce, updatePlanOnce } from '../../src/admin/plans.ts'
 import type { Database, Transaction } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
+import { plansOfUsers } from '../../src/db/plans/users.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { createRoom } from '../../src/http/platform/rate-limiter.ts'
 import { freshDatabase } from '../support/database.ts'
+import { openTransaction } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const { db } = await freshDatabase()
@@ -21,6 +24,7 @@ const draft = {
 }
 const created = await createPlanOnce(db, draft, author, undefined)
 if (created.outcome !== 'created') throw new Error(created.outcome)
+const { id: planId } = created.plan
 
 let lastUser = 0
 const newUser = () => ++lastUser
@@ -161,6 +165,49 @@ test('broken off after any statement, and after the commit, it is given once whe
     expect(await slotsOf(user)).toEqual(['monthly', 'daily'])
   }
   expect(steps).toBeGreaterThan(10)
+})
+
+describe('a new version of the plan that is rolled out meanwhile', () => {
+  let limit = 100
+  /** Publishes a version. Resolves to its number. */
+  async function publish(): Promise<number> {
+    limit += 1
+    const slots = [{ slot: 'monthly', limit, period: 'month' as const }]
+    const updated = await updatePlanOnce(db, planId, { slots }, author, () => true, undefined)
+    if (updated.outcome !== 'changed') throw new Error(updated.outcome)
+    return updated.plan.version
+  }
+  const versionOf = async (user: number) => (await db.transaction(tx => plansOfUsers(tx, [user])))[0]?.plan_version
+
+  test('passes no newcomer who is about to get the one before', async () => {
+    const user = newUser()
+    let version = 0
+    const late: Database = {
+      ...db,
+      async transaction(work, mode) {
+        // The plan is read, and no user who has it is left behind.
+        if (mode === undefined && version === 0) version = await publish()
+        return db.transaction(work, mode)
+      },
+    }
+    await gate(late).welcome([user])
+    expect([version, await versionOf(user)]).toEqual([version, version])
+  })
+
+  test('waits for a newcomer who is getting the one before', async () => {
+    const user = newUser()
+    const welcoming = await openTransaction(db, tx =>
+      gate({
+        ...db,
+        transaction: (work, mode) => (mode === undefined ? work(tx) : db.transaction(work, mode)),
+      }).welcome([user]),
+    )
+    const publishing = publish()
+    await untilWaiting(db, 1)
+    await welcoming.commit()
+    const before = await versionOf(user)
+    expect(await publishing).toBe((before ?? 0) + 1)
+  })
 })
 
 test('that there is no default plan is remembered for a second', async () => {

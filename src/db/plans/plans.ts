@@ -81,11 +81,20 @@ export function plansBeginningWith(
   })
 }
 
-/**
- * Lets one transaction at a time change plans. To give one to a user takes no such lock, and takes the version that is committed.
- */
+/** Lets one transaction at a time change plans, and none while a plan is given that must be the current version (`holdVersion`). */
 export async function lockPlans(tx: Transaction): Promise<void> {
+  // Before the head of the shard, which those lock last.
+  await tx.query({ text: sql`select from plan where shard = $1 order by id for update`, values: [PLAN_SHARD] })
   await tx.query({ text: sql`select from shard_head where shard = $1 for update`, values: [PLAN_SHARD] })
+}
+
+/** Whether this is the current version of a plan; it stays so until the end of the transaction. */
+export async function holdVersion(tx: Transaction, { id, version }: PlanVersion): Promise<boolean> {
+  const [plan] = await tx.query<{ version: number }>({
+    text: sql`select version from plan where shard = $1 and id = $2 for share`,
+    values: [PLAN_SHARD, id],
+  })
+  return plan?.version === version
 }
 
 /** An id for a plan to be made; undefined if there are `MAX_PLANS`. The plans are locked. */

@@ -62,10 +62,10 @@ function giveRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     handler: async (request): Promise<UserPlan> => {
       const { user_id } = request.params
       const { plan_id, ...manner } = request.body
-      // Again if the user got a version that was made after the plan was read.
+      // Again if a version was made after the plan was read.
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const plan = givablePlan(foundPlan(await findPlan(db, plan_id), plan_id))
-        const giving = await giveOne(db, user_id, { plan, ...manner }, authorOf(request, now()))
+        const giving = await giveOne(db, user_id, { plan, ...manner, mustBeCurrent: true }, authorOf(request, now()))
         if (giving === null) continue
         const { id, name, version } = plan
         return {
@@ -99,7 +99,7 @@ function takeRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   })
 }
 
-/** Null: the user has a later version of the plan. */
+/** Null: there is a later version of the plan. */
 async function giveOne(
   db: Database,
   userId: number,
