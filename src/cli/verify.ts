@@ -86,6 +86,7 @@ const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
     unit: 'counters of recipients, countries and tags',
     holds: 'of the open windows, they equal the reservations',
   },
+  profiles: { unit: 'references', holds: 'they name the users whose profiles have them' },
   sequences: { unit: 'events of users', holds: 'their sequences have no gap' },
   totals: {
     unit: 'quotas',

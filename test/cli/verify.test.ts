@@ -29,6 +29,7 @@ describe('verify', async () => {
   live       2 accounts: their numbers of unexpired quotas are right
   plans      0 quotas of plans: they are what the plans say, but for changes by hand
   values     0 counters of recipients, countries and tags: of the open windows, they equal the reservations
+  profiles   0 references: they name the users whose profiles have them
   sequences  2 events of users: their sequences have no gap
   totals     2 quotas: they are as many as the totals of their shards
   events     2 events: their numbers have no gap

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { updateProfile } from '../../src/admin/change-profile.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { transferOnce } from '../../src/admin/transfer.ts'
 import type { Database } from '../../src/db/connection/database.ts'
@@ -68,6 +69,7 @@ describe('finds nothing wrong', () => {
       live: { checked: 1, notProvable: 0 },
       plans: { checked: 0, notProvable: 0 },
       values: { checked: 0, notProvable: 0 },
+      profiles: { checked: 0, notProvable: 0 },
       sequences: { checked: 1, notProvable: 0 },
     })
   })
@@ -743,7 +745,7 @@ describe('of everything', async () => {
     const { proofs, differences } = await verify(whole.db, { onProgress: (_, part) => parts.push(part) })
     expect(differences).toEqual([])
     const checked = PROOFS.map(name => proofs.get(name)?.checked)
-    expect(checked).toEqual([100, 100, 150, 0, 100, 0, 100, 0, 0, 100, 100, 100])
+    expect(checked).toEqual([100, 100, 150, 0, 100, 0, 100, 0, 0, 0, 100, 100, 100])
     expect(PROOFS.map(name => proofs.get(name)?.notProvable)).toEqual(PROOFS.map(() => 0))
     expect(parts).toEqual(parts.toSorted((one, other) => one - other))
     expect(parts.at(-1)).toBe(1)
@@ -786,6 +788,29 @@ describe('of everything', async () => {
     ])
     await run(`insert into event (shard, number, type, at, data)
       values (4, 30000, 'webhook.disabled', now(), '{}')`)
+  })
+
+  test('profiles: finds references that lead elsewhere than the profiles say, of a user and of all', async () => {
+    const author = { now: clock.now, actor: 'ada', requestId: 'r' }
+    const ids = [1, 2, 3].map(n => 5_000 + n)
+    const [one = 0, two = 0, three = 0] = ids
+    for (const user of ids) await updateProfile(whole.db, user, { ref: `ref-${user}` }, author, () => true)
+    expect(await messagesOf()).toEqual([])
+    await run(`update user_ref set user_id = ${two} where ref = 'ref-${one}'`)
+    await run(`delete from user_ref where ref = 'ref-${two}'`)
+    await run(`delete from user_profile where user_id = ${three}`)
+    expect((await messagesOf()).sort()).toEqual([
+      `The reference "ref-${one}" names user ${two}, whose profile has "ref-${two}".`,
+      `The reference "ref-${three}" names user ${three}, whose profile has none.`,
+      `User ${one} has the reference "ref-${one}", which names user ${two}.`,
+      `User ${two} has the reference "ref-${two}", which names no user.`,
+    ])
+    const { differences } = await verify(whole.db, { userId: two })
+    expect(differences.map(({ message }) => message)).toEqual([
+      `User ${two} has the reference "ref-${two}", which names no user.`,
+    ])
+    await run(`delete from user_ref; delete from user_profile; delete from profile_change`)
+    await run(`delete from account where user_id = any('{${ids}}')`)
   })
 
   test('ends at the maximum of differences', async () => {

@@ -110,7 +110,7 @@ const ENDS: Record<keyof typeof MEMORY_MS, { ends: string; follows: string; file
   token: {
     ends: 'its key is withdrawn',
     follows:
-      'it is accepted until then. It names no user by what is stored: whom its reference names is asked for each call',
+      'it is accepted until then. It names no user by what is stored: the user of its reference is asked for each call',
     file: 'test/http/auth-references.test.ts',
     title: 'a token that is remembered leads to no user who does not have its reference any more',
   },

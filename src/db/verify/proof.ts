@@ -11,6 +11,7 @@ export const PROOFS = [
   'live',
   'plans',
   'values',
+  'profiles',
   'sequences',
   'totals',
   'events',

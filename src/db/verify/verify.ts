@@ -17,6 +17,7 @@ import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
 import { TABLES } from './ledger.ts'
 import { checkPlans } from './plans.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
+import { checkProfiles, checkReferences } from './references.ts'
 import { limits, rollover } from './rollover.ts'
 import { live, TOTALS } from './totals.ts'
 import { receivers, transfers } from './transfers.ts'
@@ -130,7 +131,11 @@ function checkRange(db: Database, { shard, after, upTo }: Range, max: number, ma
 
 /** Proves what the domain has a part in. */
 async function checkByDomain(db: Database, range: Range, max: number): Promise<Conclusion[]> {
-  return [await checkPlans(db, range, max), await checkValueCounters(db, range, max)]
+  return [
+    await checkPlans(db, range, max),
+    await checkValueCounters(db, range, max),
+    await checkProfiles(db, range, max),
+  ]
 }
 
 /** Proves what concerns a shard and no single user of it. */
@@ -138,6 +143,7 @@ async function* checkShard(db: Database, shard: Shard, max: number): AsyncGenera
   yield* checkOrphans(db, shard, max)
   yield await checkTotals(db, shard)
   yield* checkReceivers(db, shard)
+  yield* checkReferences(db, shard)
   yield* checkNumbers(db, shard)
 }
 
