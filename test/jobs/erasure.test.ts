@@ -8,6 +8,7 @@ import { transferOnce } from '../../src/admin/transfer.ts'
 import { setUserAddress } from '../../src/admin/user-address.ts'
 import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import type { Database } from '../../src/db/connection/database.ts'
+import { SQLSTATE } from '../../src/db/connection/errors.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import { USAGE_COUNTS } from '../../src/db/usage/columns.ts'
@@ -327,6 +328,19 @@ describe('erases', () => {
     expect(pages).toBeGreaterThan(8)
     expect(await placesWith(user, quotas)).toEqual([])
     await expectEqual(user)
+  })
+
+  test('whole users only: an eraser of version 0.1.0, which knows fewer tables, ends no erasure', async () => {
+    const user = someone()
+    await updateProfile(db, user, { ref: `ref-of-${user}` }, bench.author(), () => true)
+    await request(user)
+    const ended = db.query({
+      text: sql`update erasure set finished_at = $3 where shard = $1 and user_id = $2`,
+      values: [shardOf(user), user, timestampParam(clock.now)],
+    })
+    await expect(ended).rejects.toMatchObject({ code: SQLSTATE.checkViolation })
+    await finish()
+    expect(await findErasure(db, user)).toMatchObject({ finished_at: clock.now, removed: { user_profile: 1 } })
   })
 
   test('a user without any quota', async () => {

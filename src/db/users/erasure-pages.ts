@@ -324,6 +324,9 @@ export async function hasPendingUsage(db: Database, userId: number, upTo: number
 
 /* ── The end ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/** The edition of the tables that these pages erase: an eraser that names none, of version 0.1.0, cannot end an erasure. */
+const KNOWN_TABLES = 1
+
 /** Removes the account, and notes that the erasure is finished. `announce` writes the event, as the last statements. */
 export function finishErasure(
   db: Database,
@@ -335,8 +338,8 @@ export function finishErasure(
   const key = [shardOf(user_id), user_id]
   return page(db, erasure, async tx => {
     await tx.query({
-      text: sql`update erasure set finished_at = $4 where shard = $1 and user_id = $2 and requested_at = $3`,
-      values: [...key, timestampParam(requested_at), timestampParam(now)],
+      text: sql`update erasure set finished_at = $4, known_tables = $5 where shard = $1 and user_id = $2 and requested_at = $3`,
+      values: [...key, timestampParam(requested_at), timestampParam(now), KNOWN_TABLES],
     })
     await tx.query({ text: sql`delete from account where shard = $1 and user_id = $2`, values: key })
     await announce(tx)
