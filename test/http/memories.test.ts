@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { REFERENCE_RESERVED_MS } from '../../src/db/users/profiles.ts'
 import { MEMORY_MS, REFERENCE_FORGOTTEN_MS } from '../../src/domain/memories.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -9,6 +10,10 @@ import { PROJECT } from '../support/paths.ts'
 import { startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin'
+
+test('a freed reference is reserved for far longer than a process remembers whose it was', () => {
+  expect(REFERENCE_RESERVED_MS).toBeGreaterThan(5 * REFERENCE_FORGOTTEN_MS)
+})
 
 describe('a user who is erased under a reference that processes remember', () => {
   let ms = 0

@@ -1,9 +1,7 @@
 /** What another system calls the users: their profiles, the references that name them, and who changed them. */
-
 import { MAX_INTEGER } from '../../domain/bounds.ts'
-import { MEMORY_MS } from '../../domain/memories.ts'
 import { type Shard, shardOf, shardOfReference } from '../../domain/shard.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { type EpochMs, MINUTE_MS } from '../../domain/time.ts'
 import { emptyProfile, type UserProfile } from '../../domain/user-profile.ts'
 import { runPerCitusShard, shardFilter } from '../cluster/parts.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
@@ -148,7 +146,7 @@ export async function removeProfile(tx: Transaction, userId: number, now: EpochM
 }
 
 /** How long a freed reference stays reserved before it may name another user: ten times as long as a process remembers one. */
-export const REFERENCE_RESERVED_MS = 10 * MEMORY_MS.userOfReference
+export const REFERENCE_RESERVED_MS = 10 * MINUTE_MS
 
 /**
  * Removes a page of the references that were freed long enough ago. Those that a clock which was ahead has freed in the future count
