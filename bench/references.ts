@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto'
 import type { SenderRequest } from '../src/contract/sender.ts'
 import { DEFAULT_SEGMENT_RULES } from '../src/domain/segment-rules.ts'
+import { createUserReferences } from '../src/http/references/references.ts'
 import { commandOf, requestCheck } from '../src/http/sender/requests.ts'
-import { createUserReferences } from '../src/http/users/references.ts'
 
 const ROUNDS = 9
 const CALLS = 400_000

@@ -6,7 +6,7 @@ import { openDatabase } from '../src/db/connection/database.ts'
 import { secretKeys } from '../src/db/webhooks/secret-keys.ts'
 import { DEFAULT_SEGMENT_RULES } from '../src/domain/segment-rules.ts'
 import { createListener } from '../src/http/listener.ts'
-import { createMetricsPage } from '../src/http/operations/metrics-page.ts'
+import { createMetricsPage } from '../src/http/platform/metrics-page.ts'
 import { createServer } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
 

@@ -44,6 +44,34 @@ const DB_LEVELS: Record<string, RegExp>[] = [
   { embedded: /^embedded\// },
 ]
 
+/** The rooms of src/http/: what all rooms share, then the resources, of which some show parts of others. */
+const HTTP_LEVELS: Record<string, RegExp>[] = [
+  { platform: /^platform\//, tls: /^tls\.ts$/ },
+  { references: /^references\//, listener: /^listener\.ts$/ },
+  { auth: /^auth\// },
+  { changes: /^changes\// },
+  { context: /^context\.ts$/ },
+  {
+    callers: /^callers\//,
+    ...{
+      audit: /^audit\//,
+      breaker: /^breaker\//,
+      console: /^console\//,
+      customers: /^customers\//,
+      denials: /^denials\//,
+    },
+    ...{ events: /^events\//, 'increase-requests': /^increase-requests\//, notifications: /^notifications\// },
+    ...{ operations: /^operations\//, pauses: /^pauses\//, reservations: /^reservations\//, usage: /^usage\// },
+    webhooks: /^webhooks\//,
+  },
+  { sender: /^sender\// },
+  { quotas: /^quotas\// },
+  { plans: /^plans\//, transfers: /^transfers\// },
+  { users: /^users\// },
+  { exports: /^exports\//, overview: /^overview\//, search: /^search\// },
+  { server: /^server\.ts$/ },
+]
+
 /**
  * The rooms of console/src/ likewise. The language decides about formats and texts. The model takes records of the API, whose
  * types stand beside what calls it, so it is above `api`; the session makes the calls that need a token.
@@ -102,6 +130,7 @@ function linesWith({ path, code }: SourceFile, pattern: RegExp): string[] {
 describe.each([
   { folder: 'src/', files: server, levels: LEVELS },
   { folder: 'src/db/', files: inRoom('db'), levels: DB_LEVELS },
+  { folder: 'src/http/', files: inRoom('http'), levels: HTTP_LEVELS },
   { folder: 'console/src/', files: consoleFiles, levels: CONSOLE_LEVELS },
 ])('in $folder', ({ folder, files, levels }) => {
   const room = (path: string) => (path.startsWith(folder) ? roomOf(path.slice(folder.length), levels) : undefined)
@@ -285,7 +314,7 @@ function castsToSql({ path, casts }: SourceFile): string[] {
 /** Times of what is no memory of things that may end: rows, prepared statements, files of the process's own, messages of the agent. */
 const TIMES_OF_OTHERS = /KEPT_MS|PAUSES_KEPT_MS|MINUTES_KEPT_MS|MAX_PLAN_AGE_MS|FRESH_MS|KNOWN_MS/
 const FILES_OF_OTHERS =
-  /admin\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|operations\/metrics-page|console\/routes|^src\/cli\//
+  /admin\/idempotency|jobs\/audit-retention|usage\/minutes|engine\/connections|platform\/metrics-page|console\/routes|^src\/cli\//
 
 test('how long a process remembers what may end is said in one place', () => {
   const declared = /\b(?:\w*_)?(?:KEPT|AGE|FRESH|STALE|RECHECK|REFRESH|REFUSED|REMEMBERED|KNOWN)_MS = /

@@ -19,8 +19,9 @@ import { summarize } from '../domain/summary.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../domain/value-counter.ts'
 import { invalidRequest } from '../errors.ts'
+import { refusal, versionMismatch } from '../http/changes/responses.ts'
 import { noSuchPause } from '../http/pauses/responses.ts'
-import { noSuchQuota, refusal, versionMismatch } from '../http/quotas/responses.ts'
+import { noSuchQuota } from '../http/quotas/responses.ts'
 
 const ACTOR = 'fake'
 /** Tests shall not mistake a count for an id. */

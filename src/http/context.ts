@@ -11,12 +11,12 @@ import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Tracer } from '../tracing.ts'
 import type { Authenticator } from './auth/authenticator.ts'
+import type { SenderUsers } from './auth/sender-users.ts'
+import type { Steps } from './changes/step-pacer.ts'
 import type { HttpListener } from './listener.ts'
-import type { MetricsPage } from './operations/metrics-page.ts'
+import type { MetricsPage } from './platform/metrics-page.ts'
 import type { Slots } from './platform/slots.ts'
-import type { Steps } from './quotas/step-pacer.ts'
-import type { SenderUsers } from './sender/users.ts'
-import type { UserReferences } from './users/references.ts'
+import type { UserReferences } from './references/references.ts'
 
 /** The settings that the server and its routes take as they are. */
 type ServerSettings = Pick<

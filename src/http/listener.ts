@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Problem } from '../errors.ts'
-import { createReadiness, type Readiness } from './operations/readiness.ts'
 import { clientRequestId, repeatedHeader, SECURITY_HEADERS, STRICT_TLS } from './platform/headers.ts'
 import { boundPipelining } from './platform/pipelining.ts'
 import { problemBody } from './platform/problems.ts'
+import { createReadiness, type Readiness } from './platform/readiness.ts'
 import { type SlowDown, waitPaused } from './platform/slow-down.ts'
 import type { Certificate } from './tls.ts'
 

@@ -62,7 +62,7 @@ src/domain/webhook.ts MAX_WEBHOOK_USERS 1: events of up to # users
 src/domain/user-address.ts MAX_LINKS_PER_HOUR 1: t most # links an hour
 src/db/ledger/principals.ts MAX_PRINCIPALS 1: #; reservations of later ones name none | senders beyond the first #
 src/db/users/principal-names.ts MAX_NAMES 1: #, later ones have no name
-src/db/users/profiles.ts REFERENCE_RESERVED_MS minute: a reference # minutes later | another user # minutes later
+src/db/users/profiles.ts REFERENCE_RESERVED_MS minute: a reference # minutes later | another user # minutes after
 src/db/usage/heavy-users.ts BUSY_ROWS 1: users with # usage rows a day or more
 src/db/connection/database.ts STATEMENT_TIMEOUT_MS second: A statement may run for # s
 src/db/connection/session.ts LOCK_TIMEOUT_MS second: and wait # s for a lock
@@ -95,11 +95,11 @@ src/http/listener.ts keepAliveTimeout second: keeps idle ones for # s
 src/http/tls.ts CHECK_MS second: Within # seconds the log says
 src/http/auth/authenticator.ts TOLERANCE_SECONDS 1: with a tolerance of # seconds
 src/http/auth/keys.ts COOLDOWN_MS second: once in # seconds at most
-src/http/auth/keys.ts STALE_MS hour: fetched before are used for # hour
+src/domain/memories.ts keysOfAbsentServer hour: fetched before are used for # hour
 src/http/platform/slow-down.ts WAIT_MS second: answers after about # a second
 src/http/platform/request-log.ts MAX_LINES_PER_SECOND 1: the first # lines of a second
 src/http/platform/validation.ts MAX_UNKNOWN_NAMES 1: more than # unknown names
-src/http/quotas/step-pacer.ts MAX_RUNNING 1: gifts at a time in a process | #;
+src/http/changes/step-pacer.ts MAX_RUNNING 1: gifts at a time in a process | #;
 src/cli/verify.ts MAX_DIFFERENCES 1: stdout says which, the first #)
 src/cli/remote/lists.ts DEFAULT_ROWS 1: A list shows # rows
 src/cli/remote/agent/agent.ts MAX_CALLS 1: An agent holds # calls

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { usersByReference } from '../../src/db/users/profiles.ts'
-import { createUserReferences } from '../../src/http/users/references.ts'
+import { createUserReferences } from '../../src/http/references/references.ts'
 import { createQuickEraser, finishErasures } from '../support/erasure.ts'
 import { START, startService } from '../support/service.ts'
 

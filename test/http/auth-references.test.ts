@@ -7,7 +7,7 @@ import { MEMORY_MS } from '../../src/domain/memories.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { guard, identifyUsers, userIdOf } from '../../src/http/auth/guard.ts'
 import { createRateLimiter } from '../../src/http/platform/rate-limiter.ts'
-import { createUserReferences } from '../../src/http/users/references.ts'
+import { createUserReferences } from '../../src/http/references/references.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createExpiringMap } from '../../src/http/auth/expiring-map.ts'
+import { createExpiringMap } from '../../src/http/platform/expiring-map.ts'
 
 const LATE = 1_000_000
 

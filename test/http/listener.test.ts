@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { addressOf, createListener } from '../../src/http/listener.ts'
-import { createReadiness } from '../../src/http/operations/readiness.ts'
+import { createReadiness } from '../../src/http/platform/readiness.ts'
 import { startService } from '../support/service.ts'
 import { createTimers } from '../support/timers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createStepPacer } from '../../src/http/quotas/step-pacer.ts'
+import { createStepPacer } from '../../src/http/changes/step-pacer.ts'
 
 const LIMITS = { minRows: 10, maxRows: 100, targetMs: 50 }
 

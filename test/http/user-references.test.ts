@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { MEMORY_MS } from '../../src/domain/memories.ts'
 import { Overloaded } from '../../src/engine/completion.ts'
-import { createUserReferences } from '../../src/http/users/references.ts'
+import { createUserReferences } from '../../src/http/references/references.ts'
 
 function createTable(rows: Record<string, number>) {
   const table = new Map(Object.entries(rows))

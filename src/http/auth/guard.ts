@@ -3,7 +3,7 @@ import { rolesWith } from '../../domain/role.ts'
 import { Problem } from '../../errors.ts'
 import { type AddressOf, clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
-import type { UserReferences } from '../users/references.ts'
+import type { UserReferences } from '../references/references.ts'
 import type { Access, Authenticator } from './authenticator.ts'
 import type { Principal } from './claims.ts'
 

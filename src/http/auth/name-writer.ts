@@ -3,8 +3,8 @@ import type { Log } from '../../db/connection/database.ts'
 import type { SeenName } from '../../db/users/principal-names.ts'
 import { MEMORY_MS } from '../../domain/memories.ts'
 import type { EpochMs } from '../../domain/time.ts'
+import { createExpiringMap } from '../platform/expiring-map.ts'
 import type { Principal } from './claims.ts'
-import { createExpiringMap } from './expiring-map.ts'
 
 export interface NameWriter {
   /** Takes note of a principal whose token was verified. It never throws, and what it starts is not waited for. */

@@ -8,10 +8,10 @@ import { countActivePauses, listPauses, type PauseFilter } from '../../db/pauses
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { pauseViewOf } from '../../domain/pause.ts'
 import { Problem } from '../../errors.ts'
+import { authorOf, etagOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf, etagOf, versionCheck } from '../quotas/requests.ts'
 
 /** Pauses that the settings show: what holds now, and what the breaker found lately. */
 const MAX_SHOWN = 10

@@ -16,8 +16,8 @@ import { operation } from '../platform/openapi.ts'
 import { sendLines } from '../platform/reads.ts'
 import { get } from '../platform/routes.ts'
 import { listPage } from '../quotas/responses.ts'
+import { rowsWithNames } from '../references/user-names.ts'
 import { reservationPage } from '../reservations/responses.ts'
-import { rowsWithNames } from '../users/user-names.ts'
 import { pagesOf, usagePages } from './pages.ts'
 
 const VIEWER = { role: 'admin' } as const

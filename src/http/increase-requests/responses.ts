@@ -8,9 +8,9 @@ import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY
 import { type IncreaseRequest, ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
+import { refusal } from '../changes/responses.ts'
 import { cursorInteger, cursorsOf, pageRequestOf } from '../platform/cursors.ts'
 import { keyMismatch } from '../platform/problems.ts'
-import { refusal } from '../quotas/responses.ts'
 
 const { page_size: _size, cursor: _cursor, ...filters } = IncreaseRequestsQuery.properties
 const Filters = Type.Object(filters, { additionalProperties: false })

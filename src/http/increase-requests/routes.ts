@@ -20,11 +20,11 @@ import { IdempotencyHeaders } from '../../contract/schemas.ts'
 import { MAX_OPEN_REQUESTS, MAX_REQUESTS_PER_DAY } from '../../domain/bounds.ts'
 import { ownRequestViewOf, requestViewOf } from '../../domain/increase-request.ts'
 import { userIdOf } from '../auth/guard.ts'
+import { authorOf, boundedAuthorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf, boundedAuthorOf } from '../quotas/requests.ts'
 import { decidedOrThrow, madeOrThrow, requestPage } from './responses.ts'
 
 function draftOf({ units, until = null, reason, quota_id = null }: IncreaseReq): RequestDraft {

@@ -15,11 +15,11 @@ import { SERVICE_ACTOR } from '../../domain/webhook.ts'
 import { Problem } from '../../errors.ts'
 import type { LinkCounter } from '../../events/address-codes.ts'
 import { userIdOf } from '../auth/guard.ts'
+import { authorOf } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf } from '../quotas/requests.ts'
 import { changedOrThrow, isOff, namedOrThrow, setOrThrow } from './responses.ts'
 
 /**

@@ -14,10 +14,10 @@ import { isPausedForAll, type Pause, type PausesByCountry, pausedBy, pauseViewOf
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { webhookView } from '../../domain/webhook.ts'
 import { eventView } from '../../events/views.ts'
-import { createExpiringMap } from '../auth/expiring-map.ts'
 import type { RouteContext } from '../context.ts'
 import { customerPage } from '../customers/responses.ts'
-import { rowsWithNames } from '../users/user-names.ts'
+import { createExpiringMap } from '../platform/expiring-map.ts'
+import { rowsWithNames } from '../references/user-names.ts'
 import { readUsualDays, unusualCountries, usageOf } from './usage.ts'
 
 /** Pauses of the breaker that are looked at, the newest. */

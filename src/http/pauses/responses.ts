@@ -3,8 +3,8 @@ import type { PauseLifted, PauseMade } from '../../admin/pauses.ts'
 import { MAX_PAUSES } from '../../domain/bounds.ts'
 import type { Pause } from '../../domain/pause.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
+import { refusal } from '../changes/responses.ts'
 import { keyMismatch } from '../platform/problems.ts'
-import { refusal } from '../quotas/responses.ts'
 
 /** The pause that a call has made or lifted. @throws Problem for any other outcome */
 export function pauseOrThrow(done: PauseMade | PauseLifted | Repeated<Pause>, id = 0): Pause {

@@ -5,8 +5,8 @@ import type { PlanCreated, PlanUpdated } from '../../admin/plans.ts'
 import { MAX_PLANS } from '../../domain/bounds.ts'
 import { type Plan, planViewOf } from '../../domain/plan.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
+import { etagOf } from '../changes/requests.ts'
 import { keyMismatch } from '../platform/problems.ts'
-import { etagOf } from '../quotas/requests.ts'
 
 /** A plan with the ETag of its version. */
 export function taggedPlan(reply: FastifyReply, plan: Plan) {

@@ -6,11 +6,11 @@ import type { Database } from '../../db/connection/database.ts'
 import { findPlan } from '../../db/plans/plans.ts'
 import { planOfUser } from '../../db/plans/users.ts'
 import type { Giving } from '../../domain/give-plan.ts'
+import { authorOf } from '../changes/requests.ts'
+import { refusal } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
 import { operation } from '../platform/openapi.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf } from '../quotas/requests.ts'
-import { refusal } from '../quotas/responses.ts'
 import { foundPlan, givablePlan } from './responses.ts'
 
 /** The plan of a user: `/api/sms/admin/users/{user_id}/plan`. */

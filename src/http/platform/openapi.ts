@@ -5,10 +5,10 @@ import { COMPONENTS } from '../../contract/components.ts'
 import { SEGMENTS_HEADER, writeSegmentRules } from '../../contract/segments-header.ts'
 import { DEFAULT_SEGMENT_RULES } from '../../domain/segment-rules.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
-import { withReferences } from '../users/reference-schemas.ts'
 import { isObject, withUsualShapes } from './openapi-shape.ts'
 import { withSharedParts } from './openapi-shared.ts'
 import { webhooksSection } from './openapi-webhooks.ts'
+import { withReferences } from './reference-schemas.ts'
 
 /** The version of the interface, by semantic versioning. The paths carry none. */
 const INTERFACE_VERSION = '0.2.0'

@@ -1,7 +1,7 @@
 /** A limit of calls per client and time. Each process counts for itself. */
 import { MINUTE_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
-import { createExpiringMap } from '../auth/expiring-map.ts'
+import { createExpiringMap } from './expiring-map.ts'
 
 export interface RateLimiter {
   /** Counts a call and returns 0; or, above the limit, counts nothing and returns the milliseconds until the next one may come. */

@@ -3,8 +3,8 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import Type, { type Static, type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import type { ErrorCode } from '../../errors.ts'
-import { takesReference } from '../users/reference-schemas.ts'
 import { changeResponses, type operation, readResponses } from './openapi.ts'
+import { takesReference } from './reference-schemas.ts'
 
 /** A route with its schemas. A query that is left out admits no parameter. */
 interface Route<Params extends TSchema, Query extends TSchema> extends ReturnType<typeof operation> {

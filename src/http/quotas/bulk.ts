@@ -4,9 +4,10 @@ import type { BulkRecord } from '../../contract/bulk.ts'
 import { MAX_LISTED_FAILURES, MAX_SAMPLES } from '../../domain/bounds.ts'
 import { viewOf } from '../../domain/view.ts'
 import type { Problem } from '../../errors.ts'
-import { noSuchQuota, refusal } from './responses.ts'
-import type { StepPacer } from './step-pacer.ts'
-import { streamSteps } from './step-stream.ts'
+import { refusal } from '../changes/responses.ts'
+import type { StepPacer } from '../changes/step-pacer.ts'
+import { streamSteps } from '../changes/step-stream.ts'
+import { noSuchQuota } from './responses.ts'
 
 export interface BulkOptions {
   /** Who changes the quotas, as of now: each step has a time of its own. */

@@ -8,9 +8,9 @@ import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { refusal } from '../changes/responses.ts'
+import type { StepPacer } from '../changes/step-pacer.ts'
 import { problemOf } from '../platform/problems.ts'
-import { refusal } from './responses.ts'
-import type { StepPacer } from './step-pacer.ts'
 
 /** The terms of a request. `monthZone` is null if it names none. */
 export interface GiveRequest {

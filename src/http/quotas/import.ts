@@ -7,14 +7,14 @@ import { isReference } from '../../contract/patterns.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { givesPlan } from '../../domain/quota-file.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
+import { refusal } from '../changes/responses.ts'
+import type { StepPacer } from '../changes/step-pacer.ts'
 import { readJson } from '../platform/json-text.ts'
 import { linesOf } from '../platform/ndjson.ts'
 import { problemOf } from '../platform/problems.ts'
 import { type Check, compileCheck, firstIssues, type Issues } from '../platform/validation.ts'
-import { refusalOfNew, unknownUser } from '../users/references.ts'
+import { refusalOfNew, unknownUser } from '../references/references.ts'
 import { importedQuotaOf } from './requests.ts'
-import { refusal } from './responses.ts'
-import type { StepPacer } from './step-pacer.ts'
 
 /** The maximum size of a step's lines, in bytes: with the rows, what an import holds in memory. */
 const MAX_STEP_BYTES = 256 * 1024

@@ -1,9 +1,6 @@
-import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import type { Author } from '../../admin/author.ts'
 import type { ImportedQuota, LocalTimes } from '../../admin/import-quotas.ts'
-import type { VersionCheck } from '../../admin/lock-quota.ts'
 import { ExportQuotasQuery } from '../../contract/exports.ts'
 import type { ImportRow } from '../../contract/import.ts'
 import {
@@ -20,42 +17,11 @@ import type { QuotaOrder } from '../../db/quotas/lists.ts'
 import { ORDERS_OF_DELETED } from '../../db/quotas/streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { QuotaDraft, QuotaPatch } from '../../domain/quota.ts'
-import type { EpochMs } from '../../domain/time.ts'
 import { isLocalTime, timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
-import { principalOf, type Viewer } from '../auth/guard.ts'
+import type { Viewer } from '../auth/guard.ts'
 import { cursorsOf, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
-
-/* ── Headers ────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-/** Who makes a change, when, and by which request. */
-export function authorOf(request: FastifyRequest, now: EpochMs): Author {
-  return { now, actor: principalOf(request).subject, requestId: request.id }
-}
-
-/** Like `authorOf`, on routes that support staff may call, too: they have a bound on the units of each user in a day. */
-export function boundedAuthorOf(
-  request: FastifyRequest,
-  now: EpochMs,
-  { supportAdjustLimit }: { supportAdjustLimit: number },
-): Author {
-  const author = authorOf(request, now)
-  return principalOf(request).permissions.has('change') ? author : { ...author, allowance: supportAdjustLimit }
-}
-
-/** The ETag of a quota's version. */
-export const etagOf = (version: number) => `"${version}"`
-
-/**
- * Whether a quota's version satisfies `If-Match`. A proxy that compresses an answer changes its ETag: to `W/"3"` (nginx), `"3-gzip"`
- * (Apache) or `"3--gzip"` (Jetty). The version in it is as exact. Any other entity tag is that of no version.
- */
-export function versionCheck(ifMatch: string | undefined): VersionCheck {
-  if (ifMatch === undefined || ifMatch === '*') return () => true
-  const accepted = new Set(Array.from(ifMatch.matchAll(/"([0-9]+)(?:[-;:]+[a-z]+)?"/g), ([, version]) => version))
-  return version => accepted.has(String(version))
-}
 
 /* ── Bodies ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

@@ -12,7 +12,7 @@ import { firstBelow, listAlerts } from '../../db/quotas/alerts.ts'
 import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quotas/lists.ts'
 import { quotasOfUser } from '../../db/quotas/quotas.ts'
 import { pastUsage } from '../../db/usage/sums.ts'
-import { DEFAULT_PAGE_SIZE, MAX_CAPS_PER_VALUE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { forecastInSlices } from '../../domain/forecast.ts'
 import { pausesOf } from '../../domain/pause.ts'
 import { type Quota, roll } from '../../domain/quota.ts'
@@ -21,10 +21,12 @@ import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { ownViewOf, viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
+import { etagOf } from '../changes/requests.ts'
+import { refusal, versionMismatch } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { keyMismatch, unknownValue } from '../platform/problems.ts'
+import { keyMismatch } from '../platform/problems.ts'
 import { giveWay, inSlices } from '../platform/turns.ts'
-import { alertCursors, etagOf, listRequestOf } from './requests.ts'
+import { alertCursors, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
 export function taggedView(reply: FastifyReply, { quota, at }: Answered) {
@@ -140,49 +142,6 @@ export function deletedOrThrow(deleted: Deleted, id: number): void {
   if (deleted.outcome === 'version_mismatch') throw versionMismatch('quota', deleted.version)
 }
 
-type Refusal = Exclude<
-  Created | Repeated<Quota> | Updated,
-  { outcome: 'created' | 'replayed' | 'mismatch' | 'changed' | 'unchanged' | 'not_found' | 'version_mismatch' }
->
-
-/** Why a quota was not created or changed. */
-export function refusal(refused: Refusal): Problem {
-  switch (refused.outcome) {
-    case 'invalid':
-      return invalidRequest(refused.issues)
-    case 'immutable_field':
-      return new Problem('immutable_field', refused.issues.map(issue => `${issue.path} ${issue.message}`).join('; '), {
-        members: { errors: refused.issues },
-      })
-    case 'below_usage':
-      return new Problem('below_usage', refused.detail)
-    case 'unknown_value':
-      return unknownValue(refused.cause)
-    case 'too_many_quotas':
-      return new Problem(
-        'too_many_quotas',
-        `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`,
-      )
-    case 'too_many_caps_per_value':
-      return new Problem(
-        'too_many_quotas',
-        `The user already has ${MAX_CAPS_PER_VALUE} caps that count each recipient, country or tag by itself, the maximum of those that are neither deleted nor expired.`,
-      )
-    case 'being_erased':
-      return new Problem('being_erased', 'The data of this user is being erased.')
-    case 'conflict':
-      return new Problem('conflict', `Quota ${refused.existingId} of this user already has this external_ref.`, {
-        members: { existing_id: refused.existingId },
-      })
-  }
-}
-
 export function noSuchQuota(id: number): Problem {
   return new Problem('not_found', `Quota ${id} does not exist.`)
-}
-
-export function versionMismatch(what: 'quota' | 'profile', version: number): Problem {
-  return new Problem('version_mismatch', `The ${what} now has version ${version}.`, {
-    headers: { etag: etagOf(version) },
-  })
 }

@@ -10,6 +10,7 @@ import type { Completion } from '../../engine/completion.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import { principalOf } from '../auth/guard.ts'
+import { asUnmade, mayMakeUser, NotMade, type SenderUsers } from '../auth/sender-users.ts'
 import type { ServerParts } from '../context.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
 import { parseJsonBody, readRawBodies } from '../platform/json-body.ts'
@@ -20,7 +21,6 @@ import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 import { checkRights, readsNotes } from './rights.ts'
-import { asUnmade, mayMakeUser, NotMade, type SenderUsers } from './users.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024

@@ -8,6 +8,7 @@ import type { SegmentRules } from '../../domain/segment-rules.ts'
 import { Overloaded } from '../../engine/completion.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { limitPrincipals, principalOf } from '../auth/guard.ts'
+import { asUnmade, mayMakeUser, NotMade } from '../auth/sender-users.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { createRateLimiter, type RateLimiter } from '../platform/rate-limiter.ts'
@@ -17,7 +18,6 @@ import { commandOf, originOf, requestCheck, type SenderCall } from './requests.t
 import { senderReservationList } from './reservation-list.ts'
 import { answerOf } from './responses.ts'
 import { checkRights, readsNotes } from './rights.ts'
-import { asUnmade, mayMakeUser, NotMade } from './users.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['unknown_user', 'idempotency_mismatch', 'reservation_closed']

@@ -6,8 +6,8 @@ import { invalidRequest } from '../../errors.ts'
 import type { Access } from '../auth/authenticator.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { namesUser, takesReference } from './reference-schemas.ts'
-import { refusalOfNew, type UserReferences, unknownUser } from './references.ts'
+import { namesUser, takesReference } from '../platform/reference-schemas.ts'
+import { refusalOfNew, type UserReferences, unknownUser } from '../references/references.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

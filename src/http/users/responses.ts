@@ -8,8 +8,8 @@ import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import type { UserProfile } from '../../domain/user-profile.ts'
 import { profileViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
-import { etagOf } from '../quotas/requests.ts'
-import { versionMismatch } from '../quotas/responses.ts'
+import { etagOf } from '../changes/requests.ts'
+import { versionMismatch } from '../changes/responses.ts'
 
 export function entryViewOf({ user_id, quotas, last_activity_at }: ListedUser): UserEntry {
   return { user_id, quotas, last_activity_at: formatTimestampOrNull(last_activity_at) }

@@ -9,12 +9,12 @@ import { findProfile } from '../../db/users/profiles.ts'
 import { findUser, isKnownUser, listUsers } from '../../db/users/users.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { Problem } from '../../errors.ts'
+import { authorOf, versionCheck } from '../changes/requests.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { operation } from '../platform/openapi.ts'
 import { sendLines } from '../platform/reads.ts'
 import { change, get } from '../platform/routes.ts'
-import { authorOf, versionCheck } from '../quotas/requests.ts'
 import { exportOf } from './export.ts'
 import {
   entryViewOf,

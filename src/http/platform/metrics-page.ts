@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { ERRORS, Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
-import { boundPipelining } from '../platform/pipelining.ts'
-import { type SlowDown, slowDownCalls, waitPaused } from '../platform/slow-down.ts'
+import { boundPipelining } from './pipelining.ts'
+import { type SlowDown, slowDownCalls, waitPaused } from './slow-down.ts'
 
 /** For how long a page answers further calls, in milliseconds. */
 const FRESH_MS = 1_000

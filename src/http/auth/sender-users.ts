@@ -5,10 +5,10 @@ import type { Database } from '../../db/connection/database.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { NO_USER_ID } from '../../domain/user-profile.ts'
 import { Problem } from '../../errors.ts'
-import type { Principal } from '../auth/claims.ts'
-import { foreignReference } from '../auth/refusals.ts'
 import { createRoom } from '../platform/rate-limiter.ts'
-import { refusalOfNew, type UserReferences, unknownUser } from '../users/references.ts'
+import { refusalOfNew, type UserReferences, unknownUser } from '../references/references.ts'
+import type { Principal } from './claims.ts'
+import { foreignReference } from './refusals.ts'
 
 /** The part that finds the users that senders name by a reference, and makes them if the service is set so. */
 export interface SenderUsers {

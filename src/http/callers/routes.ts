@@ -6,11 +6,11 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { namesOf } from '../../db/users/principal-names.ts'
 import { isNameOfService } from '../../domain/principal-name.ts'
 import { formatTimestamp } from '../../domain/time.ts'
+import type { Principal } from '../auth/claims.ts'
+import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, responses } from '../platform/openapi.ts'
 import { get } from '../platform/routes.ts'
-import type { Principal } from './claims.ts'
-import { principalOf } from './guard.ts'
 
 /**
  * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
