@@ -5,7 +5,7 @@ import { shardFrom } from '../../domain/shard.ts'
 import type { Database, Queryable, Transaction } from '../connection/database.ts'
 import { type Slice, sliceOf } from '../connection/slice.ts'
 import { type Sql, sql, sqlInteger } from '../connection/sql.ts'
-import { IN_INDEX_ORDER } from '../connection/transaction-settings.ts'
+import { LISTS } from '../connection/transaction-settings.ts'
 import { timestampParam } from '../connection/values.ts'
 import { slotIn, storedSlot } from '../ledger/stored-period.ts'
 
@@ -57,7 +57,7 @@ export async function findDefaultPlan(db: Queryable): Promise<Plan | undefined> 
 /** A page of plans, newest first, before an id. */
 export function listPlans(db: Database, archived: boolean, before: number, size: number): Promise<Slice<Plan>> {
   return db.transaction(async tx => {
-    await tx.query({ text: IN_INDEX_ORDER })
+    await tx.query({ text: LISTS })
     const state = archived ? sql`is not null` : sql`is null`
     const plans = await plansOf(tx, sql`p.id < $1 and p.archived_at ${state} order by p.id desc limit $2`, [
       before,
