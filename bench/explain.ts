@@ -1,6 +1,5 @@
 /** The statements that the service sends, and the plans that PostgreSQL makes for them. */
 import type { Database, Queryable, Transaction } from '../src/db/connection/database.ts'
-import { sql } from '../src/db/connection/sql.ts'
 import { rawSql } from '../test/support/sql.ts'
 
 export type Statement = Parameters<Queryable['query']>[0]
@@ -11,25 +10,12 @@ export interface PlanNode {
   'Relation Name'?: string
   'Index Name'?: string
   'Actual Rows': number
+  'Actual Loops': number
   'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: PlanNode[]
-}
-
-/** Runs `work` and returns the one statement that it sent. */
-export async function statementOf(db: Queryable, work: (db: Queryable) => Promise<unknown>): Promise<Statement> {
-  const sent: Statement[] = []
-  await work({
-    query(statement) {
-      sent.push(statement)
-      return db.query(statement)
-    },
-  })
-  const [statement] = sent
-  if (statement === undefined || sent.length > 1)
-    throw new Error(`one statement was expected, ${sent.length} were sent`)
-  return statement
 }
 
 /** Runs `work` in a database and returns the statements of its transaction, its settings included. */
@@ -88,18 +74,6 @@ export async function planOf(db: Queryable, statement: Statement): Promise<PlanN
 async function planTextOf(db: Queryable, statement: Statement): Promise<string> {
   const lines = await explain<string>(db, 'analyze, buffers, costs off, timing off, summary off', statement)
   return lines.join('\n')
-}
-
-/** The generic plan of a statement, which holds for any parameters: PostgreSQL may use it for a named statement. */
-export function genericPlanOf(db: Database, { text, values = [] }: Statement): Promise<PlanNode> {
-  return db.transaction(async tx => {
-    await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
-    await tx.query({ text: sql`prepare generic as ${text}` })
-    const literals = values.map(value => `'${value}'`).join(', ')
-    const plan = await planOf(tx, { text: rawSql`execute generic (${literals})` })
-    await tx.query({ text: sql`deallocate generic` })
-    return plan
-  })
 }
 
 async function explain<Row>(db: Queryable, options: string, { text, values = [] }: Statement): Promise<Row[]> {

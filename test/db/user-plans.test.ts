@@ -1,8 +1,6 @@
 /** Searches, the directory, erasures and retention cost what they find, however much there is, without statistics too. */
-import { expect, test } from 'vitest'
-import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
-import type { Database, Queryable, SqlValue, Transaction } from '../../src/db/connection/database.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { listTransfers } from '../../src/db/quotas/transfers.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/reservations/retention.ts'
@@ -22,6 +20,7 @@ import { findUser, listUsers } from '../../src/db/users/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
+import { type PlanCase, testPlans } from '../support/explain.ts'
 import { rawSql } from '../support/sql.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -138,46 +137,6 @@ const TABLES = [
   'account',
   'transfer',
 ]
-const ROLLED_BACK = new Error('rolled back')
-
-/** Runs `work` in a transaction that is undone, and returns the plan of each statement that it sent. */
-async function plansOf(work: (db: Database) => Promise<unknown>): Promise<[Statement, PlanNode][]> {
-  const plans: [Statement, PlanNode][] = []
-  const undone = db.transaction(async tx => {
-    const recording: Transaction = {
-      isCluster: false,
-      async query(statement) {
-        if (!/^\s*(select|with|insert|update|delete)\b/.test(statement.text)) return tx.query(statement)
-        // The plan first, undone, because it runs the statement.
-        await tx.query({ text: sql`savepoint planned` })
-        plans.push([statement, await planOf(tx, statement)])
-        await tx.query({ text: sql`rollback to savepoint planned` })
-        // PostgreSQL may come to plan a named statement once, for any parameters.
-        if (statement.name !== undefined) plans.push([statement, await genericPlanIn(tx, statement)])
-        await tx.query({ text: sql`rollback to savepoint planned` })
-        return tx.query(statement)
-      },
-    }
-    await work({ ...db, ...recording, transaction: inside => inside(recording) })
-    throw ROLLED_BACK
-  })
-  await expect(undone).rejects.toBe(ROLLED_BACK)
-  return plans
-}
-
-async function genericPlanIn(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
-  await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan; prepare generic as ${text}` })
-  const plan = await planOf(tx, { text: rawSql`execute generic (${values.map(literalOf).join(', ')})` })
-  await tx.query({ text: sql`deallocate generic` })
-  return plan
-}
-
-function literalOf(value: SqlValue): string {
-  if (value === null) return 'null'
-  const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
-  return `'${text.replaceAll("'", "''")}'`
-}
-
 const author = { now: NOW, actor: 'ada', requestId: 'test' }
 const erasure = (user_id: number) => ({ user_id, requested_at: NOW })
 /** Runs a page of an erasure that was requested before. */
@@ -217,19 +176,8 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a deleted quota to remove', on => removeDeletedQuota(on, shardOf(77), (77 * 100_000 + 2) * 64 + shardOf(77), 500)],
 ]
 
-test.each(['without', 'with'])('no statement reads a whole table, %s statistics', async when => {
-  if (when === 'with') await db.query({ text: sql`analyze` })
-  for (const [name, work] of CASES) {
-    for (const [statement, plan] of await plansOf(work)) {
-      const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')
-      const read = scans.map(node => node['Relation Name'] ?? '').filter(table => TABLES.includes(table))
-      expect(read, `${name}: ${statement.text}`).toEqual([])
-      const searched = /^search-quotas-by-(name|external_ref)$/.exec(statement.name ?? '')?.[1]
-      if (searched !== undefined) {
-        const indexes = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
-        expect(indexes, name).toEqual([`quota_list_by_${searched}`])
-      }
-      expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_600)
-    }
-  }
-})
+testPlans(
+  db,
+  TABLES,
+  CASES.map(([what, work]): PlanCase => [what, work, { blocks: 1_600 }]),
+)

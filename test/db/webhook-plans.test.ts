@@ -1,7 +1,5 @@
 /** The statements behind webhooks find their rows by keys, whether or not the tables have statistics. */
-import { expect, test } from 'vitest'
-import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
-import type { Database, Queryable, SqlValue, Transaction } from '../../src/db/connection/database.ts'
+import type { Database } from '../../src/db/connection/database.ts'
 import { sql } from '../../src/db/connection/sql.ts'
 import { timestampParam } from '../../src/db/connection/values.ts'
 import {
@@ -21,7 +19,7 @@ import { claimForUsers, claimMessages, findEventHeads } from '../../src/db/webho
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { databaseOfOnePostgres } from '../support/database.ts'
-import { rawSql } from '../support/sql.ts'
+import { type PlanCase, testPlans } from '../support/explain.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const ID = 65
@@ -152,73 +150,8 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['the end of a deletion', on => removeWebhook(on, ID), 1],
 ]
 
-const LARGE = ['event', 'webhook_delivery', 'user_address']
-
-interface Scan extends PlanNode {
-  'Actual Loops'?: number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-}
-
-/** Rows that the scans of a plan read of the large tables, with those that a filter removed. */
-function rowsRead(plan: PlanNode): number {
-  return nodesOf(plan)
-    .map((node): Scan => node)
-    .filter(node => LARGE.includes(node['Relation Name'] ?? '') && node['Node Type'] !== 'ModifyTable')
-    .map(node => {
-      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-      return (node['Actual Rows'] + removed) * (node['Actual Loops'] ?? 1)
-    })
-    .reduce((sum, rows) => sum + rows, 0)
-}
-
-function literalOf(value: SqlValue): string {
-  if (value === null) return 'null'
-  if (!Array.isArray(value)) return `'${value}'`
-  return `'{${value.map(element => (element === null ? 'null' : `"${element}"`)).join(',')}}'`
-}
-
-/** The plan for any parameters, which PostgreSQL may use for a named statement. */
-async function genericPlanOf(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
-  await tx.query({ text: sql`prepare generic as ${text}` })
-  const plan = await planOf(tx, { text: rawSql`execute generic (${values.map(literalOf).join(', ')})` })
-  await tx.query({ text: sql`deallocate generic` })
-  return plan
-}
-
-/** Runs the work; every statement on a large table is explained in its place, and nothing is kept. */
-async function explained(work: (db: Database) => Promise<unknown>, isGeneric: boolean) {
-  const plans: PlanNode[] = []
-  await db
-    .transaction(async tx => {
-      if (isGeneric) await tx.query({ text: sql`set local plan_cache_mode = force_generic_plan` })
-      const spy: Transaction = {
-        isCluster: false,
-        async query(statement: Statement) {
-          if (LARGE.some(table => new RegExp(`\\b${table}\\b`).test(statement.text))) {
-            plans.push(isGeneric ? await genericPlanOf(tx, statement) : await planOf(tx, statement))
-          }
-          return tx.query(statement)
-        },
-      }
-      await work({ ...db, ...spy, transaction: inside => inside(spy) })
-      throw new Error('rolled back')
-    })
-    .catch(error => {
-      if (error.message !== 'rolled back') throw error
-    })
-  return plans
-}
-
-const expectKeys = async (work: (db: Database) => Promise<unknown>, rows: number) => {
-  const plans = [...(await explained(work, false)), ...(await explained(work, true))]
-  expect(plans.length).toBeGreaterThan(0)
-  for (const plan of plans) expect(rowsRead(plan), JSON.stringify(plan)).toBeLessThanOrEqual(rows)
-}
-
-test.each(CASES)('without statistics: %s', (_, work, rows) => expectKeys(work, rows))
-
-test('with statistics', async () => {
-  await db.query({ text: sql`analyze` })
-  for (const [, work, rows] of CASES) await expectKeys(work, rows)
-})
+testPlans(
+  db,
+  ['event', 'webhook_delivery', 'user_address'],
+  CASES.map(([what, work, rows]): PlanCase => [what, work, { rows }]),
+)
