@@ -277,7 +277,11 @@ testPlans(db, TABLES, [
       indexes: { quota_alert: ['quota_alert_worst'], quota: [expect.stringMatching(/^quota_(pkey|list_by_id)$/)] },
     },
   ],
-  ['ended marks of a shard', on => removeEndedAlerts(on, shardFrom(3), NOW, 50), { blocks: 2_000 }],
+  [
+    'ended marks of a shard',
+    on => removeEndedAlerts(on, shardFrom(3), NOW, 50),
+    { blocks: 2_000, uses: 'quota_alert_end' },
+  ],
 
   ['a page of freed references', on => removeFreedReferences(on, NOW, 1_000), { blocks: 100 }],
 ])

@@ -145,12 +145,19 @@ const erasing = (user: number, page: (on: Database) => Promise<unknown>) => asyn
   await page(on)
 }
 
+const searching = (what: string, text: string): PlanCase => [
+  what,
+  on => search(on, text, 21, NOW),
+  {
+    blocks: 1_600,
+    indexes: {
+      'search-quotas-by-name': ['quota_list_by_name'],
+      'search-quotas-by-external_ref': ['quota_list_by_external_ref'],
+    },
+  },
+]
+
 const CASES: [string, (on: Database) => Promise<unknown>][] = [
-  ['a search for a number', on => search(on, '12', 21, NOW)],
-  ['a search for a name that most quotas begin with', on => search(on, 'plan', 21, NOW)],
-  ['a search for a reference that most quotas begin with', on => search(on, 'ref-', 21, NOW)],
-  ['a search for what stands for no name', on => search(on, '\u{10FFFF}', 21, NOW)],
-  ['a search for an id that all users have', on => search(on, 'm1', 21, NOW)],
   ['a page of transfers of all', on => listTransfers(on, { userId: undefined, before: 2 ** 53 - 1, size: 20 })],
   ['a page of transfers of a user', on => listTransfers(on, { userId: BUSY, before: 9_000_000, size: 20 })],
   ['transfers to a user who is erased', erasing(77, on => eraseReceived(on, erasure(77), 500))],
@@ -172,12 +179,19 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a page of usage and denials to erase', erasing(77, on => eraseRows(on, erasure(77), 500))],
   ['a page of lists of top users to erase', erasing(77, on => eraseTopUsers(on, erasure(77), 50))],
   ['a page of windows to remove', on => removeWindows(on, shardOf(77), 0, NOW - 2 * DAY_MS, 20)],
-  ['a page of deleted quotas', on => findDeletedQuotas(on, shardOf(77), { id: 0, deleted_at: 0 }, NOW, 20)],
   ['a deleted quota to remove', on => removeDeletedQuota(on, shardOf(77), (77 * 100_000 + 2) * 64 + shardOf(77), 500)],
 ]
 
-testPlans(
-  db,
-  TABLES,
-  CASES.map(([what, work]): PlanCase => [what, work, { blocks: 1_600 }]),
-)
+testPlans(db, TABLES, [
+  searching('a search for a number', '12'),
+  searching('a search for a name that most quotas begin with', 'plan'),
+  searching('a search for a reference that most quotas begin with', 'ref-'),
+  searching('a search for what stands for no name', '\u{10FFFF}'),
+  searching('a search for an id that all users have', 'm1'),
+  [
+    'a page of deleted quotas',
+    on => findDeletedQuotas(on, shardOf(77), { id: 0, deleted_at: 0 }, NOW, 20),
+    { blocks: 1_600, uses: 'quota_by_deletion' },
+  ],
+  ...CASES.map(([what, work]): PlanCase => [what, work, { blocks: 1_600 }]),
+])
