@@ -122,7 +122,7 @@ export async function claimReference(tx: Transaction, ref: string, userId: numbe
 }
 
 /** The first id of users that the service makes: those of other systems are rarely as large. */
-export const FIRST_OWN_USER_ID = 2 ** 40
+const FIRST_OWN_USER_ID = 2 ** 40
 
 /**
  * An id for a user that the service makes, by the time and at random. A sequence would give ids again that were answered, after the restore of
