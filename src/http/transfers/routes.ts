@@ -8,11 +8,11 @@ import { findTransfer, listTransfers } from '../../db/quotas/transfers.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
-import { Problem } from '../../errors.ts'
+import { invalidRequest, Problem } from '../../errors.ts'
 import { authorOf } from '../changes/requests.ts'
 import { refusal } from '../changes/responses.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorInteger, cursorsOf } from '../platform/cursors.ts'
+import { cursorInteger, cursorsOf, issuesWithCursor } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { operation } from '../platform/openapi.ts'
 import { keyMismatch } from '../platform/problems.ts'
@@ -70,6 +70,8 @@ export function transferRoutes(server: FastifyInstance, { db, now }: RouteContex
     handler: async request => {
       const { page_size: size = DEFAULT_PAGE_SIZE, cursor, user_id } = request.query
       const { before, user } = cursor === undefined ? { before: MAX_INTEGER, user: user_id } : cursors.read(cursor)
+      const issues = issuesWithCursor(['user_id'], { user_id }, { user_id: user })
+      if (issues.length > 0) throw invalidRequest(issues)
       const found = await listTransfers(db, { userId: user, before, size: size + 1 })
       const shown = found.slice(0, size)
       const last = found.length > size ? shown.at(-1) : undefined
