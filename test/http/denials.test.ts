@@ -89,43 +89,10 @@ describe('denials', async () => {
     for (const { row } of rows) expect(row).not.toMatch(/secret|66412345678/)
   })
 
-  test.each([
-    ['', MINE],
-    ['reason=no_quota', ['b2', 'b1', 'message', 'again', 'first']],
-    ['reason=cap_reached', ['again', 'exhausted']],
-    ['reason=quota_exhausted', []],
-    ['country=DE', ['again', 'first']],
-    ['message_type=otp', ['again', 'exhausted']],
-    ['without=country', ['b2', 'b1', 'exhausted']],
-    ['without=message_type&country=DE', ['again', 'first']],
-    ['without=message_type&message_type=otp', []],
-    ['id=again', ['again', 'again']],
-    ['id=again&country=AT', ['again']],
-    ['id=unknown', []],
-    [`from=${at(4)}`, MINE.slice(0, 4)],
-    [`to=${at(4)}`, MINE.slice(4)],
-    [`from=${at(3)}&to=${at(5)}&reason=no_quota`, ['again']],
-    [`from=${at(5)}&to=${at(3)}`, []],
-    [`id=again&from=${at(4)}`, ['again']],
-    [`id=again&to=${at(4)}`, ['again']],
-  ])('"%s" selects the same with any page size', async (query, expected) => {
-    const own = await call('GET', `${OWN}?${query}`, { token: mine })
-    expect(idsOf(own.body.items)).toEqual(expected)
-    const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
-    const items = own.body.items.map((item: object) => ({ ...item, sender: 'gateway' }))
-    expect(asAdmin.body).toEqual({ ...own.body, items })
-    for (const size of [1, 2]) {
-      expect((await walk(`${query}&page_size=${size}`, OWN, mine)).flat()).toEqual(expected)
-      expect((await walk(`user_id=${user}&${query}&page_size=${size}`)).flat()).toEqual(expected)
-    }
-  })
-
-  test('of all users are listed by time, and found by the sender’s id', async () => {
-    const ALL = [...MINE.slice(0, 2), 'again', ...MINE.slice(2)]
-    expect((await walk('page_size=3')).flat()).toEqual(ALL)
-    expect((await walk(`page_size=1&from=${at(4)}&to=${at(7)}`)).flat()).toEqual(ALL.slice(2, 5))
-    expect((await walk('id=again&page_size=1')).flat()).toEqual(['again', 'again', 'again'])
-    expect(idsOf((await call('GET', OWN, { token: others })).body.items)).toEqual(['again'])
+  test('are shown to administrators with their senders', async () => {
+    const own = (await call('GET', OWN, { token: mine })).body
+    const items = own.items.map((item: object) => ({ ...item, sender: 'gateway' }))
+    expect((await call('GET', `${ADMIN}?user_id=${user}`)).body).toEqual({ ...own, items })
     expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
   })
 
@@ -168,35 +135,11 @@ describe('denials', async () => {
     },
   )
 
-  test('a cursor fixes the filters, and is refused if forged or made for another viewer', async () => {
-    const query = `user_id=${user}&reason=no_quota&to=${at(100)}`
-    const cursor = (await call('GET', `${ADMIN}?page_size=1&${query}`)).body.next_cursor
-    expect((await call('GET', `${ADMIN}?${query}&cursor=${cursor}`)).status).toBe(200)
-    for (const [more, path] of [
-      ['user_id=8', 'user_id'],
-      ['id=again', 'id'],
-      ['reason=cap_reached', 'reason'],
-      ['country=DE', 'country'],
-      ['message_type=otp', 'message_type'],
-      ['sender=gateway', 'sender'],
-      ['without=country', 'without'],
-      [`from=${at(0)}`, 'from'],
-      [`to=${at(101)}`, 'to'],
-    ] as const) {
-      const answer = await call('GET', `${ADMIN}?cursor=${cursor}&${more}`)
-      expect(answer, more).toMatchObject({ status: 400, body: { errors: [{ path }] } })
-    }
-    const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
-    for (const bad of ['nonsense', made({ at: 1e15, of: 7, number: 1 }), made({ at: 1, of: 7, number: 'a' })]) {
-      const answer = await call('GET', `${ADMIN}?cursor=${bad}`)
-      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
-    }
-    expect((await call('GET', `${OWN}?cursor=${cursor}`, { token: mine })).status).toBe(400)
+  test('a cursor of a user that has filters of administrators is refused', async () => {
     const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
-    expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
-    expect((await call('GET', `${OWN}?cursor=${own}`, { token: others })).status).toBe(400)
     // A user who could filter by the sender would learn who sends.
     const last = JSON.parse(Buffer.from(own, 'base64url').toString())
+    const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
     for (const more of [{ sender: 'gateway' }, { without: 'sender' }, { user_id: user }])
       expect((await call('GET', `${OWN}?cursor=${made({ ...last, ...more })}`, { token: mine })).status).toBe(400)
   })

@@ -85,37 +85,13 @@ describe('reservations of one user', async () => {
     expect([force, expires_at]).toEqual([true, null])
   })
 
-  test.each([
-    ['', ALL],
-    ['state=reserved', ['due', 'partly', 'reserved']],
-    ['state=committed', ['forced', 'committed']],
-    ['state=refunded', ['refunded']],
-    ['state=expired', ['expired']],
-    ['state=released', ['some', 'released']],
-    [`quota_id=${german}`, ['committed', 'partly']],
-    [`quota_id=${german}&state=committed`, ['committed']],
-    [`quota_id=${other}`, []],
-    ['quota_id=64000000', []],
-    ['country=DE', ['committed', 'partly']],
-    ['country=DE&message_type=otp', ['committed']],
-    ['message_type=marketing', []],
-    [`from=${at(3)}`, ALL.slice(0, 7)],
-    [`to=${at(3)}`, ALL.slice(7)],
-    [`from=${at(3)}&to=${at(5)}`, ['refunded', 'committed']],
-    [`from=${at(5)}&to=${at(3)}`, []],
-    [`from=2026-03-15T13:00:05%2B01:00&state=expired`, ['expired']],
-  ])('"%s" selects the same with any page size', async (query, expected) => {
-    const own = await call('GET', `${OWN}?${query}`, { token: mine })
-    expect(idsOf(own.body.items)).toEqual(expected)
-    const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
-    const { items } = own.body
+  test('are shown to administrators with their authors', async () => {
+    const own = (await call('GET', OWN, { token: mine })).body
     const authors = { made_by: 'gateway', settled_by: expect.toBeOneOf(['gateway', null]) }
-    const authored = items.map((item: object) => ({ ...item, ...authors }))
-    expect(asAdmin.body).toEqual({ ...own.body, items: authored })
-    for (const size of [1, 2]) {
-      expect((await walk(`${query}&page_size=${size}`, OWN, mine)).flat()).toEqual(expected)
-      expect((await walk(`user_id=${user}&${query}&page_size=${size}`)).flat()).toEqual(expected)
-    }
+    const items = own.items.map((item: object) => ({ ...item, ...authors }))
+    expect((await call('GET', `${ADMIN}?user_id=${user}`)).body).toEqual({ ...own, items })
+    const zoned = await call('GET', `${OWN}?from=2026-03-15T13:00:05%2B01:00&state=expired`, { token: mine })
+    expect(idsOf(zoned.body.items)).toEqual(['expired'])
   })
 
   test('the state filter agrees with the shown state', async () => {
@@ -133,10 +109,6 @@ describe('reservations of one user', async () => {
     await ask('consume', { user_id: 8, id: 'a', units: 1 })
     const { body } = await call('GET', ADMIN)
     expect(idsOf(body.items)).toEqual(['a', ...ALL, `_opening.${other}`])
-    expect((await walk('page_size=3')).flat()).toEqual(idsOf(body.items))
-    expect((await walk(`quota_id=${german}&page_size=1`)).flat()).toEqual(['committed', 'partly'])
-    expect((await walk('state=expired&page_size=1')).flat()).toEqual(['expired'])
-    expect((await walk('country=DE&page_size=1')).flat()).toEqual(['committed', 'partly'])
     expect(idsOf((await call('GET', OWN, { token: await service.userToken(8) })).body.items)).toEqual([
       'a',
       `_opening.${other}`,
@@ -144,33 +116,12 @@ describe('reservations of one user', async () => {
     expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
   })
 
-  test('a cursor fixes the filters, and is refused if forged or made for another viewer', async () => {
-    const query = `user_id=${user}&state=reserved&to=${at(100)}`
-    const cursor = (await call('GET', `${ADMIN}?page_size=1&${query}`)).body.next_cursor
-    expect((await call('GET', `${ADMIN}?${query}&cursor=${cursor}`)).status).toBe(200)
-    for (const [more, path] of [
-      ['user_id=8', 'user_id'],
-      ['state=expired', 'state'],
-      ['quota_id=64', 'quota_id'],
-      [`from=${at(0)}`, 'from'],
-      [`to=${at(101)}`, 'to'],
-    ] as const) {
-      const answer = await call('GET', `${ADMIN}?cursor=${cursor}&${more}`)
-      expect(answer, more).toMatchObject({ status: 400, body: { errors: [{ path }] } })
-    }
+  test('a cursor of a user that has filters of administrators is refused', async () => {
     const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
-    for (const bad of ['nonsense', made({ at: 1e15, of: 7, id: 'a' }), made({ at: 1, of: 7, id: "'" })]) {
-      const answer = await call('GET', `${ADMIN}?cursor=${bad}`)
-      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
-    }
-    expect((await call('GET', `${OWN}?cursor=${cursor}`, { token: mine })).status).toBe(400)
     // A user who could filter by the sender would learn who sends.
     const ofSender = made({ at: START, of: user, id: 'a', sender: 'gateway' })
     expect((await call('GET', `${OWN}?cursor=${ofSender}`, { token: mine })).status).toBe(400)
     expect((await call('GET', `${OWN}?sender=gateway`, { token: mine })).status).toBe(400)
-    const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
-    expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
-    expect((await call('GET', `${OWN}?cursor=${own}`, { token: await service.userToken(8) })).status).toBe(400)
   })
 })
 

@@ -301,20 +301,6 @@ describe('a return', () => {
   })
 })
 
-test('the list has transfers from and to a user, newest first, page by page', async () => {
-  const { giver, receiver, from, transfer } = await aTransfer()
-  const ids = [transfer.id]
-  for (let n = 0; n < 3; n++) ids.unshift((await give(from, { to_user_id: receiver, units: 1 })).body.transfer.id)
-  for (const user of [giver, receiver]) {
-    const first = (await call('GET', `${TRANSFERS}?user_id=${user}&page_size=3`)).body
-    const rest = (await call('GET', `${TRANSFERS}?page_size=3&cursor=${first.next_cursor}`)).body
-    expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual(ids.toSorted((a, b) => b - a))
-    expect(rest.next_cursor).toBeNull()
-  }
-  expect((await call('GET', `${TRANSFERS}?page_size=4`)).body.items).toHaveLength(4)
-  expect((await call('GET', `${TRANSFERS}?user_id=${someone()}`)).body.items).toEqual([])
-})
-
 test('after all of this, verify finds no difference in any user or shard', async () => {
   await createUsageRollup({ db, log: console }).rollUpOnce()
   expect((await verify(db)).differences).toEqual([])

@@ -68,19 +68,6 @@ test('the history of a webhook holds no secret', async () => {
   }
 })
 
-test('the history of a webhook is read by cursor, which belongs to that webhook', async () => {
-  const { path } = await create()
-  for (const description of ['a', 'b']) await call('PUT', path, { body: { description } })
-  const first = await historyOf(path, '?page_size=2')
-  expect(first.items.map(({ version }: { version: number }) => version)).toEqual([3, 2])
-  const second = await historyOf(path, `?page_size=2&cursor=${first.next_cursor}`)
-  expect(second).toMatchObject({ items: [{ version: 1 }], next_cursor: null })
-
-  const other = await create()
-  const refused = await call('GET', `${other.path}/history?cursor=${first.next_cursor}`)
-  expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
-})
-
 test('a repeated call is recorded once, and a refused one not at all', async () => {
   const headers = { 'idempotency-key': 'once' }
   const { id } = (await call('POST', WEBHOOKS, { body, headers })).body
