@@ -45,7 +45,9 @@ interface List {
 const service = await startService()
 const { call, clock, db } = service
 const ADMIN = '/api/sms/admin'
-const [MINE, OTHER] = [7, 8]
+const MINE = 7
+/** Of the same shard. */
+const OTHER = Array.from({ length: 10_000 }, (_, n) => MINE + 1 + n).find(user => shardOf(user) === shardOf(MINE)) ?? 0
 const [mine, others] = [await service.userToken(MINE), await service.userToken(OTHER)]
 const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString()
 const fill = (text: string) => db.query({ text: rawSql`${text}` })
@@ -95,6 +97,8 @@ for (const description of ['a', 'b', 'c']) await change('PUT', `/webhooks/${webh
 for (const name of ['i', 'j']) await change('PUT', `/plans/${plan.id}`, { name })
 await change('DELETE', `/pauses/${pause.id}`)
 await change('DELETE', '/users/9/data')
+await change('PUT', `/quota/${twin.id}`, { limit: 7 })
+await change('PUT', `/webhooks/${twinOfWebhook.id}`, { description: 'a' })
 
 const [gateway, desk] = await names("insert into principal (subject) values ('gateway'), ('desk') returning id as name")
 const senders = [Number(gateway), Number(desk), null]
@@ -283,7 +287,7 @@ const LISTS: List[] = [
     ...{ path: `${ADMIN}/transfers`, nameOf: idOf, all: await byId('transfer') },
     filters: { user_id: { value: MINE, selects: item => [item.user_id, item.to_user_id].includes(MINE) } },
   },
-  { path: `${ADMIN}/users`, nameOf: item => String(item.user_id), all: ['7', '8', '9'] },
+  { path: `${ADMIN}/users`, nameOf: item => String(item.user_id), all: [MINE, 9, OTHER].map(String) },
   {
     ...{ path: `${ADMIN}/plans`, nameOf: idOf, all: await byId('plan', 'archived_at is null') },
     filters: { archived: { value: 'true', instead: await byId('plan', 'archived_at is not null') } },
@@ -383,8 +387,11 @@ const refusalOf = async ({ path, token = service.adminToken }: Pick<List, 'path'
   const { status, body } = await call('GET', `${path}?${query}`, { token })
   return [status, body.errors?.map((issue: { path: string }) => issue.path)]
 }
-const cursorOf = async ({ path, token = service.adminToken }: Pick<List, 'path' | 'token'>) =>
-  (await call('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=1`, { token })).body.next_cursor
+async function cursorOf({ path, token = service.adminToken }: Pick<List, 'path' | 'token'>): Promise<string> {
+  const { body } = await call('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=1`, { token })
+  expect(body.next_cursor, path).toEqual(expect.any(String))
+  return body.next_cursor
+}
 
 describe.each(LISTS)('$path', list => {
   const { all, filters = {}, nameOf, isFixing = true } = list
@@ -444,9 +451,14 @@ describe.each(LISTS)('$path', list => {
   if (scan !== undefined)
     test('goes on behind a bounded number of rows that a filter does not select', async () => {
       const wanted = (await scan(100, 10_000)).flat()
-      const pages = await scan(2, 3)
-      expect(pages.flat()).toEqual(wanted)
-      expect(pages.length).toBeGreaterThan(wanted.length / 2 + 1)
+      for (const [size, max] of [
+        [2, 3],
+        [20, 2],
+      ] as const) {
+        const pages = await scan(size, max)
+        expect(pages.flat()).toEqual(wanted)
+        expect(pages.length).toBeGreaterThan(3)
+      }
     })
 })
 
