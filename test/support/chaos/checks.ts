@@ -93,6 +93,8 @@ interface LedgerRow {
   committed: number
   released: number
   refunded: number
+  /** Of its first draw: quota, kind, number and start of the window, and the units. */
+  draws: number[]
 }
 
 export interface Findings {
@@ -125,7 +127,7 @@ function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): Shown
 export async function checkRun(record: RunRecord, db: Database): Promise<Findings> {
   const { rows, windows } = await db.transaction(async tx => {
     const rows = await tx.query<LedgerRow>({
-      text: sql`select user_id, id, units, committed, released, refunded from reservation`,
+      text: sql`select user_id, id, units, committed, released, refunded, draws from reservation`,
     })
     const windows = await tx.query<{
       quota_id: number
@@ -156,7 +158,14 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
   const used = new Map<string, number>()
   for (const { user_id, id, ...row } of rows) {
     const transfer = record.transfers.get(Number(/^_transfer:(\d+)$/.exec(id)?.[1]))
-    if (transfer === undefined && record.entries.get(`${user_id} ${id}`)?.shown === undefined)
+    if (id.startsWith('_opening.')) {
+      const {
+        draws: [quota = 0, , , start],
+      } = row
+      used.set(`${quota} ${start}`, row.committed)
+      const before = drawnBefore(record, user_id, quota)
+      if (row.committed > before || row.refunded > 0) findings.different.push(`${id}: ${row.committed} of ${before}`)
+    } else if (transfer === undefined && record.entries.get(`${user_id} ${id}`)?.shown === undefined)
       findings.unknown.push(`${user_id} ${id}`)
     if (transfer !== undefined && (row.committed !== transfer.units || row.refunded !== transfer.returned))
       findings.different.push(`${id}: shown ${JSON.stringify(transfer)}, is ${JSON.stringify(row)}`)
@@ -203,6 +212,14 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
   for (const [key, { used, limit }] of ofValues) if (used > limit) findings.oversold.push(`${key}: ${used} of ${limit}`)
   for (const [key, units] of used) if (units > 0) findings.sums.push(`${key}: shown ${units}, and there is no window`)
   return findings
+}
+
+/** The units that a user has drawn from quotas that were made before one: as many may count in its first window, at most. */
+function drawnBefore(record: RunRecord, user: number, quota: number): number {
+  const shown = [...record.entries.values()]
+    .filter(entry => entry.user === user)
+    .flatMap(entry => entry.shown?.draws ?? [])
+  return shown.reduce((units, draw) => (draw.quota_id < quota ? units + draw.units : units), 0)
 }
 
 /** What a reservation leaves of each value that a cap counts by itself, by cap, value and window. */
