@@ -93,8 +93,6 @@ interface LedgerRow {
   committed: number
   released: number
   refunded: number
-  /** Of its first draw: quota, kind, number and start of the window, and the units. */
-  draws: number[]
 }
 
 export interface Findings {
@@ -127,7 +125,7 @@ function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): Shown
 export async function checkRun(record: RunRecord, db: Database): Promise<Findings> {
   const { rows, windows } = await db.transaction(async tx => {
     const rows = await tx.query<LedgerRow>({
-      text: sql`select user_id, id, units, committed, released, refunded, draws from reservation`,
+      text: sql`select user_id, id, units, committed, released, refunded from reservation`,
     })
     const windows = await tx.query<{
       quota_id: number
@@ -135,9 +133,13 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
       used: number
       reserved: number
       bound: number | null
+      user_id: number
+      carried: number
     }>({
-      text: sql`select id as quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
-        union all select quota_id, window_start, used, reserved, "limit" + overage_limit + rolled_over from quota_window`,
+      text: sql`select w.*, q.user_id, case when w.window_no = 0 then coalesce((coalesce(q.plan, q.former) ->> 'carried')::bigint, 0) else 0 end as carried
+        from (select id as quota_id, window_no, window_start, used, reserved, "limit" + overage_limit + rolled_over as bound from quota
+          union all select quota_id, window_no, window_start, used, reserved, "limit" + overage_limit + rolled_over from quota_window) w
+        join quota q on q.id = w.quota_id`,
     })
     // Their counters are elsewhere.
     return { rows, windows: windows.filter(({ quota_id }) => !record.valueCaps.has(quota_id)) }
@@ -156,15 +158,20 @@ export async function checkRun(record: RunRecord, db: Database): Promise<Finding
 
   const there = new Map(rows.map(row => [`${row.user_id} ${row.id}`, row]))
   const used = new Map<string, number>()
+  const carriedBy = new Map<number, number>()
+  for (const { quota_id, window_start, user_id, carried } of windows) {
+    if (carried === 0) continue
+    carriedBy.set(quota_id, carried)
+    used.set(`${quota_id} ${window_start}`, carried)
+    const drawn = drawnBefore(record, user_id, quota_id)
+    if (carried > drawn)
+      findings.different.push(`${quota_id}: carries ${carried}, of ${drawn} that its user drew before`)
+  }
   for (const { user_id, id, ...row } of rows) {
     const transfer = record.transfers.get(Number(/^_transfer:(\d+)$/.exec(id)?.[1]))
     if (id.startsWith('_opening.')) {
-      const {
-        draws: [quota = 0, , , start],
-      } = row
-      used.set(`${quota} ${start}`, row.committed)
-      const before = drawnBefore(record, user_id, quota)
-      if (row.committed > before || row.refunded > 0) findings.different.push(`${id}: ${row.committed} of ${before}`)
+      if (row.committed !== carriedBy.get(Number(id.slice('_opening.'.length))))
+        findings.different.push(`${id}: ${JSON.stringify(row)}`)
     } else if (transfer === undefined && record.entries.get(`${user_id} ${id}`)?.shown === undefined)
       findings.unknown.push(`${user_id} ${id}`)
     if (transfer !== undefined && (row.committed !== transfer.units || row.refunded !== transfer.returned))
