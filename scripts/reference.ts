@@ -5,6 +5,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Registry } from '@prometheus-io/client'
+import type { TSchema } from 'typebox'
 import { configVariables } from '../src/config/describe.ts'
 import type { Machine } from '../src/config/variable.ts'
 import { COMPONENTS } from '../src/contract/components.ts'
@@ -98,7 +99,8 @@ function errorsPage(): string {
 /** The schema that a reference names, or the schema itself. */
 function resolved(schema: Schema): Schema {
   const name = schema.$ref?.replace(/#$/, '')
-  return name === undefined ? schema : (COMPONENTS[name] ?? schema)
+  const components: Readonly<Record<string, TSchema>> = COMPONENTS
+  return name === undefined ? schema : (components[name] ?? schema)
 }
 
 /** The type of a field in words: the name of its component, a literal, the fields of an object, or the JSON type. */

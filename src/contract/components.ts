@@ -33,7 +33,7 @@ import { WEBHOOK_COMPONENTS } from './webhooks.ts'
 const Health = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' })
 
 /** All named schemas of the OpenAPI document, by `$id`. */
-export const COMPONENTS: Record<string, TSchema> = {
+export const COMPONENTS = {
   ...QUOTA_COMPONENTS,
   ...QUOTA_SUMMARY_COMPONENTS,
   ...QUOTA_HISTORY_COMPONENTS,
@@ -64,4 +64,4 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...NAME_COMPONENTS,
   Health,
   ...PROBLEM_COMPONENTS,
-}
+} satisfies Record<string, TSchema>
