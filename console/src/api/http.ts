@@ -1,49 +1,42 @@
+import type { Answer, Call, Input, Operation, Options } from './operations.ts'
 import { ApiProblem, Unreachable } from './problem.ts'
 import { setReachable, watch } from './reachability.ts'
 import type { Api } from './types.ts'
 
-/** Options of a request. */
-export interface RequestOptions {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Query parameters; undefined and null are left out, and lists are repeated. */
-  query?: Record<string, string | number | boolean | readonly string[] | null | undefined>
+/** The input of any operation. */
+interface AnyInput extends Options {
+  query?: Record<string, unknown>
   body?: unknown
   /** A body of newline-delimited JSON. */
   lines?: string
-  /** The version that the change is based on. */
-  ifMatch?: number
-  /** Makes a POST safe to retry. */
-  idempotencyKey?: string
-  /** The same for the calls of one change, so that the history shows them as one. */
-  requestId?: string
-  signal?: AbortSignal
+  [param: string]: unknown
 }
 
 /**
- * Calls the API with a token; null: with none. The caller names the type of the response, which depends on the path.
+ * Calls an operation with a token; null: with none.
  *
- * @param path below `/api/sms`
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
-export async function send<T>(path: string, options: RequestOptions, token: string | null): Promise<T> {
-  const response = await open(path, options, token)
+export async function send<O extends Call>(operation: O, input: Input<O>, token: string | null): Promise<Answer<O>> {
+  const response = await open(operation, input, token)
   const content = response.status === 204 ? undefined : await jsonOf(response)
   setReachable(true)
-  return content as T
+  return content as Answer<O>
 }
 
 /**
- * Calls the API with a token, or with none, and returns the response when its head has come.
+ * Calls an operation with a token, or with none, and returns the response when its head has come.
  *
- * @param path below `/api/sms`
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
-export async function open(path: string, options: RequestOptions, token: string | null): Promise<Response> {
-  const call = fetch(urlOf(path, options.query), {
-    method: options.method ?? 'GET',
-    headers: headersOf(options, token),
-    body: options.lines ?? (options.body === undefined ? null : JSON.stringify(options.body)),
-    signal: options.signal ?? null,
+export async function open(operation: Operation, input: Options, token: string | null): Promise<Response> {
+  const [method = '', path = ''] = operation.split(' ')
+  const { body, lines, signal, ...params }: AnyInput = input
+  const call = fetch(urlOf(path, params), {
+    method,
+    headers: headersOf(input, token),
+    body: lines ?? (body === undefined ? null : JSON.stringify(body)),
+    signal: signal ?? null,
     credentials: 'omit',
     cache: 'no-store',
   })
@@ -75,7 +68,8 @@ async function jsonOf(response: Response): Promise<unknown> {
   }
 }
 
-function urlOf(path: string, query: RequestOptions['query'] = {}): string {
+function urlOf(template: string, { query = {}, ...params }: AnyInput): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(params[name])))
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) {
@@ -85,8 +79,8 @@ function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }
 
-function headersOf(options: RequestOptions, token: string | null): Record<string, string> {
-  const { body, lines, ifMatch, idempotencyKey, requestId } = options
+function headersOf(input: AnyInput, token: string | null): Record<string, string> {
+  const { body, lines, ifMatch, idempotencyKey, requestId } = input
   return {
     ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -47,6 +47,11 @@ export function retryDelayOf(error: unknown): number | null {
   return null
 }
 
+/** Whether there is nothing of the name or id. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 404
+}
+
 /** Whether a change was refused because it is based on an older version. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'version_mismatch'

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { countryName } from '../formats.ts'
 import type { Pause } from '../model/pauses.ts'
-import { useLiftPause } from '../queries/pauses.ts'
+import { useChange } from '../queries/calls.ts'
 import { texts } from '../texts/texts.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorNotice } from './error-notice.tsx'
@@ -20,7 +20,7 @@ interface LiftPauseProps {
 export function LiftPause({ pause: { id, country, user_id }, onDone }: LiftPauseProps) {
   const [isOpen, setOpen] = useState(false)
   const name = countryName(country)
-  const lifting = useLiftPause(() => {
+  const lifting = useChange('DELETE /admin/pauses/{id}', () => {
     setOpen(false)
     onDone(words.done(name))
   })
@@ -37,7 +37,7 @@ export function LiftPause({ pause: { id, country, user_id }, onDone }: LiftPause
             <Button variant="default" onClick={() => setOpen(false)}>
               {words.close}
             </Button>
-            <Button loading={lifting.isPending} onClick={() => lifting.mutate(id)}>
+            <Button loading={lifting.isPending} onClick={() => lifting.mutate({ id })}>
               {words.submit}
             </Button>
           </Group>

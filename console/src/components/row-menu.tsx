@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import { transferableUnits } from '../model/transfers.ts'
-import { useSetEnabled } from '../queries/quota-changes.ts'
+import { useChange } from '../queries/calls.ts'
 import { adjustsQuotas, changesQuotas } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
@@ -25,7 +25,7 @@ interface RowMenuProps {
 /** The actions of one row, and their dialogs. One for the whole table: two hundred menus would be slow to render. */
 export default function RowMenu({ quota, anchor, onClose, onDone, onError }: RowMenuProps) {
   const [action, setAction] = useState<QuotaAction['name'] | null>(null)
-  const resumption = useSetEnabled(quota.id, () => onDone(texts.quotas.actions.resumed(quotaName(quota))))
+  const resumption = useChange('PUT /admin/quota/{id}', () => onDone(texts.quotas.actions.resumed(quotaName(quota))))
   const close = () => {
     onClose()
     anchor.focus()
@@ -39,7 +39,7 @@ export default function RowMenu({ quota, anchor, onClose, onDone, onError }: Row
         onClose={close}
         onAction={setAction}
         onResume={() => {
-          resumption.mutate(true, { onError })
+          resumption.mutate({ id: quota.id, body: { enabled: true } }, { onError })
           close()
         }}
       />

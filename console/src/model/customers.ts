@@ -33,14 +33,13 @@ export function sortOf({ view, sort }: Pick<CustomerFilters, 'view' | 'sort'>): 
 
 /** The query of the API. A reference that is typed as `ref:…` is searched without that. */
 export function customersRequest({ plan, search, sort, ...filters }: CustomerFilters) {
-  const isDescending = sort?.startsWith('-') ?? false
   return {
     ...filters,
     plan_id: plan,
     search: search === null ? null : searchedReceiver(search),
-    sort: sort === null ? null : isDescending ? sort.slice(1) : sort,
-    order: sort === null ? null : isDescending ? 'desc' : 'asc',
-  }
+    sort: SORTS.find(one => sort === one || sort === `-${one}`) ?? null,
+    order: sort === null ? null : sort.startsWith('-') ? 'desc' : 'asc',
+  } as const
 }
 
 /** Whether more than a view is selected. */

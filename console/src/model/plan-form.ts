@@ -110,7 +110,7 @@ export function planBodyOf(values: PlanValues) {
   return { ...planFieldsOf(values), slots: values.slots.map(slotBodyOf) }
 }
 
-function slotBodyOf({ slot, lasts_days, quota }: SlotValues): Record<string, unknown> {
+function slotBodyOf({ slot, lasts_days, quota }: SlotValues) {
   const days = wholeNumber(lasts_days)
   return { slot, ...(days === '' ? {} : { lasts_days: days }), ...createBodyOf(quota, '') }
 }

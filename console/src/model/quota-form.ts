@@ -234,7 +234,7 @@ export function duplicateMetadataKey({ metadata }: FormValues): string | null {
 }
 
 /** The request body that creates the quota, without defaults. Missing required values are left out, for the service to reject. */
-export function createBodyOf(values: FormValues, reason: string): Record<string, unknown> {
+export function createBodyOf(values: FormValues, reason: string) {
   const { kind, period, time_zone, user_id } = values
   const { limit, starts_at, ...settings } = settingsOf(values, null)
   const others =

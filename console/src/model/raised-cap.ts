@@ -20,7 +20,7 @@ export function canRaiseForWindow({ kind, limit, period, per, window_end, expire
 }
 
 /** The cap that follows, as the API creates it: the same cap from the end of the window on. */
-export function followingCap(cap: Quota): object {
+export function followingCap(cap: Quota) {
   const { user_id, kind, name, limit, period, anchor, time_zone, per, counts, expires_at, priority } = cap
   const { countries, message_types, alert_at, metadata, window_end, id } = cap
   return {

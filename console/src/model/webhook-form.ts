@@ -14,9 +14,6 @@ export interface WebhookInput
   only_when_low: { units: string; share: string } | null
 }
 
-/** What a form sends. */
-export type WebhookSettings = ReturnType<typeof settingsOf>
-
 export const hasAddresses = (kind: WebhookKind) => DESTINATIONS[kind] === 'addresses'
 
 export const hasUrl = (kind: WebhookKind) => DESTINATIONS[kind] !== null && !hasAddresses(kind)
@@ -41,9 +38,10 @@ export function changedSettings<Changes extends Partial<Pick<Webhook, 'url'>>>(
 const writtenIn = (lines: readonly string[]): string[] => lines.map(line => line.trim()).filter(line => line !== '')
 
 /** The fields of a form as the service takes them; it refuses what is no number. */
-export function settingsOf({ addresses, only_when_low: low, ...rest }: Partial<WebhookInput>) {
+export function settingsOf({ url, addresses, only_when_low: low, ...rest }: Partial<WebhookInput>) {
   return {
     ...rest,
+    ...(typeof url === 'string' && { url }),
     ...(addresses ? { addresses: writtenIn(addresses) } : {}),
     ...(low === undefined ? {} : { only_when_low: low && lowOf(low) }),
   }

@@ -1,7 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { csvLine } from '../../../src/domain/csv.ts'
-import type { RequestOptions } from '../api/http.ts'
-import type { Api } from '../api/types.ts'
 import { LOCAL_ZONE } from '../formats.ts'
 import { dayOf } from '../model/local-time.ts'
 import type { Bar, HistogramPeriod } from '../model/message-histogram.ts'
@@ -21,13 +19,9 @@ import {
   placeText,
   stateOf,
 } from '../model/messages.ts'
-import { request, requestLines } from '../session/client.ts'
+import { call, callLines } from '../session/client.ts'
 import type { Save } from './csv-file.ts'
 import { messagesInterval } from './user.ts'
-
-type Query = NonNullable<RequestOptions['query']>
-type Reservation = Api['ReservationRecord']
-type Denial = Api['DenialRecord']
 
 /** Rows that a call asks for. A page has at most twice as many, and one less. */
 const PAGE_SIZE = 25
@@ -46,7 +40,7 @@ interface FoundMessages {
 /** Query options for a page of the messages of all users, newest first. */
 export function allMessagesQuery({ denial: _, cursor, ...filters }: MessagesState) {
   return queryOptions({
-    queryKey: ['reservations', 'all', filters, cursor],
+    queryKey: ['GET /admin/quota/reservations', 'all', filters, cursor],
     queryFn: ({ signal }) => findMessages(filters, cursor === null ? null : placeOf(cursor), signal),
     placeholderData: keepPreviousData,
     // What takes several calls is not read again by itself.
@@ -70,25 +64,29 @@ async function findMessages(filters: MessageFilters, start: Place | null, signal
 
 async function readPage(filters: MessageFilters, place: Place | null, signal: AbortSignal) {
   const lists = listsOf(filters)
-  const read = <Row>(path: string, query: Query, cursor: string | null): Promise<Part<Row>> => {
-    // A cursor holds the `to` with which its list was begun.
-    const from = cursor === null ? { to: place?.before ?? filters.to } : { cursor }
-    return request<Part<Row>>(path, { query: { ...query, ...from, page_size: PAGE_SIZE }, signal })
-  }
-  const [sent, denied] = await Promise.all([
-    lists.sent ? read<Reservation>('/admin/quota/reservations', sentQuery(filters), place?.sent ?? null) : NOTHING,
-    lists.denied ? read<Denial>('/admin/denials', deniedQuery(filters), place?.denied ?? null) : NOTHING,
-  ])
-  return mergedPage(sent, denied)
+  // A cursor holds the `to` with which its list was begun.
+  const pageFrom = (cursor: string | null = null) => ({
+    ...(cursor === null ? { to: place?.before ?? filters.to } : { cursor }),
+    page_size: PAGE_SIZE,
+  })
+  const sent = { query: { ...sentQuery(filters), ...pageFrom(place?.sent) }, signal }
+  const denied = { query: { ...deniedQuery(filters), ...pageFrom(place?.denied) }, signal }
+  return mergedPage(
+    ...(await Promise.all([
+      lists.sent ? call('GET /admin/quota/reservations', sent) : NOTHING,
+      lists.denied ? call('GET /admin/denials', denied) : NOTHING,
+    ])),
+  )
 }
 
 /** The filters of the list of reservations. */
-function sentQuery({ state, user_id, country, message_type, sender, from }: MessageFilters): Query {
-  return { state, user_id, country, message_type, sender, from }
+function sentQuery({ state, user_id, country, message_type, sender, from }: MessageFilters) {
+  // The list of denied messages has no states.
+  return { state: state === 'denied' ? null : state, user_id, country, message_type, sender, from }
 }
 
 /** The filters of the list of denials. */
-function deniedQuery({ state: _state, to: _to, ...filters }: MessageFilters): Query {
+function deniedQuery({ state: _state, to: _to, ...filters }: MessageFilters) {
   return filters
 }
 
@@ -96,11 +94,12 @@ function deniedQuery({ state: _state, to: _to, ...filters }: MessageFilters): Qu
 export function histogramQuery(filters: MessageFilters, period: HistogramPeriod | null) {
   const { user_id, country, message_type, reason } = filters
   const lists = listsOf(filters)
-  const query = { ...period, user_id, country, message_type, time_zone: LOCAL_ZONE }
+  const query = period && { ...period, user_id, country, message_type, time_zone: LOCAL_ZONE }
   return queryOptions({
-    queryKey: ['usage', 'histogram', query, reason, lists],
+    queryKey: ['GET /admin/quota/usage', 'histogram', query, reason, lists],
     queryFn: async ({ signal }): Promise<Bar[]> => {
-      const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
+      if (query === null) return []
+      const { items } = await call('GET /admin/quota/usage', { query, signal })
       return items.map(({ start, end, committed, denied, denied_by_reason }) => ({
         start,
         end,
@@ -148,12 +147,9 @@ export async function exportMessages(
 ): Promise<ExportedMessages> {
   const lists = listsOf(filters)
   let count = 0
-  const read = async <Row>(list: string, query: Query, timeOf: (row: Row) => string): Promise<Part<Row>> => {
+  const read = async <Row>(rows: AsyncIterable<Row>, timeOf: (row: Row) => string): Promise<Part<Row>> => {
     const items: Row[] = []
-    for await (const row of requestLines<Row>(`/admin/export/${list}`, {
-      query: { ...query, to: filters.to },
-      signal,
-    })) {
+    for await (const row of rows) {
       items.push(row)
       count += 1
       if (count % COUNTED === 0) onCount(count)
@@ -161,11 +157,12 @@ export async function exportMessages(
     }
     return { items, next_cursor: null, scanned_until: null }
   }
+  const { to } = filters
   // One after the other: a principal may run two exports at a time.
-  const denied = lists.denied ? await read<Denial>('denials', deniedQuery(filters), ({ at }) => at) : NOTHING
-  const sent = lists.sent
-    ? await read<Reservation>('ledger', sentQuery(filters), ({ created_at }) => created_at)
-    : NOTHING
+  const deniedRows = callLines('GET /admin/export/denials', { query: { ...deniedQuery(filters), to }, signal })
+  const denied = lists.denied ? await read(deniedRows, ({ at }) => at) : NOTHING
+  const sentRows = callLines('GET /admin/export/ledger', { query: { ...sentQuery(filters), to }, signal })
+  const sent = lists.sent ? await read(sentRows, ({ created_at }) => created_at) : NOTHING
   const { rows, next } = mergedPage(sent, denied)
   const states = new Map<MessageState, number>()
   for (const message of rows) {

@@ -1,14 +1,16 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { counts } from '../../../src/domain/sendable.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
+import type { Input } from '../api/operations.ts'
 import type { Api } from '../api/types.ts'
 import { comparedPeriod, type Demand, WINDOWS_BEFORE } from '../model/demand.ts'
 import { isBlock } from '../model/quota-status.ts'
 import { lastDay, type TimeRange, wholeQuarters } from '../model/time-ranges.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
 import { liveQuotasQuery } from './quota.ts'
 
 type Quota = Api['SmsQuota']
+type Interval = Input<'GET /admin/quota/usage'>['query']['interval']
 type Group = Api['Usage']['items'][number]
 
 const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 31 * DAY_MS }
@@ -16,16 +18,16 @@ const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 31 * DA
 /** Null where no report says it: there are reports by country and by message type, and none by both. */
 export function demandQuery(quota: Quota) {
   return queryOptions({
-    queryKey: ['usage', 'demand', quota.id],
+    queryKey: ['GET /admin/quota/usage', 'demand', quota.id],
     queryFn: async ({ client, signal }): Promise<Demand | null> => {
       const blocks = quota.kind === 'cap' ? await blocksBeside(quota, client) : []
       const isScopedBy = (scope: 'countries' | 'message_types') => [quota, ...blocks].some(one => one[scope] !== null)
       const [byCountry, byType] = [isScopedBy('countries'), isScopedBy('message_types')]
       if (byCountry && byType) return null
       const group_by = byCountry ? 'country' : byType ? 'message_type' : null
-      const read = async (range: TimeRange, interval: string): Promise<Group[]> => {
-        const query = { user_id: quota.user_id, ...range, interval, time_zone: quota.time_zone, group_by }
-        const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
+      const read = async (range: TimeRange, interval: Interval): Promise<Group[]> => {
+        const query = { user_id: quota.user_id, ...range, interval, time_zone: quota.time_zone, group_by } as const
+        const { items } = await call('GET /admin/quota/usage', { query, signal })
         return items.filter(item => isCounted(quota, item) && !blocks.some(block => isCounted(block, item)))
       }
       const now = sumOf(quota, await read(windowOf(quota), 'month'))

@@ -7,14 +7,13 @@ import type { Api } from '../api/types.ts'
 import { type GiveInput, giftRequest } from '../model/give-input.ts'
 import type { UserRecord } from '../model/give-plan.ts'
 import type { Failure } from '../model/job.ts'
-import { request, requestLines } from '../session/client.ts'
+import { call, callLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
 
 /** Units for the users of a file: what they would get, the job that gives them, and what undoing it reads. */
 
 type Quota = Api['SmsQuota']
-type GiveRecord = Api['GiveRecord']
 
 interface Call {
   isDryRun: boolean
@@ -25,9 +24,8 @@ interface Call {
 
 /** What becomes of each user. @throws ApiProblem, Unreachable, Stopped */
 async function* giveRecords(body: Api['GiveReq'], call: Call): AsyncGenerator<UserRecord, void> {
-  const records = requestLines<GiveRecord>('/admin/quota/give', {
-    method: 'POST',
-    query: { dry_run: call.isDryRun },
+  const records = callLines('POST /admin/quota/give', {
+    query: { dry_run: `${call.isDryRun}` },
     body: { ...body, name: texts.manyQuotas.extra.name('').trim() },
     idempotencyKey: call.key,
     signal: call.signal,
@@ -113,8 +111,8 @@ export const quotasOfUsersQuery = (users: readonly { user_id: number }[], onProg
 
 /** A user has at most 200 quotas that have not ended, and a page holds as many. */
 async function quotasOf(user_id: number, signal: AbortSignal): Promise<readonly Quota[]> {
-  const query = { user_id, page_size: MAX_PAGE_SIZE, sort: '-expires_at' }
-  const { items } = await patiently(() => request<Api['QuotaPage']>('/admin/quota/list', { query, signal }))
+  const query = { user_id, page_size: MAX_PAGE_SIZE, sort: '-expires_at' } as const
+  const { items } = await patiently(() => call('GET /admin/quota/list', { query, signal }))
   return items
 }
 

@@ -2,7 +2,7 @@ import { kindOfFault, ruleOf } from '../../../src/domain/row-faults.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall } from '../model/bulk-change.ts'
 import { type Failure, NOTHING_DONE, type Progress, sumOf } from '../model/job.ts'
-import { requestLines } from '../session/client.ts'
+import { callLines } from '../session/client.ts'
 import { problemTexts } from '../texts/problems.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -40,9 +40,8 @@ interface BulkPreview {
 }
 
 function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signal: AbortSignal) {
-  return requestLines<BulkRecord>('/admin/quota/bulk', {
-    method: 'POST',
-    query: { dry_run: isDryRun },
+  return callLines('POST /admin/quota/bulk', {
+    query: { dry_run: `${isDryRun}` },
     body: { select, change },
     idempotencyKey: key,
     signal,
@@ -157,9 +156,8 @@ async function importPiece(
   signal: AbortSignal,
 ): Promise<{ progress: Progress; stopped: string | null }> {
   const refused: Extract<ImportRecord, { record: 'failed' }>[] = []
-  const records = requestLines<ImportRecord>('/admin/quota/import', {
-    method: 'POST',
-    query: { dry_run: isDryRun },
+  const records = callLines('POST /admin/quota/import', {
+    query: { dry_run: `${isDryRun}` },
     lines: `${piece.map(({ json }) => json).join('\n')}\n`,
     signal,
   })

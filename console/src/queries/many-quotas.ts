@@ -5,9 +5,9 @@ import { exportedValue } from '../../../src/domain/quota-file.ts'
 import type { Api } from '../api/types.ts'
 import type { BulkCall, Selection } from '../model/bulk-change.ts'
 import { type Filters, filterOf } from '../model/quota-lists.ts'
-import { requestLines } from '../session/client.ts'
+import { callLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
-import { type Save, saveCsv } from './csv-file.ts'
+import { csvExport } from './csv-file.ts'
 import { previewBulk, type Sample } from './jobs.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
@@ -83,15 +83,7 @@ export const moreSamplesQuery = (call: BulkCall, selection: Selection, first: re
 /** The ids that are still to be asked about; null before the selection has been read. */
 const NOT_READ: readonly number[] | null = null
 
-/** Writes all quotas that match filters to a file. @param onCount gets how many have been read */
-export function exportToFile(
-  filters: Filters,
-  signal: AbortSignal,
-  onCount: (count: number) => void,
-  save: Save,
-): Promise<void> {
-  return saveCsv('sms-quota-quotas.csv', '', exportedLines(filters, signal), { onCount, save })
-}
+export const exportToFile = csvExport('sms-quota-quotas.csv', '', exportedLines)
 
 async function* exportedLines(filters: Filters, signal: AbortSignal): AsyncGenerator<string, void> {
   // The names of the fields, which are those of the first quota, stand before it.
@@ -105,5 +97,5 @@ async function* exportedLines(filters: Filters, signal: AbortSignal): AsyncGener
 
 /** All quotas that match filters, by id, as the service reads them. */
 function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {
-  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters, Date.now()), signal })
+  return callLines('GET /admin/export/quotas', { query: filterOf(filters, Date.now()), signal })
 }

@@ -1,7 +1,7 @@
-import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { ViewedUser } from '../model/addresses.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
+import { orNull } from './calls.ts'
 import { messagesInterval } from './user.ts'
 
 /** What is shown of the denials of one message: the newest. */
@@ -22,7 +22,7 @@ export interface Message {
 /** Query options for the life of a message. @param id the sender's */
 export function messageQuery(user: ViewedUser, id: string) {
   return {
-    queryKey: ['reservations', 'message', user, id],
+    queryKey: ['GET /quota/reservations/{id}', user, id],
     queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Message> => {
       const [reservation, page] = await Promise.all([readReservation(user, id, signal), readDenials(user, id, signal)])
       return { reservation, denials: page.items, hasMoreDenials: page.next_cursor !== null }
@@ -31,18 +31,12 @@ export function messageQuery(user: ViewedUser, id: string) {
   }
 }
 
-async function readReservation(
-  { user_id, isOwn }: ViewedUser,
-  id: string,
-  signal: AbortSignal,
-): Promise<MessageReservation | null> {
-  const base = isOwn ? '/quota/reservations' : `/admin/quota/reservations/${user_id}`
-  try {
-    return await request<MessageReservation>(`${base}/${encodeURIComponent(id)}`, { signal })
-  } catch (error) {
-    if (error instanceof ApiProblem && error.code === 'not_found') return null
-    throw error
-  }
+function readReservation({ user_id, isOwn }: ViewedUser, id: string, signal: AbortSignal) {
+  return orNull<MessageReservation>(
+    isOwn
+      ? call('GET /quota/reservations/{id}', { id, signal })
+      : call('GET /admin/quota/reservations/{user_id}/{id}', { user_id, id, signal }),
+  )
 }
 
 async function readDenials(
@@ -52,6 +46,8 @@ async function readDenials(
 ): Promise<Api['DenialPage']> {
   // The service's own reservations have ids that no sender can use, so that none is denied.
   if (id.startsWith('_')) return { items: [], page_size: MAX_DENIALS, next_cursor: null, scanned_until: null }
-  const query = { id, page_size: MAX_DENIALS, user_id: isOwn ? null : user_id }
-  return request<Api['DenialPage']>(isOwn ? '/quota/denials' : '/admin/denials', { query, signal })
+  const query = { id, page_size: MAX_DENIALS }
+  return isOwn
+    ? call('GET /quota/denials', { query, signal })
+    : call('GET /admin/denials', { query: { ...query, user_id }, signal })
 }

@@ -1,7 +1,7 @@
 import { queryOptions, useQueries } from '@tanstack/react-query'
 import { queryClient } from '../api/query-client.ts'
 import type { Api } from '../api/types.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
 import { readsAllUsers } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
 
@@ -25,7 +25,7 @@ export function useNames(subjects: readonly string[]): ReadonlyMap<string, strin
 
 function nameQuery(subject: string) {
   return queryOptions({
-    queryKey: ['names', subject],
+    queryKey: ['GET /admin/names', subject],
     queryFn: async () => (await askWithOthers(subject)).find(entry => entry.subject === subject) ?? null,
     staleTime: STALE_MS,
   })
@@ -50,7 +50,7 @@ function beginCall() {
   const subjects: string[] = []
   const answer = new Promise<void>(resolve => setTimeout(resolve)).then(async () => {
     if (next?.subjects === subjects) next = null
-    return (await request<Api['PrincipalNames']>('/admin/names', { query: { subject: subjects } })).items
+    return (await call('GET /admin/names', { query: { subject: subjects } })).items
   })
   return { subjects, answer }
 }

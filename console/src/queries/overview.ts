@@ -1,13 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { retryDelayOf } from '../api/problem.ts'
-import type { Api } from '../api/types.ts'
 import { LOCAL_ZONE } from '../formats.ts'
 import { lastDay, lastHour, type TimeRange, weekBefore } from '../model/time-ranges.ts'
 import { blocksAll, type DestinationGroup, type GroupSum, type GroupSums, type TrafficGroup } from '../model/traffic.ts'
-import { request } from '../session/client.ts'
-
-type Usage = Api['Usage']
+import { call } from '../session/client.ts'
+import { readAll } from './calls.ts'
 
 /** Refetch interval of the overview, while the tab is visible. */
 const OVERVIEW_INTERVAL_MS = 12_000
@@ -42,8 +40,8 @@ export function useLive<T>(
 export function useOverview() {
   const query = { time_zone: LOCAL_ZONE }
   return useLive(
-    ['overview'],
-    signal => request<Api['Overview']>('/admin/overview', { query, signal }),
+    ['GET /admin/overview'],
+    signal => call('GET /admin/overview', { query, signal }),
     OVERVIEW_INTERVAL_MS,
   )
 }
@@ -55,27 +53,27 @@ export function useDestinations(group: TrafficGroup) {
   // A new key, and a new report of the week, every hour.
   const before = weekBefore(new Date())
   const usual = useQuery({
-    queryKey: ['usage', 'destinations', group, before],
+    queryKey: ['GET /admin/quota/usage', 'destinations', group, before],
     queryFn: ({ signal }) => readGroups(before, group, signal),
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   })
   const read = async (signal: AbortSignal) => ({ group, sums: await readGroups(lastDay(new Date()), group, signal) })
-  const now = useLive(['usage', 'destinations', group], read, SLOW_INTERVAL_MS)
+  const now = useLive(['GET /admin/quota/usage', 'destinations', group], read, SLOW_INTERVAL_MS)
   return { now, usual: usual.data }
 }
 
 /** How fast it goes now: of each destination or sender, what it asked for in the last hour. Read where one is unusual. */
 export function useLastHour(group: TrafficGroup) {
   const read = (signal: AbortSignal) => readGroups(lastHour(new Date()), group, signal)
-  return useLive(['usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
+  return useLive(['GET /admin/quota/usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
 }
 
 const NONE: GroupSum = { asked: 0, denied: 0, sent: 0, messages: 0, verified: 0 }
 
 async function readGroups(period: TimeRange, group: TrafficGroup, signal: AbortSignal): Promise<GroupSums> {
-  const query = { ...period, interval: 'month', group_by: group }
-  const { items } = await request<Usage>('/admin/quota/usage', { query, signal })
+  const query = { ...period, interval: 'month', group_by: group } as const
+  const { items } = await call('GET /admin/quota/usage', { query, signal })
   const sums = new Map<string | null, GroupSum>()
   // Two rows of a group if the period contains the end of a month.
   for (const item of items) {
@@ -98,19 +96,14 @@ const MAX_BLOCK_PAGES = 50
 /** The caps of 0 that block all messages to a destination, by user; of more than 10,000, the newest. */
 export function useBlocksOfDestination(group: DestinationGroup, key: string) {
   return useQuery({
-    queryKey: ['quotas', 'blocks', group, key],
+    queryKey: ['GET /admin/quota/list', 'blocks', group, key],
     queryFn: async ({ signal }) => {
-      const filter = { kind: 'cap', status: 'exhausted', [group]: key }
-      const blocks = new Map<number, number>()
-      let from: object = { ...filter, sort: '-id' }
-      for (let page = 0; page < MAX_BLOCK_PAGES; page++) {
-        const query = { ...from, page_size: BLOCKS_PAGE }
-        const { items, next_cursor }: Api['QuotaPage'] = await request('/admin/quota/list', { query, signal })
-        for (const { user_id, id } of items.filter(quota => blocksAll(group, quota))) blocks.set(user_id, id)
-        if (next_cursor === null) break
-        from = { cursor: next_cursor }
-      }
-      return blocks
+      const filter = { kind: 'cap', status: 'exhausted', [group]: key, sort: '-id' } as const
+      const quotas = await readAll(cursor => {
+        const query = { ...(cursor === null ? filter : { cursor }), page_size: BLOCKS_PAGE }
+        return call('GET /admin/quota/list', { query, signal })
+      }, MAX_BLOCK_PAGES)
+      return new Map(quotas.filter(quota => blocksAll(group, quota)).map(({ user_id, id }) => [user_id, id]))
     },
   })
 }

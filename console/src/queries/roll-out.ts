@@ -11,10 +11,10 @@ import {
   type RollOutCall,
   type RollOutCounts,
 } from '../model/roll-out.ts'
-import { requestLines } from '../session/client.ts'
+import { callLines } from '../session/client.ts'
 import { texts } from '../texts/texts.ts'
+import { refetchAfter } from './calls.ts'
 import { brokenOff, type Job, reasonOf, Stopped } from './jobs.ts'
-import { refetchPlans } from './plans.ts'
 import { findUserId } from './profile.ts'
 
 /** Giving the current version of a plan to many, whose answer is a stream of records. */
@@ -38,8 +38,8 @@ export interface RollOutPreview extends RollOutCounts {
 }
 
 function recordsOf({ plan_id, version, select, key }: RollOutCall, isDryRun: boolean, signal: AbortSignal) {
-  return requestLines<RollOutRecord>(`/admin/plans/${plan_id}/roll-out`, {
-    method: 'POST',
+  return callLines('POST /admin/plans/{id}/roll-out', {
+    id: plan_id,
     body: { ...select, dry_run: isDryRun },
     ifMatch: version,
     idempotencyKey: key,
@@ -54,7 +54,7 @@ export const rollOutPreviewQuery = (call: RollOutCall) =>
     queryFn: ({ signal }) =>
       preview(call, signal).catch(error => {
         // The page is stale. With the plan as it is now, it asks again.
-        if (isOutdated(error)) void refetchPlans()
+        if (isOutdated(error)) void refetchAfter('POST /admin/plans/{id}/roll-out')
         throw error
       }),
     // What is confirmed is what was shown, and each look begins with what is stored now.

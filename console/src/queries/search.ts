@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
-import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { uint } from '../model/url-parameters.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
+import { orNull } from './calls.ts'
 
 export type Found = Api['SearchResult'] & {
   /** Denied messages with exactly the id that was searched for, one of each user, which were not granted later. */
@@ -15,7 +15,7 @@ export type Found = Api['SearchResult'] & {
 /** What ids, names and references begin with the text, over all users. Nothing is asked for an empty text. */
 export function searchQuery(text: string) {
   return queryOptions({
-    queryKey: ['search', text],
+    queryKey: ['GET /admin/search', text],
     queryFn: ({ signal }) => find(text, signal),
     enabled: text !== '',
     placeholderData: keepPreviousData,
@@ -24,7 +24,7 @@ export function searchQuery(text: string) {
 
 async function find(text: string, signal: AbortSignal): Promise<Found> {
   const [result, denied] = await Promise.all([
-    request<Api['SearchResult']>('/admin/search', { query: { q: text }, signal }),
+    call('GET /admin/search', { query: { q: text }, signal }),
     findDenials(text, signal),
   ])
   const granted = new Set(result.reservations.filter(({ id }) => id === text).map(({ user_id }) => user_id))
@@ -32,7 +32,7 @@ async function find(text: string, signal: AbortSignal): Promise<Found> {
   const id = uint(text)
   if (id === null || found.users.some(({ user_id }) => user_id === id)) return { ...found, unknownUser: null }
   // The directory of users lacks those who only have reservations that were never committed.
-  const user = await findUser(id, signal)
+  const user = await orNull(call('GET /admin/users/{user_id}', { user_id: id, signal }))
   if (user === null) return { ...found, unknownUser: id }
   const entry = { ...user, quotas: user.quotas.unexpired }
   return { ...found, users: [entry, ...found.users], unknownUser: null }
@@ -44,15 +44,6 @@ const MAX_DENIALS = 20
 async function findDenials(id: string, signal: AbortSignal): Promise<Api['DenialRecord'][]> {
   if (!new RegExp(RESERVATION_ID_PATTERN).test(id)) return []
   const query = { id, page_size: MAX_DENIALS }
-  const { items } = await request<Api['DenialPage']>('/admin/denials', { query, signal })
+  const { items } = await call('GET /admin/denials', { query, signal })
   return [...new Map(items.toReversed().map(denial => [denial.user_id, denial])).values()]
-}
-
-async function findUser(id: number, signal: AbortSignal): Promise<Api['User'] | null> {
-  try {
-    return await request<Api['User']>(`/admin/users/${id}`, { signal })
-  } catch (error) {
-    if (error instanceof ApiProblem && error.code === 'not_found') return null
-    throw error
-  }
 }

@@ -1,9 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { ApiProblem } from '../api/problem.ts'
-import type { Api } from '../api/types.ts'
 import { type DestinationUsers, destinationUsersOf, type SenderPeriod, senderRange } from '../model/shares.ts'
 import type { DestinationGroup } from '../model/traffic.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
 import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
 /** The most users of a list of the top ones. */
@@ -12,20 +11,20 @@ const TOP = 100
 /** Who sent to a destination or was denied there, most first: all of them, or of very many the top ones. */
 export function usersOfDestinationQuery(group: DestinationGroup, key: string, period: SenderPeriod) {
   return queryOptions({
-    queryKey: ['usage', 'users-of-destination', group, key, period],
+    queryKey: ['GET /admin/quota/usage', 'users-of-destination', group, key, period],
     queryFn: async ({ signal }): Promise<DestinationUsers> => {
       const query = { ...senderRange(period, new Date()), [group]: key }
-      const usage = { ...query, interval: 'month' }
+      const usage = { ...query, interval: 'month' } as const
       try {
-        const byUser = { ...usage, group_by: 'user' }
-        const { items } = await request<Api['Usage']>('/admin/quota/usage', { query: byUser, signal })
+        const byUser = { ...usage, group_by: 'user' } as const
+        const { items } = await call('GET /admin/quota/usage', { query: byUser, signal })
         return destinationUsersOf(items, null)
       } catch (error) {
         if (!isTooLarge(error)) throw error
       }
       const [top, { total }] = await Promise.all([
-        request<Api['TopUsers']>('/admin/quota/usage/top', { query: { ...query, limit: TOP }, signal }),
-        request<Api['Usage']>('/admin/quota/usage', { query: usage, signal }),
+        call('GET /admin/quota/usage/top', { query: { ...query, limit: TOP }, signal }),
+        call('GET /admin/quota/usage', { query: usage, signal }),
       ])
       return destinationUsersOf(top.items, { total: total.committed.units, most: top.unlisted_up_to })
     },
@@ -39,13 +38,13 @@ export function useTopUsers(period: SenderPeriod) {
   const read = async (signal: AbortSignal) => {
     const range = senderRange(period, new Date())
     const [top, { total }] = await Promise.all([
-      request<Api['TopUsers']>('/admin/quota/usage/top', { query: { ...range, limit: 10 }, signal }),
-      request<Api['Usage']>('/admin/quota/usage', { query: { ...range, interval: 'month' }, signal }),
+      call('GET /admin/quota/usage/top', { query: { ...range, limit: 10 }, signal }),
+      call('GET /admin/quota/usage', { query: { ...range, interval: 'month' } as const, signal }),
     ])
     const { users } = destinationUsersOf(top.items, { total: total.committed.units, most: top.unlisted_up_to })
     return { from: range.from, users: users.toSorted((one, other) => other.sent - one.sent) }
   }
-  return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
+  return useLive(['GET /admin/quota/usage', 'top', period], read, SLOW_INTERVAL_MS)
 }
 
 /** Whether the service refused a report because it would have too many rows, or read too many. */

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { CONTINUES } from '../../../src/domain/raised-cap.ts'
-import type { RequestOptions } from '../api/http.ts'
+import type { Input } from '../api/operations.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { ViewedUser } from '../model/addresses.ts'
@@ -9,58 +9,39 @@ import { untilNextWindow } from '../model/next-window.ts'
 import type { Sort } from '../model/quota-lists.ts'
 import { type Raise, raisesOf, withMarks } from '../model/raised-cap.ts'
 import { transferableUnits } from '../model/transfers.ts'
-import { request } from '../session/client.ts'
+import { call } from '../session/client.ts'
 import { consoleConfig } from '../session/console-config.ts'
 import { texts } from '../texts/texts.ts'
+import { every } from './calls.ts'
 
 /** What is read of one user. Users read it on paths of their own, without naming themselves. */
 
-/** The resources of a user, by the last segment of their path. */
-interface Resources {
-  list: Api['QuotaPage']
-  summary: Api['QuotaSummary']
-  usage: Api['Usage']
-  reservations: Api['ReservationPage']
-}
+type ListQuery = Input<'GET /quota/list'>['query']
 
-/** Reads a resource of a user. */
-export function requestOfUser<R extends keyof Resources>(
-  { user_id, isOwn }: ViewedUser,
-  resource: R,
-  query: NonNullable<RequestOptions['query']>,
-  signal: AbortSignal,
-): Promise<Resources[R]> {
-  return isOwn
-    ? request<Resources[R]>(`/quota/${resource}`, { query, signal })
-    : request<Resources[R]>(`/admin/quota/${resource}`, { query: { user_id, ...query }, signal })
-}
-
-async function listOfUser(
-  user: ViewedUser,
-  query: NonNullable<RequestOptions['query']>,
-  signal: AbortSignal,
-): Promise<Api['QuotaPage']> {
-  const page = await requestOfUser(user, 'list', query, signal)
-  return user.isOwn ? { ...page, items: withMarks(page.items) } : page
+async function listOfUser({ user_id, isOwn }: ViewedUser, query: ListQuery, signal: AbortSignal) {
+  if (!isOwn) return call('GET /admin/quota/list', { query: { user_id, ...query }, signal })
+  const page = await call('GET /quota/list', { query, signal })
+  return { ...page, items: withMarks(page.items) }
 }
 
 /** How often summary and quotas are read again: caps reset and others send. Nothing is read while the tab is hidden. */
 export const SUMMARY_MS = 30_000
 
 /** Whether the user can send, and what is left. */
-export function summaryQuery(user: ViewedUser) {
+export function summaryQuery({ user_id, isOwn }: ViewedUser) {
   return queryOptions({
-    queryKey: ['summary', user],
-    queryFn: ({ signal }) => requestOfUser(user, 'summary', {}, signal),
-    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? SUMMARY_MS,
+    queryKey: ['GET /quota/summary', { user_id, isOwn }],
+    queryFn: ({ signal }) =>
+      isOwn ? call('GET /quota/summary', { signal }) : call('GET /admin/quota/summary', { query: { user_id }, signal }),
+    refetchInterval: every(SUMMARY_MS),
   })
 }
 
 /** A page of the user's quotas, including expired ones. */
 export function userQuotasQuery(user: ViewedUser, page: { sort: Sort; page: number; page_size: number }) {
   return queryOptions({
-    queryKey: ['quotas', user, page],
-    queryFn: ({ signal }) => listOfUser(user, { ...page }, signal),
+    queryKey: ['GET /quota/list', user, page],
+    queryFn: ({ signal }) => listOfUser(user, page, signal),
     // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data, error } }) =>
@@ -124,7 +105,7 @@ export function givingGrantsQuery(user: ViewedUser) {
 export function newestQuotasQuery(user: ViewedUser) {
   const query = { page_size: MAX_PAGE_SIZE }
   return queryOptions({
-    queryKey: ['quotas', user, query],
+    queryKey: ['GET /quota/list', user, query],
     queryFn: ({ signal }) => listOfUser(user, query, signal),
   })
 }
@@ -133,29 +114,23 @@ function namesOf({ items }: Api['QuotaPage']): ReadonlyMap<number, string> {
   return new Map(items.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])))
 }
 
-export interface ReservationFilters {
-  state: string | null
-  quota_id: number | null
-  /** Timestamps. */
-  from: string | null
-  to: string | null
-  cursor: string | null
-  page_size: number
-}
-
 /** How often messages and denials are read again: others send. Nothing is read while the tab is hidden. */
 const MESSAGES_MS = 10_000
 
 /** The refetch interval of messages and denials. */
-export function messagesInterval({ state: { error } }: { state: { error: Error | null } }): number {
-  return retryDelayOf(error) ?? MESSAGES_MS
-}
+export const messagesInterval = every(MESSAGES_MS)
 
 /** A page of the user's reservations, newest first. */
-export function reservationsQuery(user: ViewedUser, filters: ReservationFilters) {
+export function reservationsQuery(
+  { user_id, isOwn }: ViewedUser,
+  query: NonNullable<Input<'GET /quota/reservations'>['query']>,
+) {
   return queryOptions({
-    queryKey: ['reservations', user, filters],
-    queryFn: ({ signal }) => requestOfUser(user, 'reservations', { ...filters }, signal),
+    queryKey: ['GET /quota/reservations', { user_id, isOwn }, query],
+    queryFn: ({ signal }) =>
+      isOwn
+        ? call('GET /quota/reservations', { query, signal })
+        : call('GET /admin/quota/reservations', { query: { user_id, ...query }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: messagesInterval,
   })
@@ -186,7 +161,7 @@ export type CheckAnswer = Api['Grantable'] | Api['Denied']
 export function useCheck(user: ViewedUser, message: PlannedMessage | null) {
   const { dataUpdatedAt } = useQuery(summaryQuery(user))
   return useQuery({
-    queryKey: ['check', message, dataUpdatedAt],
+    queryKey: ['POST /admin/quota/check', message, dataUpdatedAt],
     queryFn: ({ signal }) => (message === null ? null : check(message, signal)),
     enabled: message !== null,
     // The answer to this message stays until the next one is there.
@@ -217,5 +192,5 @@ async function check(message: PlannedMessage, signal: AbortSignal): Promise<Chec
     ...(tag === null ? {} : { tag }),
     ...(message_type === null ? {} : { message_type }),
   }
-  return request<CheckAnswer>('/admin/quota/check', { method: 'POST', body, signal })
+  return call('POST /admin/quota/check', { body, signal })
 }

@@ -1,25 +1,25 @@
-import { open, type RequestOptions, send, toUnreachable } from '../api/http.ts'
+import { open, send, toUnreachable } from '../api/http.ts'
+import type { Answer, Call, Input, Stream } from '../api/operations.ts'
 import { ApiProblem } from '../api/problem.ts'
 import { currentToken, renewal } from './session.ts'
 
 /**
- * Calls the API with the token of the session. If the token has expired, waits until the user has signed in again and
+ * Calls an operation with the token of the session. If the token has expired, waits until the user has signed in again and
  * repeats the request, so that pages keep their state.
  *
- * @param path below `/api/sms`
  * @throws ApiProblem, Unreachable; SignedOut if the user signs out instead
  */
-export function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  return withToken(token => send<T>(path, options, token))
+export function call<O extends Call>(operation: O, input: Input<O>): Promise<Answer<O>> {
+  return withToken(token => send(operation, input, token))
 }
 
 /**
- * Calls the API and yields the records of a response of newline-delimited JSON as they come. The caller names their type.
+ * Calls an operation and yields the records of its response of newline-delimited JSON as they come.
  *
  * @throws ApiProblem, SignedOut; Unreachable also if the response breaks off
  */
-export async function* requestLines<T>(path: string, options: RequestOptions = {}): AsyncGenerator<T, void> {
-  const response = await withToken(token => open(path, options, token))
+export async function* callLines<O extends Stream>(operation: O, input: Input<O>): AsyncGenerator<Answer<O>, void> {
+  const response = await withToken(token => open(operation, input, token))
   let rest = ''
   try {
     for await (const text of chunksOf(response)) {
@@ -44,13 +44,13 @@ async function* chunksOf({ body }: Response): AsyncGenerator<string, void> {
   }
 }
 
-async function withToken<T>(call: (token: string) => Promise<T>): Promise<T> {
+async function withToken<T>(attempt: (token: string) => Promise<T>): Promise<T> {
   const token = currentToken()
   try {
-    return await call(token)
+    return await attempt(token)
   } catch (error) {
     if (!(error instanceof ApiProblem) || error.code !== 'unauthenticated') throw error
     await renewal(token)
-    return withToken(call)
+    return withToken(attempt)
   }
 }

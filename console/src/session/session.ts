@@ -66,7 +66,7 @@ async function offerLink(): Promise<void> {
   if (offered === null) return
   setSession({ state: 'opening' })
   try {
-    const offer = await send<Caller>('/me', {}, offered)
+    const offer = await send('GET /me', {}, offered)
     // Another link may have been opened meanwhile.
     if (offered === linkToken) setSession({ state: 'offered', offer })
   } catch (error) {
@@ -88,7 +88,7 @@ const messageOf = (error: unknown): string => (error instanceof ApiProblem ? err
  * @throws ApiProblem for a rejected token, Unreachable; DifferentUser if the token has another subject than the session
  */
 export async function signIn(offered: string): Promise<void> {
-  const caller = await send<Caller>('/me', {}, offered)
+  const caller = await send('GET /me', {}, offered)
   if (session.state === 'ended' && caller.subject !== session.caller.subject) throw new DifferentUser(session.caller)
   token = offered
   keepToken(offered)

@@ -1,7 +1,7 @@
 import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
-import { historyQuery } from '../../queries/quota.ts'
+import { pageOf } from '../../queries/calls.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -19,7 +19,7 @@ interface BlockProps {
 
 /** Who made a cap block everything, when and why, and the way to end it. */
 export function Block({ quota, onLift }: BlockProps) {
-  const { data, error } = useQuery(historyQuery(quota.id, null))
+  const { data, error } = useQuery(pageOf('GET /admin/quota/{id}/history', { id: quota.id, query: { cursor: null } }))
   const mayLift = changesQuotas(useCaller())
   const { block } = texts.denials.explanation
   if (error !== null) return <ErrorNotice variant="action" error={error} />

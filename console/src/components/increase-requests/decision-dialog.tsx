@@ -10,7 +10,8 @@ import {
   noteOf,
 } from '../../model/increase-requests.ts'
 import { unitsIn } from '../../model/typed.ts'
-import { requestQuery, useDecide } from '../../queries/increase-requests.ts'
+import { useChange } from '../../queries/calls.ts'
+import { requestQuery } from '../../queries/increase-requests.ts'
 import { adjustsQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -109,7 +110,7 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
   const [decision, setDecision] = useState(first)
   const change = (part: Partial<Approval>) => setInput({ ...input, ...part })
   const isChanged = JSON.stringify(input) !== JSON.stringify(fullApproval(request))
-  const deciding = useDecide(request.id, ({ granted }) => {
+  const deciding = useChange(`POST /admin/requests/{id}/${decision}`, ({ granted }) => {
     const asker = askerOf(request)
     onDone(granted === null ? words.declined(asker) : words.approved(asker, granted.units))
     onClose()
@@ -121,7 +122,7 @@ function DecisionForm({ request, first, onClose, onDone }: DecisionFormProps) {
   function submit(event: FormEvent) {
     event.preventDefault()
     if (deciding.isPending) return
-    deciding.mutate({ decision, body: decision === 'approve' ? approvalOf(input, request) : noteOf(input) })
+    deciding.mutate({ id: request.id, body: decision === 'approve' ? approvalOf(input, request) : noteOf(input) })
   }
   return (
     <form ref={element} onSubmit={submit} noValidate>

@@ -1,7 +1,6 @@
 import { Group } from '@mantine/core'
 import { userText } from '../../model/addresses.ts'
 import { canDecide, type IncreaseRequest } from '../../model/increase-requests.ts'
-import type { Decision } from '../../queries/increase-requests.ts'
 import { texts } from '../../texts/texts.ts'
 import type { Column } from '../data-table.tsx'
 import { RowButton } from '../row-button.tsx'
@@ -10,6 +9,8 @@ const words = texts.increaseRequests
 
 /** Who asked, in texts without links. */
 export const askerOf = (request: IncreaseRequest) => userText(request, words.user(request.user_id))
+
+type Decision = 'approve' | 'decline'
 
 /** A request that is being decided. */
 export interface Deciding extends Pick<IncreaseRequest, 'id' | 'user_id'> {

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { IncreaseRequest } from '../../model/increase-requests.ts'
 import { cursor } from '../../model/url-parameters.ts'
-import { ownRequestsQuery, useTakeBack } from '../../queries/increase-requests.ts'
+import { every, pageOf, useChange } from '../../queries/calls.ts'
+import { SUMMARY_MS } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
@@ -14,14 +15,19 @@ import { useUrlState } from '../url-state.ts'
 import { requestColumns } from './columns.tsx'
 
 const words = texts.increaseRequests
+const TAKE_BACK = 'DELETE /quota/requests/{id}'
 const STATE = { requests: cursor }
 
 /** The caller's own requests for more units; nothing before the first one. */
 export default function OwnRequests() {
   const [state, change] = useUrlState(STATE)
   const [done, setDone] = useState('')
-  const requests = useQuery(ownRequestsQuery(state.requests))
-  const takingBack = useTakeBack(() => setDone(words.takenBack))
+  const requests = useQuery({
+    ...pageOf('GET /quota/requests', { query: { cursor: state.requests } }),
+    // An answer is to be seen soon.
+    refetchInterval: every(SUMMARY_MS),
+  })
+  const takingBack = useChange(TAKE_BACK, () => setDone(words.takenBack))
   return (
     <Loaded query={requests} loading={null}>
       {({ items, next_cursor }) =>
@@ -50,7 +56,11 @@ export default function OwnRequests() {
   )
 }
 
-function takeBackColumn({ mutate, isPending, variables }: ReturnType<typeof useTakeBack>): Column<IncreaseRequest> {
+function takeBackColumn({
+  mutate,
+  isPending,
+  variables,
+}: ReturnType<typeof useChange<typeof TAKE_BACK>>): Column<IncreaseRequest> {
   return {
     label: words.columns.action,
     cardLabel: () => '',
@@ -60,8 +70,8 @@ function takeBackColumn({ mutate, isPending, variables }: ReturnType<typeof useT
           variant="default"
           size="compact-xs"
           aria-label={words.takeBackOf(units)}
-          loading={isPending && variables === id}
-          onClick={() => mutate(id)}
+          loading={isPending && variables.id === id}
+          onClick={() => mutate({ id })}
         >
           {words.takeBack}
         </Button>

@@ -4,17 +4,13 @@ import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { CONTINUED_BY } from '../../../../src/domain/raised-cap.ts'
 import { newIdempotencyKey } from '../../api/http.ts'
+import type { Input as CallInput } from '../../api/operations.ts'
 import { type Amount, deltaOf, isException } from '../../model/demand.ts'
 import { isLive } from '../../model/quota-status.ts'
 import { canRaiseForWindow, currentRaise } from '../../model/raised-cap.ts'
+import { useChange } from '../../queries/calls.ts'
 import { demandQuery } from '../../queries/demand.ts'
-import {
-  isBelowUsage,
-  isForbidden,
-  useAdjustQuota,
-  useAskAdministrator,
-  useRaiseCap,
-} from '../../queries/quota-changes.ts'
+import { isBelowUsage, isForbidden, useRaiseCap } from '../../queries/quota-changes.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -172,11 +168,13 @@ function useCanBeThisWindowOnly(quota: Quota): boolean {
 
 function useSaving(quota: Quota, onSaved: (message: string) => void) {
   const [key] = useState(newIdempotencyKey)
-  const adjusting = useAdjustQuota(quota.id, key, ({ id, limit }) =>
+  const adjusting = useChange('POST /admin/quota/{id}/adjust', ({ id, limit }) =>
     onSaved(id === quota.id ? TEXTS.done(limit ?? 0) : TEXTS.grantDone(limit ?? 0)),
   )
   const raising = useRaiseCap(key, () => onSaved(TEXTS.raiseDone))
-  const asking = useAskAdministrator(key, () => onSaved(TEXTS.asked))
+  const asking = useChange('POST /admin/requests', () => onSaved(TEXTS.asked))
+  const adjust = (body: CallInput<'POST /admin/quota/{id}/adjust'>['body']) =>
+    adjusting.mutate({ id: quota.id, body, idempotencyKey: key })
   const isPending = adjusting.isPending || raising.isPending || asking.isPending
   const bound = useCaller().adjust_limit
   const isAbove = (delta: number | string) => bound !== null && typeof delta === 'number' && Math.abs(delta) > bound
@@ -194,7 +192,8 @@ function useSaving(quota: Quota, onSaved: (message: string) => void) {
     ask(delta: number | string, reason: string, isThisWindowOnly: boolean) {
       if (isPending || typeof delta !== 'number') return
       const until = isThisWindowOnly ? quota.window_end : null
-      asking.mutate({ user_id: quota.user_id, quota_id: quota.id, units: delta, until, reason })
+      const body = { user_id: quota.user_id, quota_id: quota.id, units: delta, until, reason }
+      asking.mutate({ body, idempotencyKey: `${key}-ask` })
     },
     save(delta: number | string, reason: string, isThisWindowOnly: boolean) {
       if (isPending) return
@@ -206,13 +205,12 @@ function useSaving(quota: Quota, onSaved: (message: string) => void) {
       if (isThisWindowOnly && !isGrant && typeof delta === 'number' && reason.trim() !== '')
         raising.mutate({ cap: quota, delta, reason })
       else
-        adjusting.mutate({
+        adjust({
           ...{ delta, reason },
-          ...(isThisWindowOnly && isGrant ? { until: 'window_end', name: TEXTS.grantName } : {}),
+          ...(isThisWindowOnly && isGrant && { until: 'window_end', name: TEXTS.grantName }),
         })
     },
-    saveBelowUsage: (delta: number | string, reason: string) =>
-      adjusting.mutate({ delta, reason, allow_below_usage: true }),
+    saveBelowUsage: (delta: number | string, reason: string) => adjust({ delta, reason, allow_below_usage: true }),
   }
 }
 

@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isOutdated } from '../../api/problem.ts'
 import { isLive } from '../../model/quota-status.ts'
-import { useDeleteQuota } from '../../queries/quota-changes.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -21,7 +21,7 @@ export default function DeleteForm({ quota, onClose, onDone }: QuotaFormProps) {
   const [typed, setTyped] = useState('')
   useDialogInput(typed !== '')
   const [error, setError] = useState<string>()
-  const deleting = useDeleteQuota(quota, () => {
+  const deleting = useChange('DELETE /admin/quota/{id}', () => {
     onDone(TEXTS.done[kind])
     onClose()
   })
@@ -30,7 +30,7 @@ export default function DeleteForm({ quota, onClose, onDone }: QuotaFormProps) {
     event.preventDefault()
     const isConfirmed = !needsName || [String(id), quota.name?.trim()].includes(typed.trim())
     setError(isConfirmed ? undefined : TEXTS.notConfirmed(id))
-    if (isConfirmed && !deleting.isPending) deleting.mutate()
+    if (isConfirmed && !deleting.isPending) deleting.mutate({ id, ifMatch: quota.version })
   }
   return (
     <form onSubmit={submit} noValidate>

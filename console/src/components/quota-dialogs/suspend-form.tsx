@@ -1,7 +1,7 @@
 import { Button, Checkbox, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isLive } from '../../model/quota-status.ts'
-import { useSetEnabled } from '../../queries/quota-changes.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -15,7 +15,7 @@ export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) 
   const [hasConsent, setConsent] = useState(false)
   useDialogInput(hasConsent)
   const [error, setError] = useState<string>()
-  const suspending = useSetEnabled(quota.id, () => {
+  const suspending = useChange('PUT /admin/quota/{id}', () => {
     onDone(TEXTS.done[quota.kind])
     onClose()
   })
@@ -24,7 +24,7 @@ export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) 
     event.preventDefault()
     const isConfirmed = hasConsent || !needsConsent
     setError(isConfirmed ? undefined : TEXTS.consentMissing)
-    if (isConfirmed && !suspending.isPending) suspending.mutate(false)
+    if (isConfirmed && !suspending.isPending) suspending.mutate({ id: quota.id, body: { enabled: false } })
   }
   return (
     <form onSubmit={submit} noValidate>

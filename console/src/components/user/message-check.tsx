@@ -7,7 +7,6 @@ import {
   TextInput,
   type TextInputProps,
 } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, use, useState } from 'react'
 import { MAX_RESERVED_UNITS, MAX_SEGMENTS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
@@ -16,7 +15,7 @@ import type { ViewedUser } from '../../model/addresses.ts'
 import { countryOfText, dialedCountryLabel } from '../../model/countries.ts'
 import { withoutGroups } from '../../model/typed.ts'
 import { uint } from '../../model/url-parameters.ts'
-import { refetchDependents } from '../../queries/quota.ts'
+import { refetchAfter } from '../../queries/calls.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, useFollowingCaps } from '../../queries/user.ts'
 import { consoleConfig } from '../../session/console-config.ts'
 import { texts } from '../../texts/texts.ts'
@@ -44,13 +43,12 @@ const MAX_TAG_LENGTH = 64
 export default function MessageCheck({ user }: { user: ViewedUser }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   const check = useCheck(user, asked)
-  const queryClient = useQueryClient()
   const { title, about } = texts.messageCheck
 
   function ask(message: Asked | null) {
     setAsked(message)
     // The page above is as old as its last reading: it must not say otherwise than the answer.
-    if (message !== null) void refetchDependents(queryClient)
+    if (message !== null) void refetchAfter('POST /admin/quota/check')
   }
   return (
     <Section title={title}>

@@ -2,7 +2,7 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { notificationsQuery, useSetNotifications, useStopNotifications } from '../../queries/notifications.ts'
+import { queryOf, useChange } from '../../queries/calls.ts'
 import { language as ownLanguage } from '../../texts/language.ts'
 import { texts } from '../../texts/texts.ts'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -15,7 +15,7 @@ const LANGUAGES = ['en', 'de'] as const
 
 /** Where messages about the own quotas go; nothing while the service sends none. */
 export default function NotificationsSection() {
-  const { data } = useQuery(notificationsQuery())
+  const { data } = useQuery(queryOf('GET /quota/notifications', {}))
   if (data === undefined || data.status === 'off') return null
   return (
     <Section title={words.title}>
@@ -31,9 +31,9 @@ export default function NotificationsSection() {
 function Form({ saved }: { saved: Api['Notifications'] }) {
   const element = useRef<HTMLFormElement>(null)
   const [email, setEmail] = useState(saved.email ?? saved.profile_email ?? '')
-  const [language, setLanguage] = useState<string>(saved.language ?? ownLanguage)
-  const setting = useSetNotifications()
-  const stopping = useStopNotifications()
+  const [language, setLanguage] = useState<(typeof LANGUAGES)[number]>(saved.language ?? ownLanguage)
+  const setting = useChange('PUT /quota/notifications')
+  const stopping = useChange('DELETE /quota/notifications')
   const errors = fieldErrors(setting.error, FIELDS, words.errors)
   useFocusFirstError(element, setting.error)
   const isConfirmed = saved.status === 'confirmed' && email === saved.email
@@ -41,7 +41,7 @@ function Form({ saved }: { saved: Api['Notifications'] }) {
   function submit(event: FormEvent) {
     event.preventDefault()
     stopping.reset()
-    if (!setting.isPending) setting.mutate({ email, language })
+    if (!setting.isPending) setting.mutate({ body: { email, language } })
   }
   return (
     <form ref={element} onSubmit={submit} noValidate>
@@ -61,7 +61,7 @@ function Form({ saved }: { saved: Api['Notifications'] }) {
           label={words.language}
           value={language}
           data={LANGUAGES.map(value => ({ value, label: words.languages[value] }))}
-          onChange={event => setLanguage(event.currentTarget.value)}
+          onChange={event => setLanguage(LANGUAGES.find(one => one === event.currentTarget.value) ?? language)}
         />
         <ErrorNotice variant="action" error={errors.rest ?? stopping.error} />
         <Group gap="sm">
@@ -69,7 +69,7 @@ function Form({ saved }: { saved: Api['Notifications'] }) {
             {isConfirmed ? words.save : words.send}
           </Button>
           {saved.email !== null && (
-            <Button variant="default" loading={stopping.isPending} onClick={() => stopping.mutate()}>
+            <Button variant="default" loading={stopping.isPending} onClick={() => stopping.mutate({})}>
               {words.stop}
             </Button>
           )}

@@ -5,13 +5,13 @@ import { Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { Timestamp } from '../../components/values.tsx'
-import { messageSearchQuery } from '../../queries/denials.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './found-messages.module.css'
 
 /** Leads from a message id to the lives of the messages of all users that have it. */
 export function FoundMessages({ id }: { id: string }) {
-  const search = useQuery(messageSearchQuery(id))
+  const search = useQuery(queryOf('GET /admin/search', { query: { q: id } }))
   const { found } = texts.denials
   return (
     <Section title={found.title}>

@@ -1,10 +1,11 @@
 import { Button, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { useParams } from 'wouter'
+import { send } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { NotFound } from '../../components/not-found.tsx'
 import { usePageTitle } from '../../components/page-title.tsx'
-import { useFollowLink } from '../../queries/notifications.ts'
 import { texts } from '../../texts/texts.ts'
 import { Card } from '../sign-in/sign-in.tsx'
 
@@ -19,7 +20,10 @@ export default function NotificationLink() {
 
 function Link({ what }: { what: What }) {
   const words = texts.notifications.links[what]
-  const following = useFollowLink(what)
+  const following = useMutation({
+    // The link is the proof, so it needs no token.
+    mutationFn: (code: string) => send(`POST /quota/notifications/${what}`, { body: { code } }, null),
+  })
   const isOutdated = following.error instanceof ApiProblem && following.error.code === 'link_outdated'
   usePageTitle(words.title)
   return (

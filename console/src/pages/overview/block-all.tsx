@@ -1,12 +1,11 @@
 import { Button, Group } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { BlockReason } from '../../components/block-reason.tsx'
 import classes from '../../components/data-table.module.css'
 import { useDialogInput } from '../../components/dialog.tsx'
+import { refetchAfter } from '../../queries/calls.ts'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
-import { refetchDependents } from '../../queries/quota.ts'
 import type { SomeUsers } from '../../texts/en/some-users.ts'
 import { texts } from '../../texts/texts.ts'
 import { JobView } from '../quotas/jobs/job-view.tsx'
@@ -32,7 +31,6 @@ export function BlockAll({ type: name, users, of }: BlockAllProps) {
   const [isDone, setDone] = useState(false)
   // While it runs, as well: closed, it would stop after a step.
   useDialogInput(isOpen && reason !== '' && !isDone)
-  const queryClient = useQueryClient()
   const text = reason.trim()
 
   function submit(event: FormEvent) {
@@ -62,7 +60,7 @@ export function BlockAll({ type: name, users, of }: BlockAllProps) {
         reportName={`sms-quota-block-${name}`}
         onEnd={isAllDone => {
           setDone(isAllDone)
-          void refetchDependents(queryClient)
+          void refetchAfter('POST /admin/quota/import')
         }}
       >
         {() => null}

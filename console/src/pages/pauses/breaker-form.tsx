@@ -24,7 +24,7 @@ import {
   wrongBreakerFields,
 } from '../../model/breaker-form.ts'
 import { countryOptions } from '../../model/countries.ts'
-import { useUpdateBreaker } from '../../queries/breaker.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './breaker.module.css'
 
@@ -46,7 +46,7 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
   const body = changedBreaker(input, saved)
   const hasInput = Object.keys(body).length > 0
   useUnsavedInput(hasInput)
-  const saving = useUpdateBreaker(() => onInput({}))
+  const saving = useChange('PUT /admin/breaker', () => onInput({}))
   // The answer to the save before this one was lost.
   const isSaved = saving.isSuccess || (isOutdated(saving.error) && !hasInput)
   const meanwhile = breakerChangedMeanwhile(input, opened, saved)
@@ -68,7 +68,7 @@ export function BreakerForm({ saved, input, onInput }: BreakerFormProps) {
     if (!hasInput || saving.isPending || wrongBreakerFields(values).length > 0) return
     // The version that the form shows, so that what it does not show is not overwritten.
     setOpened(saved)
-    saving.mutate({ body, version: saved.version })
+    saving.mutate({ body, ifMatch: saved.version })
   }
   const wrong = isTried ? wrongBreakerFields(values) : []
   const aboutOf = (field: BreakerField, about?: string) =>

@@ -6,7 +6,7 @@ import { Section } from '../../components/section.tsx'
 import { UserLink } from '../../components/user-link.tsx'
 import { countryName, formatList } from '../../formats.ts'
 import { type Breaker, type BreakerInput, BUDGETS, breakerValuesOf } from '../../model/breaker-form.ts'
-import { breakerQuery } from '../../queries/breaker.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { useNamedUsers } from '../../queries/profile.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -20,7 +20,7 @@ const words = texts.breaker
 
 /** The breaker: which users it can judge, its settings, and what they would have paused. */
 export default function BreakerPage() {
-  const breaker = useQuery(breakerQuery())
+  const breaker = useQuery(queryOf('GET /admin/breaker', {}))
   return (
     <>
       <PageTitle title={words.title} about={words.about} />

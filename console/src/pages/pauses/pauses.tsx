@@ -17,8 +17,8 @@ import { denialsUrl } from '../../model/denial-filters.ts'
 import type { Pause } from '../../model/pauses.ts'
 import { deniedByPauses, type RuleDenials } from '../../model/rule-denials.ts'
 import { cursor, matching, oneOf, type StateOf, uint } from '../../model/url-parameters.ts'
+import { pageOf } from '../../queries/calls.ts'
 import { ruleDenialsQuery } from '../../queries/denials.ts'
-import { pausesQuery } from '../../queries/pauses.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -52,7 +52,11 @@ export default function Pauses() {
   const mayChange = may(useCaller(), 'change')
   const { show, country, user_id, origin } = state
   const { data: denied } = useQuery({ ...ruleDenialsQuery(), enabled: show === 'active' })
-  const pauses = useQuery(pausesQuery({ active: ACTIVE[show], country, user_id, origin }, state.cursor))
+  const pauses = useQuery(
+    pageOf('GET /admin/pauses', {
+      query: state.cursor === null ? { active: ACTIVE[show], country, user_id, origin } : { cursor: state.cursor },
+    }),
+  )
   const close = () => change({ pause: null, for: null })
   return (
     <>

@@ -1,9 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { archivePlan } from '../../queries/plans.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 
 const words = texts.plans.archival
@@ -15,7 +14,7 @@ interface ArchiveProps {
 
 /** Archives a plan, which cannot be undone. */
 export default function ArchiveDialog({ plan, onClose }: ArchiveProps) {
-  const archiving = useMutation(archivePlan(plan))
+  const archiving = useChange('DELETE /admin/plans/{id}', onClose)
   const users = plan.users.reduce((sum, entry) => sum + entry.users, 0)
   return (
     <Dialog title={words.title} isOpen onClose={onClose}>
@@ -31,7 +30,7 @@ export default function ArchiveDialog({ plan, onClose }: ArchiveProps) {
           <Button
             color="red"
             loading={archiving.isPending}
-            onClick={() => archiving.mutate(undefined, { onSuccess: onClose })}
+            onClick={() => archiving.mutate({ id: plan.id, ifMatch: plan.version })}
           >
             {words.submit}
           </Button>

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
@@ -7,7 +6,7 @@ import type { Api } from '../../api/types.ts'
 import { NotFound } from '../../components/not-found.tsx'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { changedPlan, type PlanValues, planValuesOf, rebasedPlan } from '../../model/plan-form.ts'
-import { updatePlan } from '../../queries/plans.ts'
+import { readNow, useChange } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -33,11 +32,14 @@ function Form({ plan }: { plan: Plan }) {
   const changes = changedPlan(values, original)
   const isChanged = Object.keys(changes).length > 0
   useUnsavedInput(isChanged)
-  const saving = useMutation(updatePlan(plan.id, setTheirs))
+  const { id } = plan
+  const saving = useChange('PUT /admin/plans/{id}', leave, async () =>
+    setTheirs(await readNow('GET /admin/plans/{id}', { id })),
+  )
 
   function leave() {
     releaseInput()
-    navigate(`/plans/${plan.id}`)
+    navigate(`/plans/${id}`)
   }
   function save(draft: PlanValues, base: Plan) {
     const body = changedPlan(draft, base)
@@ -48,7 +50,7 @@ function Form({ plan }: { plan: Plan }) {
     // A repetition has the key of the first attempt, so that it is answered like that.
     const text = JSON.stringify([base.version, body])
     if (sent.current.body !== text) sent.current = { body: text, key: newIdempotencyKey() }
-    saving.mutate({ body, version: base.version, key: sent.current.key }, { onSuccess: leave })
+    saving.mutate({ id, body, ifMatch: base.version, idempotencyKey: sent.current.key })
   }
   if (theirs !== null) {
     const rebased = rebasedPlan(values, original, theirs)

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
@@ -9,7 +8,7 @@ import { useUrlState } from '../../components/url-state.ts'
 import { emptyPlan, planBodyOf, samplePlan } from '../../model/plan-form.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { oneOf } from '../../model/url-parameters.ts'
-import { createPlan } from '../../queries/plans.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { PlanForm } from './plan-form.tsx'
 import { HERE } from './surroundings.ts'
@@ -31,15 +30,12 @@ function Form({ isSample }: { isSample: boolean }) {
   // One key per form, so that repeated requests create one plan.
   const [key, setKey] = useState(newIdempotencyKey)
   useUnsavedInput(!isSame(planBodyOf(values), planBodyOf(first)))
-  const creation = useMutation(createPlan)
+  const creation = useChange('POST /admin/plans', ({ id }) => {
+    releaseInput()
+    navigate(`/plans/${id}`)
+  })
 
-  function create(withKey: string) {
-    const onSuccess = ({ id }: { id: number }) => {
-      releaseInput()
-      navigate(`/plans/${id}`)
-    }
-    creation.mutate({ body: planBodyOf(values), key: withKey }, { onSuccess })
-  }
+  const create = (idempotencyKey: string) => creation.mutate({ body: planBodyOf(values), idempotencyKey })
   function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)

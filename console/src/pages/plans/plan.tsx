@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
 import { useLocation, useParams } from 'wouter'
-import { ApiProblem } from '../../api/problem.ts'
+import { isNotFound } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { NotFound } from '../../components/not-found.tsx'
@@ -9,7 +9,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { uint } from '../../model/url-parameters.ts'
-import { planQuery } from '../../queries/plans.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -28,9 +28,9 @@ export default function PlanPage({ Content }: { Content: PlanTab }) {
 
 function Frame({ id, Content }: { id: number; Content: PlanTab }) {
   const [location] = useLocation()
-  const plan = useQuery(planQuery(id))
+  const plan = useQuery(queryOf('GET /admin/plans/{id}', { id }))
   const mayChange = may(useCaller(), 'change')
-  if (plan.error instanceof ApiProblem && plan.error.code === 'not_found') return <NotFound />
+  if (isNotFound(plan.error)) return <NotFound />
   const base = `/plans/${id}`
   const canEdit = mayChange && plan.data?.archived === false
   const tabs = [

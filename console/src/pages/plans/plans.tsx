@@ -10,7 +10,7 @@ import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { cursor, oneOf } from '../../model/url-parameters.ts'
-import { plansQuery } from '../../queries/plans.ts'
+import { pageOf } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -23,7 +23,7 @@ const STATE = { archived: oneOf(ARCHIVED, 'false'), cursor }
 /** The list of plans. */
 export default function Plans() {
   const [state, change] = useUrlState(STATE)
-  const plans = useQuery(plansQuery(state))
+  const plans = useQuery(pageOf('GET /admin/plans', { query: state }))
   const mayChange = may(useCaller(), 'change')
   return (
     <>

@@ -15,7 +15,7 @@ import {
   type RollOutCall,
   type RollOutSelection,
 } from '../../model/roll-out.ts'
-import { refetchPlans } from '../../queries/plans.ts'
+import { refetchAfter } from '../../queries/calls.ts'
 import { type RollOutPreview, type RollOutSample, rollOutJob, rollOutPreviewQuery } from '../../queries/roll-out.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -60,7 +60,7 @@ export default function RollOut({ plan, confirmed, onClose }: RollOutProps) {
         summary={({ counts }) => words.progress(counts.changed ?? 0, counts.unchanged ?? 0)}
         onEnd={(isDone, error) => {
           if (isDone || isOutdated(error)) unfinishedRollOut.forget()
-          void refetchPlans().then(() => {
+          void refetchAfter('POST /admin/plans/{id}/roll-out').then(() => {
             if (!isOutdated(error)) return
             setRefusal(error)
             // The service keeps the version with a key.

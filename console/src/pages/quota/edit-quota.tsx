@@ -7,7 +7,8 @@ import { BelowUsage } from '../../components/quota-dialogs/below-usage.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { changedSettings, type FormValues, formValuesOf } from '../../model/quota-form.ts'
-import { isBelowUsage, useUpdateQuota } from '../../queries/quota-changes.ts'
+import { readNow, useChange } from '../../queries/calls.ts'
+import { isBelowUsage } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 import { MergePanel } from './merge-panel.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -32,7 +33,10 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
   /** The version saved by someone else after this form was opened. */
   const [theirs, setTheirs] = useState<Quota | null>(null)
   useUnsavedInput(isChanged({ values, original }))
-  const saving = useUpdateQuota(quota.id, leave, setTheirs)
+  const { id } = quota
+  const saving = useChange('PUT /admin/quota/{id}', leave, async () =>
+    setTheirs(await readNow('GET /admin/quota/{id}', { id })),
+  )
 
   function leave() {
     releaseInput()
@@ -44,7 +48,7 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
     if (!isChanged(draft)) return leave()
     const settings = changedSettings(draft.values, draft.original)
     const body = { ...settings, ...(allowBelowUsage ? { allow_below_usage: true } : {}) }
-    saving.mutate({ body, version: draft.original.version })
+    saving.mutate({ id, body, ifMatch: draft.original.version })
   }
   return (
     <>

@@ -14,7 +14,7 @@ import { isSame } from '../../model/quota-form.ts'
 import { requestsOf } from '../../model/request-changes.ts'
 import { type MovedUnits, movedBy } from '../../model/transfers.ts'
 import { cursor, oneOf } from '../../model/url-parameters.ts'
-import { historyQuery, windowsQuery } from '../../queries/quota.ts'
+import { pageOf } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { MetadataChanges } from './metadata.tsx'
 import { MovedUnitsText, useTransfersBehind } from './moved-units.tsx'
@@ -33,7 +33,7 @@ const WINDOWS = texts.quota.windows
 /** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {
   const [state, change] = useUrlState(QUOTA_URL_STATE)
-  const page = useQuery(historyQuery(id, state.cursor))
+  const page = useQuery(pageOf('GET /admin/quota/{id}/history', { id, query: { cursor: state.cursor } }))
   const recorded = page.data?.items ?? []
   const transfers = useTransfersBehind(recorded[0]?.after.user_id, recorded)
   return (
@@ -73,7 +73,7 @@ export function History({ id }: { id: number }) {
 /** The ended windows of a quota. */
 export function PastWindows({ id }: { id: number }) {
   const [state, change] = useUrlState(QUOTA_URL_STATE)
-  const page = useQuery(windowsQuery(id, state.cursor))
+  const page = useQuery(pageOf('GET /admin/quota/{id}/windows', { id, query: { cursor: state.cursor } }))
   return (
     <PagedList
       page={page}

@@ -21,8 +21,8 @@ import {
   linkedFormValues,
   NEW_QUOTA_STATE,
 } from '../../model/quota-form.ts'
+import { useChange } from '../../queries/calls.ts'
 import { quotaQuery } from '../../queries/quota.ts'
-import { useCreateQuota } from '../../queries/quota-changes.ts'
 import { texts } from '../../texts/texts.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -92,21 +92,21 @@ function NewQuota({ initial, isBlockLink = false, about, back }: NewQuotaProps) 
   // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
   useUnsavedInput(!isSame(values, first) || reason !== '')
-  const creation = useCreateQuota(quota => {
+  const creation = useChange('POST /admin/quota', ({ id }) => {
     releaseInput()
-    navigate(`/quotas/${quota.id}`)
+    navigate(`/quotas/${id}`)
   })
 
   function submit() {
     if (isBlock && reason.trim() === '') {
       setTried(true)
       reasonField.current?.focus()
-    } else creation.mutate({ body: body(), key })
+    } else creation.mutate({ body: body(), idempotencyKey: key })
   }
   function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)
-    creation.mutate({ body: body(), key: next })
+    creation.mutate({ body: body(), idempotencyKey: next })
   }
   return (
     <>

@@ -2,7 +2,7 @@ import { Anchor, Button, Space, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
-import { ApiProblem } from '../../api/problem.ts'
+import { isNotFound } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Block } from '../../components/denials/block.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
@@ -19,8 +19,8 @@ import { Actor, Timestamp } from '../../components/values.tsx'
 import { isBlock } from '../../model/quota-status.ts'
 import { transferableUnits } from '../../model/transfers.ts'
 import { uint } from '../../model/url-parameters.ts'
-import { historyQuery, quotaQuery } from '../../queries/quota.ts'
-import { useSetEnabled } from '../../queries/quota-changes.ts'
+import { pageOf, useChange } from '../../queries/calls.ts'
+import { quotaQuery } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -43,7 +43,7 @@ function QuotaOf({ id }: { id: number }) {
   const [{ view }, change] = useUrlState(QUOTA_URL_STATE)
   const quota = useQuery(quotaQuery(id))
   const canEdit = changesQuotas(useCaller())
-  const isDeleted = quota.error instanceof ApiProblem && quota.error.code === 'not_found'
+  const isDeleted = isNotFound(quota.error)
 
   // The edit form stays open even if the quota is changed or deleted.
   if (view === 'edit' && canEdit && quota.data !== undefined)
@@ -137,7 +137,7 @@ interface ActionsProps {
 function Actions({ quota, onDone }: ActionsProps) {
   const { id, kind, limit, enabled } = quota
   const [open, setOpen] = useState<QuotaAction['name'] | null>(null)
-  const resuming = useSetEnabled(id, () => onDone(TEXTS.resumed[kind]))
+  const resuming = useChange('PUT /admin/quota/{id}', () => onDone(TEXTS.resumed[kind]))
   const caller = useCaller()
   return (
     <>
@@ -173,7 +173,12 @@ function Actions({ quota, onDone }: ActionsProps) {
               </Button>
             )
           ) : (
-            <Button variant="default" size="xs" loading={resuming.isPending} onClick={() => resuming.mutate(true)}>
+            <Button
+              variant="default"
+              size="xs"
+              loading={resuming.isPending}
+              onClick={() => resuming.mutate({ id, body: { enabled: true } })}
+            >
               {TEXTS.resume}
             </Button>
           )}
@@ -196,9 +201,9 @@ function Actions({ quota, onDone }: ActionsProps) {
 function DeletedQuota({ id }: { id: number }) {
   const [{ view }] = useUrlState(QUOTA_URL_STATE)
   const shown = view === 'windows' ? 'windows' : 'history'
-  const history = useQuery(historyQuery(id, null))
+  const history = useQuery(pageOf('GET /admin/quota/{id}/history', { id, query: { cursor: null } }))
   const last = history.data?.items[0]
-  const neverExisted = history.error instanceof ApiProblem && history.error.code === 'not_found'
+  const neverExisted = isNotFound(history.error)
   if (neverExisted)
     return (
       <>

@@ -1,5 +1,5 @@
 import { Anchor, Button, Code, Loader, Text, TextInput, Title, VisuallyHidden } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, use, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
@@ -12,7 +12,8 @@ import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { uint } from '../../model/url-parameters.ts'
-import { createFirstQuota, firstMessageQuery, newestQuotaQuery } from '../../queries/start.ts'
+import { useChange } from '../../queries/calls.ts'
+import { firstMessageQuery, newestQuotaQuery } from '../../queries/start.ts'
 import { consoleConfig } from '../../session/console-config.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './start.module.css'
@@ -88,13 +89,14 @@ function QuotaForm() {
   const [key] = useState(newIdempotencyKey)
   const [user, setUser] = useState('7')
   const [units, setUnits] = useState('1000')
-  const create = useMutation(createFirstQuota(key))
+  const create = useChange('POST /admin/quota')
   const errors = fieldErrors(create.error, ['user_id', 'limit'], words.quota.errors)
   useFocusFirstError(form, create.error)
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    create.mutate({ user_id: uint(user) ?? user, limit: uint(units) ?? units, period: 'month' })
+    const body = { user_id: uint(user) ?? user, limit: uint(units) ?? units, period: 'month' } as const
+    create.mutate({ body, idempotencyKey: key })
   }
   return (
     <form ref={form} onSubmit={submit} noValidate>

@@ -17,7 +17,7 @@ import {
   type ProfileInput,
   profileText,
 } from '../../model/profile-form.ts'
-import { useUpdateProfile } from '../../queries/profile.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 
 type Profile = Api['UserProfile']
@@ -48,7 +48,7 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
   const hasInput = Object.keys(body).length > 0
   useDialogInput(hasInput)
   useUnsavedInput(hasInput)
-  const saving = useUpdateProfile(saved.user_id, () => {
+  const saving = useChange('PUT /admin/users/{user_id}/profile', () => {
     releaseInput()
     onSaved()
     onClose()
@@ -66,7 +66,7 @@ function ProfileForm({ saved, onClose, onSaved }: FormProps) {
     if (saving.isPending) return
     // The version that the form shows, so that what it does not show is not overwritten.
     setOpened(saved)
-    saving.mutate({ body, version: saved.version })
+    saving.mutate({ user_id: saved.user_id, body, ifMatch: saved.version })
   }
   function propsOf(field: ProfileField): FieldProps<string> {
     const about = isFixed(field, saved) ? words.isFixed : words.aboutFields[field]

@@ -12,8 +12,8 @@ import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts
 import { UserName } from '../../components/user-link.tsx'
 import { giverOf, leftAfterReturn, returnableUnits, type Transfer, takerOf } from '../../model/transfers.ts'
 import { wholeNumber } from '../../model/typed.ts'
+import { useChange } from '../../queries/calls.ts'
 import { quotaQuery } from '../../queries/quota.ts'
-import { useReturn } from '../../queries/transfers.ts'
 import { texts } from '../../texts/texts.ts'
 
 const { form: errorTexts, giveBack: words, list } = texts.transfers
@@ -40,7 +40,7 @@ export function ReturnForm({ transfer, action, onClose, onDone }: ReturnFormProp
   const { giver, receiver } = useBothGrants(transfer)
   const unused = receiver === undefined ? null : returnableUnits(transfer, receiver)
   const asked = text.trim() === '' ? null : wholeNumber(text)
-  const returning = useReturn(id, key, ({ returned }) => {
+  const returning = useChange('POST /admin/transfers/{id}/return', ({ transfer: { returned } }) => {
     releaseInput()
     onDone(words.done(returned, units))
     onClose()
@@ -53,7 +53,9 @@ export function ReturnForm({ transfer, action, onClose, onDone }: ReturnFormProp
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (!returning.isPending) returning.mutate({ units: asked, reason: reason.trim() || null })
+    if (returning.isPending) return
+    const body = { reason: reason.trim() || null, ...(asked === null ? {} : { units: asked }) }
+    returning.mutate({ id, body, idempotencyKey: key })
   }
   return (
     <form ref={element} onSubmit={submit} noValidate>

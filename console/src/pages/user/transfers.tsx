@@ -15,7 +15,7 @@ import { Actor, Timestamp, Units } from '../../components/values.tsx'
 import type { ViewedUser } from '../../model/addresses.ts'
 import { giverOf, type Transfer, takerOf, transferableUnits } from '../../model/transfers.ts'
 import { cursor } from '../../model/url-parameters.ts'
-import { transfersQuery } from '../../queries/transfers.ts'
+import { pageOf } from '../../queries/calls.ts'
 import { givingGrantsQuery } from '../../queries/user.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -33,7 +33,9 @@ const ONE_LINE = { whiteSpace: 'nowrap' } as const
 export default function Transfers({ user }: { user: ViewedUser }) {
   const { user_id } = user
   const [state, change] = useUrlState(STATE)
-  const transfers = useQuery(transfersQuery(user_id, state.cursor))
+  const transfers = useQuery(
+    pageOf('GET /admin/transfers', { query: state.cursor === null ? { user_id } : { cursor: state.cursor } }),
+  )
   const [returned, setReturned] = useState<Transfer | null>(null)
   const [isOpen, setOpen] = useState(false)
   const [done, setDone] = useState('')

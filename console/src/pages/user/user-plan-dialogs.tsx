@@ -1,11 +1,10 @@
 import { Button, Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { GivablePlans } from '../../components/givable-plans.tsx'
-import { givePlan, takePlan } from '../../queries/plans.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { SlotList } from '../plans/slots.tsx'
 
@@ -33,7 +32,11 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
   const [isReset, setReset] = useState(false)
   const [isFresh, setFresh] = useState(false)
   const [isTried, setTried] = useState(false)
-  const giving = useMutation(givePlan(owned.user_id))
+  const { user_id } = owned
+  const giving = useChange('PUT /admin/users/{user_id}/plan', given => {
+    onDone(doneText(given))
+    onClose()
+  })
   const slots = plans.find(({ id }) => id === chosen)?.slots
   const hasKept = owned.slots.some(({ kept }) => kept.length > 0)
   useDialogInput(chosen !== first || isReset || isFresh)
@@ -43,12 +46,7 @@ function GiveForm({ owned, onDone, onClose, plans }: DialogProps & { plans: read
     setTried(true)
     if (chosen === null) return
     const body = { plan_id: chosen, ...(isReset ? { reset: true } : {}), ...(isFresh ? { fresh: true } : {}) }
-    giving.mutate(body, {
-      onSuccess: given => {
-        onDone(doneText(given))
-        onClose()
-      },
-    })
+    giving.mutate({ user_id, body })
   }
   return (
     <form onSubmit={submit} noValidate>
@@ -97,14 +95,11 @@ function doneText({ plan, slots, ended }: Api['UserPlan']): string {
 
 /** Takes the plan of a user away, which ends its quotas. */
 export function TakePlanDialog({ owned, onDone, onClose, name }: DialogProps & { name: string }) {
-  const taking = useMutation(takePlan(owned.user_id))
-  const take = () =>
-    taking.mutate(undefined, {
-      onSuccess: () => {
-        onDone(words.taken)
-        onClose()
-      },
-    })
+  const { user_id } = owned
+  const taking = useChange('DELETE /admin/users/{user_id}/plan', () => {
+    onDone(words.taken)
+    onClose()
+  })
   return (
     <Dialog title={words.titles.take} isOpen onClose={onClose}>
       <Stack gap="md">
@@ -114,7 +109,7 @@ export function TakePlanDialog({ owned, onDone, onClose, name }: DialogProps & {
           <Button variant="default" onClick={onClose}>
             {words.cancel}
           </Button>
-          <Button color="red" loading={taking.isPending} onClick={take}>
+          <Button color="red" loading={taking.isPending} onClick={() => taking.mutate({ user_id })}>
             {words.submitTake}
           </Button>
         </Group>

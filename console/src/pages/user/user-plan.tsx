@@ -6,7 +6,7 @@ import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loaded.tsx'
-import { planQuery, userPlanQuery } from '../../queries/plans.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -22,7 +22,7 @@ const words = texts.plans.ofUser
 
 /** The plan of a user: its version, what stays as it was changed by hand, and another one in its place. */
 export function UserPlan({ user_id }: { user_id: number }) {
-  const owned = useQuery(userPlanQuery(user_id))
+  const owned = useQuery(queryOf('GET /admin/users/{user_id}/plan', { user_id }))
   const [open, setOpen] = useState<'give' | 'take' | null>(null)
   const [message, setMessage] = useState('')
   const mayChange = may(useCaller(), 'change')
@@ -65,7 +65,7 @@ export function UserPlan({ user_id }: { user_id: number }) {
 
 /** The name with a link, and whether there is a newer version. */
 function Given({ plan: { id, name, version } }: { plan: NonNullable<UserPlan['plan']> }) {
-  const newest = useQuery(planQuery(id)).data?.version ?? version
+  const newest = useQuery(queryOf('GET /admin/plans/{id}', { id })).data?.version ?? version
   const link = (
     <Anchor component={Link} href={`/plans/${id}`} inherit underline="always">
       <bdi>{name}</bdi>

@@ -9,7 +9,7 @@ import { EmptyState } from '../../components/loaded.tsx'
 import { PagedList } from '../../components/paged-list.tsx'
 import { useUrlState } from '../../components/url-state.ts'
 import { cursor, matching, oneOf } from '../../model/url-parameters.ts'
-import { deliveriesQuery } from '../../queries/webhooks.ts'
+import { every, pageOf } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -19,6 +19,7 @@ const DeliveryDrawer = lazy(() => import('./delivery-drawer.tsx'))
 const ResendDialog = lazy(() => import('./resend-dialog.tsx'))
 
 const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor, delivery: matching(/^evt_\d{1,2}_\d{1,16}$/) }
+const PAGE_SIZE = 25
 const { deliveries: words } = texts.webhooks
 
 /** Deliveries of a webhook with their outcome. The open one is part of the URL. */
@@ -26,7 +27,11 @@ export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
   const { id } = webhook
   const [{ delivery, ...page }, change] = useUrlState(STATE)
   const mayResend = may(useCaller(), 'change')
-  const deliveries = useQuery(deliveriesQuery(id, page))
+  const deliveries = useQuery({
+    ...pageOf('GET /admin/webhooks/{id}/deliveries', { id, query: { ...page, limit: PAGE_SIZE } }),
+    // Attempts continue in the background.
+    refetchInterval: every(5_000),
+  })
   const [isResending, resending] = useDisclosure()
   return (
     <>

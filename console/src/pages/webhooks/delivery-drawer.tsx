@@ -1,19 +1,21 @@
 import { Button, Code, Drawer, Title } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
+import { retryDelayOf } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { LongDate, Units } from '../../components/values.tsx'
 import { formatDistance } from '../../formats.ts'
-import { deliveryQuery, resendDelivery } from '../../queries/webhooks.ts'
+import { queryOf, useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { DeliveryStatus } from './delivery-table.tsx'
 import classes from './webhook.module.css'
 
 type Delivery = Api['WebhookDeliveryDetail']
 
+const INTERVAL_MS = 5_000
 const { drawer: words, deliveries } = texts.webhooks
 
 interface DeliveryDrawerProps {
@@ -25,8 +27,14 @@ interface DeliveryDrawerProps {
 
 /** One delivery: how it went, what was posted, and what the receiver answered. */
 export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }: DeliveryDrawerProps) {
-  const query = useQuery(deliveryQuery(webhook.id, delivery))
-  const resend = useMutation(resendDelivery(webhook.id))
+  const input = { id: webhook.id, delivery }
+  const query = useQuery({
+    ...queryOf('GET /admin/webhooks/{id}/deliveries/{delivery}', input),
+    // Until it has ended.
+    refetchInterval: ({ state: { data, error } }) =>
+      retryDelayOf(error) ?? (data?.status === 'pending' ? INTERVAL_MS : false),
+  })
+  const resend = useChange('POST /admin/webhooks/{id}/deliveries/{delivery}/redeliver')
   return (
     <Drawer.Root opened onClose={onClose} position="right" size="36rem" transitionProps={{ duration: 0 }}>
       <Drawer.Overlay />
@@ -42,7 +50,7 @@ export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }
             {data => <Detail delivery={data} webhook={webhook} />}
           </Loaded>
           {mayResend && (
-            <Button mt="lg" loading={resend.isPending} onClick={() => resend.mutate(delivery)}>
+            <Button mt="lg" loading={resend.isPending} onClick={() => resend.mutate(input)}>
               {deliveries.resend}
             </Button>
           )}

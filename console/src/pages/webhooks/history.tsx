@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
 import rows from '../../components/data-table.module.css'
-import { RecordedChanges } from '../../components/recorded-changes.tsx'
+import { RecordedChanges, useChangesQuery } from '../../components/recorded-changes.tsx'
+import { pageOf } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { digestText, lowText, usersText } from './received.ts'
 
@@ -12,8 +14,9 @@ const { fields, history: words, list } = texts.webhooks
 
 /** Who changed the webhook, when, and from what to what. */
 export default function History({ webhook: { id } }: { webhook: Webhook }) {
+  const changes = useQuery(pageOf('GET /admin/webhooks/{id}/history', { id, query: useChangesQuery() }))
   return (
-    <RecordedChanges of="webhooks" id={id}>
+    <RecordedChanges page={changes}>
       {change => (
         <>
           {words.actions[change.action]}

@@ -1,5 +1,4 @@
 import { Anchor, Button, Group, Radio, Stack } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { WEBHOOK_KINDS } from '../../../../src/domain/webhook.ts'
@@ -11,7 +10,7 @@ import { useUnsavedInput } from '../../components/unsaved-input.ts'
 import { isSame } from '../../model/quota-form.ts'
 import { destinationOf } from '../../model/webhook.ts'
 import { typesAfter, type WebhookInput, webhookRequest } from '../../model/webhook-form.ts'
-import { createWebhook } from '../../queries/webhooks.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { FIELDS, WebhookFields } from './fields.tsx'
 import { Secret } from './secret.tsx'
@@ -40,7 +39,7 @@ export default function NewWebhook() {
 function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) => void }) {
   const form = useRef<HTMLFormElement>(null)
   const [value, setValue] = useState(BLANK)
-  const create = useMutation(createWebhook)
+  const create = useChange('POST /admin/webhooks', onCreated)
   const errors = fieldErrors(create.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, create.error)
   useUnsavedInput(!isSame(value, BLANK))
@@ -51,7 +50,7 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
   }
   function submit(event: FormEvent) {
     event.preventDefault()
-    create.mutate(webhookRequest(value), { onSuccess: onCreated })
+    create.mutate({ body: webhookRequest(value) })
   }
   return (
     <>

@@ -1,5 +1,4 @@
 import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { DAY_MS } from '../../../../src/domain/time.ts'
 import { Dialog, useDialogInput } from '../../components/dialog.tsx'
@@ -7,7 +6,7 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { LOCAL_ZONE } from '../../formats.ts'
 import { toFieldText, toTimestamp } from '../../model/local-time.ts'
-import { resendSince } from '../../queries/webhooks.ts'
+import { useChange } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 
 const { resendDialog: words } = texts.webhooks
@@ -31,14 +30,14 @@ function ResendForm({ id, onClose }: ResendProps) {
   const [first] = useState(threeDaysAgo)
   const [since, setSince] = useState(first)
   const [scope, setScope] = useState('failed')
-  const resend = useMutation(resendSince(id))
+  const resend = useChange('POST /admin/webhooks/{id}/redeliver')
   useDialogInput(since !== first && !resend.isSuccess)
   const errors = fieldErrors(resend.error, ['since'], words.errors)
   useFocusFirstError(form, resend.error)
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    resend.mutate({ since: toTimestamp(since), ...(scope === 'failed' ? { status: 'failed' } : {}) })
+    resend.mutate({ id, body: { since: toTimestamp(since), ...(scope === 'failed' && { status: 'failed' }) } })
   }
   return (
     <form ref={form} onSubmit={submit} noValidate>

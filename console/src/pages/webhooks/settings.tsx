@@ -1,7 +1,7 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
+import { queryClient } from '../../api/query-client.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
@@ -10,7 +10,7 @@ import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts
 import { Timestamp } from '../../components/values.tsx'
 import { destinationOf } from '../../model/webhook.ts'
 import { changedSettings, hasSecretUrl, inputOf, settingsOf, type WebhookInput } from '../../model/webhook-form.ts'
-import { deleteWebhook, rotateSecret, updateWebhook } from '../../queries/webhooks.ts'
+import { useChange } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -64,7 +64,7 @@ function ReadOnly({ webhook }: { webhook: Webhook }) {
 function Form({ webhook }: { webhook: Webhook }) {
   const form = useRef<HTMLFormElement>(null)
   const [changes, setChanges] = useState<Partial<WebhookInput>>({})
-  const save = useMutation(updateWebhook(webhook.id))
+  const save = useChange('PUT /admin/webhooks/{id}', () => setChanges({}))
   const errors = fieldErrors(save.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
@@ -73,7 +73,7 @@ function Form({ webhook }: { webhook: Webhook }) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isChanged) save.mutate(settingsOf(changes), { onSuccess: () => setChanges({}) })
+    if (isChanged) save.mutate({ id: webhook.id, body: settingsOf(changes) })
   }
   function change(parts: Partial<WebhookInput>) {
     setChanges(changedSettings(webhook.kind, { ...changes, ...parts }))
@@ -115,7 +115,7 @@ function Form({ webhook }: { webhook: Webhook }) {
 /** Rotates the secret of a webhook; both secrets sign for one day. */
 function RotateSecret({ webhook: { id, previous_until } }: { webhook: Webhook }) {
   const [isConfirming, setConfirming] = useState(false)
-  const rotate = useMutation(rotateSecret(id))
+  const rotate = useChange('POST /admin/webhooks/{id}/rotate-secret', () => setConfirming(false))
   const secret = isConfirming ? undefined : rotate.data?.secret
   return (
     <Section title={rotation.title}>
@@ -128,12 +128,7 @@ function RotateSecret({ webhook: { id, previous_until } }: { webhook: Webhook })
           <>
             <p className={classes.note}>{previous_until === null ? rotation.confirm : rotation.confirmAgain}</p>
             <Group gap="sm">
-              <Button
-                size="xs"
-                color="red"
-                loading={rotate.isPending}
-                onClick={() => rotate.mutate(undefined, { onSuccess: () => setConfirming(false) })}
-              >
+              <Button size="xs" color="red" loading={rotate.isPending} onClick={() => rotate.mutate({ id })}>
                 {rotation.create}
               </Button>
               <Button variant="default" size="xs" onClick={() => setConfirming(false)}>
@@ -158,19 +153,17 @@ function RotateSecret({ webhook: { id, previous_until } }: { webhook: Webhook })
 function DeleteWebhook({ id }: { id: number }) {
   const [confirmation, setConfirmation] = useState('')
   const [, navigate] = useLocation()
-  const remove = useMutation(deleteWebhook(id))
+  const remove = useChange('DELETE /admin/webhooks/{id}', () => {
+    // The settings of a deleted webhook cannot be saved: changes to them must not hold the page.
+    releaseInput()
+    navigate('/webhooks', { replace: true })
+    queryClient.removeQueries({ queryKey: ['GET /admin/webhooks/{id}', { id }] })
+  })
   const isConfirmed = confirmation.trim().toLowerCase() === removal.word
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (!isConfirmed) return
-    remove.mutate(undefined, {
-      onSuccess: () => {
-        // The settings of a deleted webhook cannot be saved: changes to them must not hold the page.
-        releaseInput()
-        navigate('/webhooks', { replace: true })
-      },
-    })
+    if (isConfirmed) remove.mutate({ id })
   }
   return (
     <Section title={removal.title}>

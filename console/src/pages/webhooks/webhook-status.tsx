@@ -1,10 +1,9 @@
 import { Button, Text } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Timestamp } from '../../components/values.tsx'
-import { testWebhook, updateWebhook } from '../../queries/webhooks.ts'
+import { useChange } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -30,7 +29,7 @@ export function WebhookStatus({
 export function StatusPanel({ webhook }: { webhook: Webhook }) {
   const { id, enabled } = webhook
   const mayChange = may(useCaller(), 'change')
-  const toggle = useMutation(updateWebhook(id))
+  const toggle = useChange('PUT /admin/webhooks/{id}')
   return (
     <section className={classes.status} aria-label={status.label}>
       <div>
@@ -47,7 +46,7 @@ export function StatusPanel({ webhook }: { webhook: Webhook }) {
             variant="default"
             size="xs"
             loading={toggle.isPending}
-            onClick={() => toggle.mutate({ enabled: !enabled })}
+            onClick={() => toggle.mutate({ id, body: { enabled: !enabled } })}
           >
             {enabled ? status.disable : status.enable}
           </Button>
@@ -59,10 +58,10 @@ export function StatusPanel({ webhook }: { webhook: Webhook }) {
 
 /** Sends a test event and shows the response of the receiver. */
 export function TestEvent({ id }: { id: number }) {
-  const sending = useMutation(testWebhook(id))
+  const sending = useChange('POST /admin/webhooks/{id}/test')
   return (
     <div className={classes.action}>
-      <Button variant="default" size="xs" loading={sending.isPending} onClick={() => sending.mutate()}>
+      <Button variant="default" size="xs" loading={sending.isPending} onClick={() => sending.mutate({ id })}>
         {test.send}
       </Button>
       <Text size="sm" role="status" component="div">

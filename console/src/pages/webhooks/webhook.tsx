@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType } from 'react'
 import { useLocation, useParams } from 'wouter'
-import { ApiProblem } from '../../api/problem.ts'
+import { isNotFound } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { NotFound } from '../../components/not-found.tsx'
@@ -9,7 +9,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
 import { uint } from '../../model/url-parameters.ts'
 import { destinationOf } from '../../model/webhook.ts'
-import { webhookQuery } from '../../queries/webhooks.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { texts } from '../../texts/texts.ts'
 import { StatusPanel } from './webhook-status.tsx'
 
@@ -24,8 +24,8 @@ export default function WebhookPage({ Content }: { Content: WebhookTab }) {
 
 function Frame({ id, Content }: { id: number; Content: WebhookTab }) {
   const [location] = useLocation()
-  const webhook = useQuery(webhookQuery(id))
-  if (webhook.error instanceof ApiProblem && webhook.error.code === 'not_found') return <NotFound />
+  const webhook = useQuery(queryOf('GET /admin/webhooks/{id}', { id }))
+  if (isNotFound(webhook.error)) return <NotFound />
   const { page } = texts.webhooks
   const about = webhook.data === undefined ? page.unnamed(id) : <bdi>{destinationOf(webhook.data)}</bdi>
   const base = `/webhooks/${id}`

@@ -11,7 +11,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { destinationOf } from '../../model/webhook.ts'
 import { inputOf } from '../../model/webhook-form.ts'
 import { takenLately } from '../../model/would-receive.ts'
-import { latestEventsQuery, webhooksQuery } from '../../queries/webhooks.ts'
+import { queryOf } from '../../queries/calls.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -20,10 +20,13 @@ import { WebhookStatus } from './webhook-status.tsx'
 
 const { list } = texts.webhooks
 
+/** The latest events, oldest first: which of them a webhook would receive says what its settings come to. */
+const LATEST = { query: { last: MAX_PAGE_SIZE, limit: MAX_PAGE_SIZE } }
+
 /** The list of webhooks. */
 export default function Webhooks() {
-  const webhooks = useQuery(webhooksQuery())
-  const { data: latest } = useQuery(latestEventsQuery())
+  const webhooks = useQuery(queryOf('GET /admin/webhooks', {}))
+  const { data: latest } = useQuery(queryOf('GET /admin/events', LATEST))
   const mayChange = may(useCaller(), 'change')
   return (
     <>

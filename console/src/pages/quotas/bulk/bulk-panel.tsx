@@ -1,5 +1,4 @@
 import { Button, Group, Stack } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../../api/http.ts'
 import { Section } from '../../../components/section.tsx'
@@ -12,8 +11,8 @@ import {
   needsInput,
   selectOf,
 } from '../../../model/bulk-change.ts'
+import { refetchAfter } from '../../../queries/calls.ts'
 import { bulkJob, importJob } from '../../../queries/jobs.ts'
-import { refetchDependents } from '../../../queries/quota.ts'
 import { useCaller } from '../../../session/session.ts'
 import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
@@ -40,7 +39,6 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
   const [step, setStep] = useState<Step>(confirmed ?? (needsInput(action) ? 'input' : 'preview'))
   // One key for the preview and all attempts: what was confirmed is made at most once.
   const [key] = useState(newIdempotencyKey)
-  const queryClient = useQueryClient()
   const { subject } = useCaller()
   const confirm = (next: Confirmed) => {
     unfinishedBulk.keep({ action, confirmed: next }, subject)
@@ -77,7 +75,7 @@ export default function BulkPanel({ action, title, selection, confirmed, onClose
           reportName={`sms-quota-${action}`}
           onEnd={isDone => {
             if (isDone) unfinishedBulk.forget()
-            void refetchDependents(queryClient)
+            void refetchAfter('POST /admin/quota/bulk')
           }}
         >
           {() => <Button onClick={onClose}>{jobs.close}</Button>}

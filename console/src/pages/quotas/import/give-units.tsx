@@ -1,5 +1,4 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { MAX_BULK_IDS } from '../../../../../src/domain/bounds.ts'
@@ -17,8 +16,8 @@ import {
 } from '../../../model/give-plan.ts'
 import { type Failure, NOTHING_DONE, type Progress } from '../../../model/job.ts'
 import { searchOf } from '../../../model/quota-lists.ts'
+import { refetchAfter } from '../../../queries/calls.ts'
 import { giveJob } from '../../../queries/gifts.ts'
-import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import { GiveFields } from './give-fields.tsx'
@@ -118,7 +117,6 @@ interface GivingProps {
 function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
   const { gifts } = plan
   const [isUndoing, setUndoing] = useState(false)
-  const queryClient = useQueryClient()
   const [givenNow] = useState(() => new Map<number, Partial<Gift>>())
   const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress, given: givenNow }]
   const runs = runsWith(NOTHING_DONE)
@@ -136,7 +134,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
         reportName="sms-quota-units"
         summary={progress => summaryOf(runsWith(progress))}
         report={progress => reportOf(runsWith(progress))}
-        onEnd={() => void refetchDependents(queryClient)}
+        onEnd={() => void refetchAfter('POST /admin/quota/give')}
       >
         {progress => (
           <>

@@ -1,10 +1,9 @@
 import { Button, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { FileContent } from '../../../model/import-rows.ts'
+import { refetchAfter } from '../../../queries/calls.ts'
 import { type ImportLine, importJob } from '../../../queries/jobs.ts'
-import { refetchDependents } from '../../../queries/quota.ts'
 import { texts } from '../../../texts/texts.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
 import { badRowFailure } from './give-words.ts'
@@ -17,7 +16,6 @@ type QuotaImportProps = Pick<Extract<FileContent, { about: 'quotas' }>, 'lines' 
 export function QuotaImport({ lines: rows, of, failures }: QuotaImportProps) {
   const lines = rows.map(({ line, json }): ImportLine => ({ json, place: jobs.line(line) }))
   const [isConfirmed, setConfirmed] = useState(false)
-  const queryClient = useQueryClient()
   return (
     <Stack gap="md">
       <Failures failures={failures.map(badRowFailure)} failed={failures.length} />
@@ -27,7 +25,7 @@ export function QuotaImport({ lines: rows, of, failures }: QuotaImportProps) {
           job={importJob(lines, { isDryRun: false })}
           total={lines.length}
           reportName="sms-quota-import"
-          onEnd={() => void refetchDependents(queryClient)}
+          onEnd={() => void refetchAfter('POST /admin/quota/import')}
         >
           {() => (
             <Button component={Link} href="/quotas">
