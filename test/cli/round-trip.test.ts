@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { invisibleIn } from '../../src/domain/invisible.ts'
 import { anchorFor } from '../domain/any-anchor.ts'
+import { runs } from '../support/runs.ts'
 import { startService } from '../support/service.ts'
 import { run as runCommand } from '../support/terminal.ts'
 
@@ -185,7 +186,7 @@ test.each(['csv', 'ndjson'])('by id, %s changes nothing, and brings back each se
       expect([code, stdout], stderr).toEqual([0, `created 0, updated ${quotas.length}, unchanged 0, refused 0\n`])
       expect((await quotasOf(user)).map(settingsOf)).toEqual(before.map(settingsOf))
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   )
 })
 
@@ -205,7 +206,7 @@ test('by reference, CSV changes nothing, and creates each quota as it was', asyn
       expect([code, stdout], stderr).toEqual([0, `created ${quotas.length}, updated 0, unchanged 0, refused 0\n`])
       expect((await quotasOf(user)).map(settingsOf)).toEqual(before.map(settingsOf))
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   )
 })
 

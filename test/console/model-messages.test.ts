@@ -18,6 +18,7 @@ import { spokenDays } from '../../console/src/model/spoken-days.ts'
 import type { DenialRecord } from '../../src/contract/denials.ts'
 import type { ReservationRecord } from '../../src/contract/reservations.ts'
 import { formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
+import { runs } from '../support/runs.ts'
 
 const AT = Date.parse('2026-03-10T12:00:00.000Z')
 
@@ -126,7 +127,7 @@ test('pages of both lists have each message once, newest first', () => {
           .toReversed(),
       )
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -9,6 +9,7 @@ import type { EventFilter, Positions } from '../../src/db/outbox/outbox.ts'
 import { firstTimeAfter, readHeads, readOutboxPage } from '../../src/db/outbox/pages.ts'
 import { SHARDS, shardOf } from '../../src/domain/shard.ts'
 import { databaseOfOnePostgres, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 
 const START = Date.parse('2026-03-15T12:00:00.000Z')
 const BEGINNING = SHARDS.map(() => 0)
@@ -104,7 +105,7 @@ describe('pages list every event once, oldest first', async () => {
           expect(some.map(key).toSorted()).toEqual(updated.map(key).toSorted())
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { EXHAUSTED, newAlerts } from '../../src/domain/alerts.ts'
 import { decide } from '../../src/domain/decide.ts'
 import { type Allowance, headroomOf, roll } from '../../src/domain/quota.ts'
+import { runs } from '../support/runs.ts'
 import { type Step, scenarios } from './ledger-arbitrary.ts'
 import { change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
@@ -50,7 +51,7 @@ test('each percentage is emitted, and exhaustion marked, once per window, by the
         }
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -65,6 +66,6 @@ test('a batch emits the same percentages as its commands one by one', () => {
       const alone = commands.reduce((store, action) => step(store, { now, action }), opened)
       expect(draft.quotas.map(({ alerted }) => alerted)).toEqual(alone.quotas.map(({ alerted }) => alerted))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

@@ -8,6 +8,7 @@ import { matchQuotas } from '../../src/domain/matching.ts'
 import { headroomOf, isLive, type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { forecast } from '../support/forecast.ts'
+import { runs } from '../support/runs.ts'
 import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 
@@ -72,7 +73,7 @@ test('within its budget of steps the answer is the naive one, and beyond it ther
       else expect(maxSteps).toBeLessThan((caps.length + 1) * (1 + caps.length * 24 * (days + 1)))
     },
   )
-  fc.assert(bounded, { numRuns: 300 })
+  fc.assert(bounded, { numRuns: runs(300) })
 })
 
 /** Caps of a year of hours: their limits differ, so none stands for the others. */

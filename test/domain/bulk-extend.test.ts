@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { applyBulkChange } from '../../src/domain/bulk-change.ts'
 import { changeQuota, type Quota, type QuotaChange } from '../../src/domain/quota.ts'
+import { runs } from '../support/runs.ts'
 import { at, created } from './fixture.ts'
 
 const NOW = at('2026-01-01')
@@ -113,6 +114,6 @@ test('n extensions by one unit are one by n units, from any end, in any zone', (
         expect(stepped.expires_at).toBe(once.epochMilliseconds)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

@@ -4,6 +4,7 @@ import { boundariesAhead, CALENDAR_MS } from '../../src/domain/calendar.ts'
 import { type Calendar, PERIODS, plainCalendar } from '../../src/domain/period.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
+import { runs } from '../support/runs.ts'
 
 /** Years in which these zones changed their clocks in unusual ways, and zones without any change. */
 const PLACES: [timeZone: string, year: string][] = [
@@ -80,7 +81,7 @@ test('boundaries begin after the day of now begins, at any time of the day', () 
       const next = boundariesAhead(calendar, now).find(boundary => boundary > now)
       expect(next).toBe(nextBoundary(calendar, now))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CsvError, type CsvRow, createCsvReader, parseCsv } from '../../src/domain/csv-rows.ts'
 import { createFileText, isUnreadable, LongLine, textOfFile } from '../../src/domain/file-text.ts'
+import { runs } from '../support/runs.ts'
 
 const rows = (text: string) => parseCsv(text).map(({ line, cells }) => [line, ...cells])
 
@@ -176,7 +177,7 @@ test('a file is read the same in parts of any size', () => {
       const parts = [...text.matchAll(new RegExp(`[\\s\\S]{1,${size}}`, 'g'))].map(([part]) => part)
       expect(outcomeOf([...parts, ''])).toEqual(outcomeOf([text]))
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(5_000) },
   )
 })
 
@@ -193,7 +194,7 @@ test('cells are what was written, with each separator and line break', () => {
         .join(end)
       expect(parseCsv(file)[1]).toEqual({ line: 2, cells: ['x', ...row] })
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { csvLine, csvRecord, type FieldSchema, readCell } from '../../src/domain/csv.ts'
 import { parseCsv } from '../../src/domain/csv-rows.ts'
+import { runs } from '../support/runs.ts'
 
 const TEXT = { type: 'string' }
 
@@ -53,7 +54,7 @@ test.each([',', ';', '\t'])('no cell is a formula where spreadsheets separate by
       const cells = spreadsheetCells(csvLine([7, ...values]), separator)
       expect(cells.filter(cell => /^[=+\-@\t\r＝＋－＠]/.test(cell))).toEqual([])
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 
@@ -71,7 +72,7 @@ test('what was written is read, also by another reader of CSV; a text is never n
         expect(rest.map(cell => readCell(nullable, cell))).toEqual(written)
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

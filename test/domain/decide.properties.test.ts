@@ -5,6 +5,7 @@ import { decide } from '../../src/domain/decide.ts'
 import type { Draft } from '../../src/domain/draft.ts'
 import { outstandingOf, spentOf } from '../../src/domain/reservation.ts'
 import { type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { runs } from '../support/runs.ts'
 import { decideBoth, expectSameCounters } from './compare-with-naive.ts'
 import { BEGIN, drawing, type Scenario, type Step, scenarios } from './ledger-arbitrary.ts'
 import { audit, change, commit, draftOf, expectNothingOversold, openStore, type Store } from './ledger-store.ts'
@@ -33,7 +34,7 @@ test('no window exceeds its limit without force, even if clocks lag', () => {
     fc.property(scenarios({ force: false, lowering: false, lag: true }), scenario => {
       for (const store of statesOf(scenario)) expectNothingOversold(store)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -42,7 +43,7 @@ test('conservation: every unit is accounted for, and every counter is the sum ov
     fc.property(scenarios({ lag: true }), scenario => {
       for (const store of statesOf(scenario)) audit(store)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -58,7 +59,7 @@ test('conservation holds in observe mode', () => {
         audit(store)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -75,7 +76,7 @@ test('a naive model that counts unit by unit agrees', () => {
         expectSameCounters(store, naive)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })
 
@@ -93,7 +94,7 @@ test('a repeated id gives the same answer and draws nothing, after any other com
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -127,7 +128,7 @@ test('a repeated settlement gives the same answer and changes nothing', () => {
         store = once.store
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -156,7 +157,7 @@ test('a batch gives the same outcomes as single commands', () => {
       })
       expect(draft === null ? batched : commit(batched, draft)).toEqual(alone)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -173,7 +174,7 @@ test('the order of independent users does not matter', () => {
       }
       expect(stores).toEqual([statesOf(one).at(-1), statesOf(other).at(-1)])
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -191,7 +192,7 @@ test('the same draft, command and time give the same outcome, and the inputs do 
         expect([store, action]).toEqual([before, command])
       })
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -211,7 +212,7 @@ test('retry_at is a lower bound, and null only if time alone does not help', () 
         expect(run(store, check, time).outcome.outcome, new Date(time).toISOString()).toBe('denied')
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
   expect(denied).toBeGreaterThan(200)
 })

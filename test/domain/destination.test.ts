@@ -8,6 +8,7 @@ import { COUNTRY_PATTERN, isCountry } from '../../src/domain/country.ts'
 import { destinationOf } from '../../src/domain/destination.ts'
 import { createDraft } from '../../src/domain/draft.ts'
 import { matchQuotas } from '../../src/domain/matching.ts'
+import { runs } from '../support/runs.ts'
 import { aQuota, at } from './fixture.ts'
 
 describe('a number that numbering plans list has one country', () => {
@@ -183,7 +184,7 @@ test('each number of an assigned calling code has a country, and none is lost of
       expect(countries).toContain(country)
       if (otherCountries.length > 0) expect([country, ...otherCountries]).toEqual(countries)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 

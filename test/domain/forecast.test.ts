@@ -4,6 +4,7 @@ import { FORECAST_DAYS, type PastUsage } from '../../src/domain/forecast.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { forecast } from '../support/forecast.ts'
+import { runs } from '../support/runs.ts'
 import { at, created } from './fixture.ts'
 
 const NOW = at('2026-03-18 00:00')
@@ -211,7 +212,7 @@ describe('runs_out_at', () => {
         expect(endOf(quotas, rate + 1)).toBeLessThanOrEqual(endOf(quotas, rate))
         expect(endOf([...quotas, another], rate)).toBeGreaterThanOrEqual(endOf(quotas, rate))
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 })

@@ -5,6 +5,7 @@ import { type PlanVersion, plannedFieldsOf, type SlotDraft, slotIssues, slotOf }
 import { changeQuota, deleteQuota, type Quota, type QuotaPatch, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import type { Sent } from '../../src/domain/used-before.ts'
+import { runs } from '../support/runs.ts'
 import { at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')
@@ -383,6 +384,6 @@ test('after any history of plans, a plan gives what it gives to a user without o
       expect(ann.quotas.filter(quota => quota.plan !== null)).toEqual([])
       expect(ann.give(null, now).changes).toEqual([])
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

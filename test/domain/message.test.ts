@@ -3,6 +3,7 @@ import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
 import { measureMessage } from '../../src/domain/message.ts'
 import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
+import { runs } from '../support/runs.ts'
 
 const segmentsOf = (text: string) => {
   const { units, segments, encoding } = measureMessage('+4915112345678', text, DEFAULT_SEGMENT_RULES)
@@ -128,6 +129,6 @@ test('the count equals the library’s', () => {
       fc.pre(library.graphemes.every(({ length }) => length <= 67))
       expect(segmentsOf(sample)).toEqual([library.encodingName, library.segmentsCount])
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   )
 })

@@ -4,6 +4,7 @@ import { alertedBy } from '../../src/domain/alerts.ts'
 import { averageMs, COMMON_PERIODS } from '../../src/domain/period.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
+import { runs } from '../support/runs.ts'
 import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 
@@ -67,7 +68,7 @@ test('rolling in one step equals rolling window by window', () => {
     fc.property(anyCase, ({ quota, times: [, , now] }) => {
       expect(roll(quota, now).quota).toEqual(rolledOneByOne(quota, now))
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 })
 
@@ -78,7 +79,7 @@ test('rolling twice equals rolling once, with or without steps in between', () =
       expect(roll(rolled, now)).toEqual({ quota: rolled, closed: null })
       expect(roll(roll(quota, between).quota, now).quota).toEqual(rolled)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -91,7 +92,7 @@ test('a window never goes back, even if the clock does', () => {
       expect(closed === null).toBe(rolled.window_no === quota.window_no)
       expect(roll(rolled, early).quota).toEqual(rolled)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -105,7 +106,7 @@ test('a quota whose expiry is removed is as if it had never been set', () => {
       const changed = { alerted: alertedBy(untouched), version: 2, updated_at: now, updated_by: 'bob' }
       expect(revived).toMatchObject({ outcome: 'changed', quota: { ...untouched, ...changed } })
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -116,6 +117,6 @@ test('a change with all current values changes nothing', () => {
       const patch = { user_id, kind, period, anchor, time_zone, limit, rollover_limit, starts_at, expires_at, metadata }
       expect(changeQuota(quota, patch, { now, actor: 'bob' })).toEqual({ outcome: 'unchanged' })
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })

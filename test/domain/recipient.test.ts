@@ -5,6 +5,7 @@ import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
 import { readByPlan } from '../../src/domain/destination.ts'
 import { canonicalRecipient } from '../../src/domain/recipient.ts'
+import { runs } from '../support/runs.ts'
 
 type Country = keyof typeof examples
 
@@ -133,7 +134,7 @@ test('each way to write a number that is in service is one recipient, in all cou
     fc.property(listed(COUNTRIES).chain(spellingOf), ({ written, number }) => {
       expect(canonicalRecipient(written)).toBe(number)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 
@@ -142,7 +143,7 @@ test('numbers that are in service stay as they are, so no two of them are one', 
     fc.property(listed(COUNTRIES), ({ number }) => {
       expect(canonicalRecipient(number)).toBe(number)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
 })
 
@@ -156,7 +157,7 @@ test('a number that is counted without being read is the one that reading it wou
       fc.pre(number.length > 7)
       expect(canonicalRecipient(number)).toBe(readByPlan(number)?.number ?? number)
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
 })
 
@@ -175,6 +176,6 @@ test('the canonical form of a canonical form is itself', () => {
       const canonical = canonicalRecipient(any)
       expect(canonicalRecipient(canonical)).toBe(canonical)
     }),
-    { numRuns: 1_500 },
+    { numRuns: runs(1_500) },
   )
 })

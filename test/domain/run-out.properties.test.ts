@@ -5,6 +5,7 @@ import { type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
 import { runsOutAt } from '../../src/domain/run-out.ts'
 import { createStepBudget, withinSteps } from '../../src/domain/step-budget.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { runs } from '../support/runs.ts'
 import { anchorFor } from './any-anchor.ts'
 import { at, created } from './fixture.ts'
 import { naiveRunOut } from './naive-run-out.ts'
@@ -68,7 +69,7 @@ const anyRate = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.05
 test('days, weeks, months and years run out as in a naive simulation', () => {
   const user = anyUser([null, null, 'day', 'week', 'month', 'year'], 6)
   const same = fc.property(user, anyRate, (quotas, perDay) => expectSame(quotas, perDay, 366))
-  fc.assert(same, { numRuns: 300 })
+  fc.assert(same, { numRuns: runs(300) })
 })
 
 const grantOf = (draft: Partial<QuotaDraft>, id: number): Quota => ({
@@ -89,7 +90,7 @@ test('a window of an hour and a half counts, even if one of half an hour follows
 test('hours run out as in a naive simulation, which takes too long for a year of them', () => {
   const user = anyUser([null, 'hour', 'hour', 'day', 'month'], 5)
   const same = fc.property(user, anyRate, (quotas, perDay) => expectSame(quotas, perDay, 25))
-  fc.assert(same, { numRuns: 75 })
+  fc.assert(same, { numRuns: runs(75) })
 })
 
 test('within its budget of steps the answer is the same, and beyond it there is none', () => {
@@ -104,5 +105,5 @@ test('within its budget of steps the answer is the same, and beyond it there is 
     expect(budget.left).toBeGreaterThanOrEqual(0)
     expect(found).toEqual(needed <= steps ? { end } : null)
   })
-  fc.assert(bounded, { numRuns: 300 })
+  fc.assert(bounded, { numRuns: runs(300) })
 })

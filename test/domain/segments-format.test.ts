@@ -4,6 +4,7 @@ import { SegmentedMessage } from 'sms-segments-calculator'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { DEFAULT_SEGMENT_RULES } from '../../src/domain/segment-rules.ts'
 import { countSegments, segmentText } from '../../src/domain/segments.ts'
+import { runs } from '../support/runs.ts'
 
 /** Counts what is given to the library, which needs a thousand times as long for a character. */
 const library = vi.hoisted(() => ({ units: 0 }))
@@ -99,7 +100,7 @@ test('the count of any mixture is the library’s', () => {
       fc.pre(graphemes.every(({ length }) => length <= 67))
       expect(countSegments(text, DEFAULT_SEGMENT_RULES)).toEqual({ encoding: 'UCS-2', segments: segmentsCount })
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

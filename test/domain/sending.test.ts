@@ -6,6 +6,7 @@ import { createDraft } from '../../src/domain/draft.ts'
 import { type Quota, roll } from '../../src/domain/quota.ts'
 import { sendingOf } from '../../src/domain/sending.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { runs } from '../support/runs.ts'
 import { aQuota, at } from './fixture.ts'
 
 const NOW = at('2026-01-10 10:20')
@@ -63,7 +64,7 @@ test('every message is answered by its row as enforcement answers it', () => {
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

@@ -9,6 +9,7 @@ import {
   shardOfQuota,
   shardOfReference,
 } from '../../src/domain/shard.ts'
+import { runs } from '../support/runs.ts'
 
 describe('shardOf', () => {
   // Stored vectors, computed independently of this code. Rows are stored by them, so they never change.
@@ -40,7 +41,7 @@ describe('shardOf', () => {
         const shard = shardOf(userId)
         expect(Number.isInteger(shard) && shard >= 0 && shard < SHARD_COUNT).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

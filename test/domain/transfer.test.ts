@@ -4,6 +4,7 @@ import type { ClosedWindow, Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { balanceOf, createQuota, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { decideReturn, decideTransfer, type Transfer, type TransferTerms } from '../../src/domain/transfer.ts'
+import { runs } from '../support/runs.ts'
 
 const NOW = Date.UTC(2026, 2, 15, 12)
 const ACTOR = 'ada'
@@ -133,7 +134,7 @@ test('over any history of transfers, returns, sends and refunds, by clocks that 
           expect(used + reserved).toBeLessThanOrEqual((limit ?? 0) + overage_limit)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

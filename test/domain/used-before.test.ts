@@ -7,6 +7,7 @@ import { type PlanVersion, type SlotDraft, slotOf } from '../../src/domain/plan.
 import { deleteQuota, headroomOf, isLive, type Quota, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { lastBoundary } from '../../src/domain/window.ts'
+import { runs } from '../support/runs.ts'
 import { at } from './fixture.ts'
 
 const NOW = at('2026-03-15 12:00:00')
@@ -261,6 +262,6 @@ test('what a quota begins with is the sum of the messages of earlier ones in win
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

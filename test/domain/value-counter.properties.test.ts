@@ -8,6 +8,7 @@ import type { Allowance, Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { type EpochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts'
 import { countedValueOf, counterOf, type KeyOf, type ValueCounter } from '../../src/domain/value-counter.ts'
+import { runs } from '../support/runs.ts'
 import { created } from './fixture.ts'
 import { BEGIN, drawing, reading, settling } from './ledger-arbitrary.ts'
 
@@ -162,6 +163,6 @@ test('counters of open windows are what their messages count, and no limit is pa
         }
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   )
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Calendar, PERIODS, type Period, plainCalendar } from '../../src/domain/period.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary } from '../../src/domain/window.ts'
+import { runs } from '../support/runs.ts'
 import { MONTH_ANCHORS, YEAR_ANCHORS } from './any-anchor.ts'
 import { clockAt, naiveBoundaries } from './naive-windows.ts'
 
@@ -80,7 +81,7 @@ describe('windows', () => {
         expect(nextBoundary(calendar, start)).toBe(end)
         expect(nextBoundary(calendar, start - 1)).toBe(start)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 
@@ -90,7 +91,7 @@ describe('windows', () => {
         expect(nextBoundary(calendar, at + later)).toBeGreaterThanOrEqual(nextBoundary(calendar, at))
         expect(lastBoundary(calendar, at + later)).toBeGreaterThanOrEqual(lastBoundary(calendar, at))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -107,7 +108,7 @@ describe('windows', () => {
         if (rhythm.period === 'year') expect(begins.getUTCMonth() + 1).toBe(month)
         expect(begins.getUTCDate()).toBe(Math.min(day, days))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 
@@ -122,7 +123,7 @@ describe('windows', () => {
           expect(next).toBe(nextBoundary(plainCalendar(period, timeZone), at))
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -137,7 +138,7 @@ describe('windows', () => {
         expect(lastBoundary(plainCalendar('day', timeZone), week ?? 0)).toBe(week)
         expect(Math.max(day ?? 0, month ?? 0)).toBe(month)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })
@@ -149,7 +150,7 @@ describe('boundariesBetween', () => {
         const to = at + (calendar.period === 'hour' ? stretch : 20 * stretch)
         expect(boundariesBetween(calendar, at, to)).toBe(walked(calendar, at, to).length)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -162,7 +163,7 @@ describe('boundariesBetween', () => {
         const parts = boundariesBetween(calendar, from, middle) + boundariesBetween(calendar, middle, to)
         expect(boundariesBetween(calendar, from, to)).toBe(parts)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
@@ -188,7 +189,7 @@ describe('agrees with a naive model that reads the clock second by second', () =
           expect(walked(calendar, from, to)).toEqual(seen)
           expect(boundariesBetween(calendar, from, to)).toBe(seen.length)
         }),
-        { numRuns },
+        { numRuns: runs(numRuns) },
       )
     },
   )

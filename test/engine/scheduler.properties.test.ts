@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createQueue } from '../../src/engine/queue.ts'
 import { createScheduler, type RunningBatch } from '../../src/engine/scheduler.ts'
+import { runs } from '../support/runs.ts'
 import { ask, tick } from './scheduler-fixture.ts'
 
 const USERS = 5
@@ -183,7 +184,7 @@ test('in any order in which batches end, every command completes once, and a pri
       expect([scheduler.queued, scheduler.queuedBytes, scheduler.inFlight]).toEqual([0, 0, 0])
     },
   )
-  await fc.assert(property, { numRuns: 300 })
+  await fc.assert(property, { numRuns: runs(300) })
 })
 
 test('after that no user is held: a command of each starts in the next batch', async () => {
@@ -228,7 +229,7 @@ test('after that no user is held: a command of each starts in the next batch', a
       await s.waitFor(scheduler.close())
     },
   )
-  await fc.assert(property, { numRuns: 100 })
+  await fc.assert(property, { numRuns: runs(100) })
 })
 
 test('one call of take looks at twice as many commands as a batch has, at most', () => {
@@ -275,5 +276,5 @@ test('one call of take looks at twice as many commands as a batch has, at most',
       expect(taken).toHaveLength(count)
     },
   )
-  fc.assert(property, { numRuns: 200 })
+  fc.assert(property, { numRuns: runs(200) })
 })

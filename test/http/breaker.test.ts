@@ -7,6 +7,7 @@ import { type Budgets, DEFAULT_BUDGETS } from '../../src/domain/breaker.ts'
 import { replay } from '../../src/domain/breaker-replay.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { usageBucketOf } from '../../src/domain/usage.ts'
+import { runs } from '../support/runs.ts'
 import { startSender } from './sender-fixture.ts'
 
 const service = await startSender()
@@ -221,7 +222,7 @@ test('a replay has each pause that each destination has by itself', async () => 
       })
       expect(inOrder(shown)).toEqual(inOrder(expected))
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   )
 })
 

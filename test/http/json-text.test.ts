@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, inject, test } from 'vitest'
 import { readJson } from '../../src/http/platform/json-text.ts'
 import { databaseOfPlainRole, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { startService } from '../support/service.ts'
 
 /** A value with its names as they stand in the text. */
@@ -136,7 +137,7 @@ test('what breaks no rule is read as JSON.parse reads it, all else is refused wi
       else if (faults.length === 0) expect(read).toEqual(parsed(text))
       else expect(faults).toContain('issues' in read ? read.issues[0].path : 'it is read')
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
 })
 

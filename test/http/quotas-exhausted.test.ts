@@ -6,6 +6,7 @@ import { roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
 import { listed } from '../support/quota-lists.ts'
+import { runs } from '../support/runs.ts'
 import { START } from '../support/service.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -150,7 +151,7 @@ test('the list is what the status of each quota says, after any sends, changes a
         for (const id of ids) await call('DELETE', `/api/sms/admin/quota/${id}`)
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
   const left = await db.query({
     text: sql`select 1 from quota_alert a join quota q on q.shard = a.shard and q.id = a.quota_id where deleted_at is not null`,

@@ -4,6 +4,7 @@ import { sql } from '../../src/db/connection/sql.ts'
 import { findQuota } from '../../src/db/quotas/quotas.ts'
 import { isLive, roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { runs } from '../support/runs.ts'
 import { START, startService } from '../support/service.ts'
 
 const at = (offset: number) => new Date(START + offset).toISOString()
@@ -310,6 +311,6 @@ test('the status filter agrees with the shown status, and that with decisions, f
       expect(found.items).toMatchObject([{ id, status: expected }])
       await call('DELETE', `/api/sms/admin/quota/${id}`)
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   )
 })

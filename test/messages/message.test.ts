@@ -6,6 +6,7 @@ import { MESSAGE_LANGUAGES, type MessageLanguage } from '../../src/domain/webhoo
 import { isMessageType, type MessageType } from '../../src/messages/facts.ts'
 import { emailContent, slackBody, teamsBody } from '../../src/messages/formats.ts'
 import { confirmationOf, type MessageContext, messageOf } from '../../src/messages/message.ts'
+import { runs } from '../support/runs.ts'
 import { expectSlack, expectTeams } from './documented-formats.ts'
 import { CONTEXT, eventOf, SAMPLES, USER } from './samples.ts'
 
@@ -260,7 +261,7 @@ describe('what customers write', () => {
       fc.property(fc.array(part, { maxLength: 12 }), parts => {
         for (const text of textsWith(parts.join(''))) expect(text).not.toMatch(LINK)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })
