@@ -8,14 +8,14 @@ import { aQuota, at } from './fixture.ts'
 import { audit, change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
 /**
- * Tables of operations, one per line, each with the expected outcome.
+ * Tables of operations, one per line or between `; `, each with the expected outcome behind `→`; `// …` is a comment.
  *
  *     @02-01T12:00 …                          sets the clock (in 2026; it starts at 01-10T12:00)
  *     reserve a 5 to DE type otp ttl 60 on_expiry commit partial force explain
  *     check 5 …    consume a 5 …              draws; a check has no id
  *     commit a 3 force verified    release a    refund a    feedback a    expire a    find a
  *     quota 1      window 1 0                 a quota's counters now, and those of its closed window 0
- *     set 1 {"enabled":false}                 an administrator's change; null deletes
+ *     set 1 {"enabled":false}                 an administrator's change, without an outcome; null deletes
  *
  * An expectation starts with the outcome, followed by the facts that matter, in the order of `factsOf`.
  */
@@ -38,11 +38,22 @@ interface Mode {
  * Tests that every line has its outcome, decided one by one and in batches, and that the ledger is consistent after each
  * transaction.
  */
-export function table(name: string, quotas: readonly Allowance[], lines: readonly Line[], observe = false): void {
-  test(name, () => {
-    for (const batched of [false, true]) {
-      expect(outcomes(quotas, lines, { observe, batched })).toEqual(lines)
-    }
+export function table(name: string, quotas: readonly Allowance[], observe = false) {
+  return (texts: TemplateStringsArray, ...parts: readonly string[]): void => {
+    const lines = linesOf(String.raw({ raw: texts }, ...parts))
+    test(name, () => {
+      for (const batched of [false, true]) {
+        expect(outcomes(quotas, lines, { observe, batched })).toEqual(lines)
+      }
+    })
+  }
+}
+
+function linesOf(text: string): Line[] {
+  const lines = text.split(/\n|; /).map(line => line.trim())
+  return lines.flatMap((line): Line[] => {
+    const [operation = '', expected = 'done'] = line.split(' → ')
+    return operation === '' || operation.startsWith('// ') ? [] : [[operation, expected]]
   })
 }
 
